@@ -1,0 +1,43 @@
+# make demo   the main job on a few real sentences, with all the set-up a fresh machine needs
+# make test   the default tests
+# make check  formatting, lint, types, floors, tests
+# make bench  speed, as ratios against transformers.Trainer
+
+PYTHON ?= python3
+VENV ?= .venv
+RUN = $(VENV)/bin
+READY = $(VENV)/.ready
+
+.PHONY: demo test check fix bench clean
+
+demo: $(READY)
+	PATH="$(abspath $(RUN)):$$PATH" sh examples/demo.sh
+
+test: $(READY)
+	$(RUN)/python -m pytest
+
+check: $(READY)
+	$(RUN)/ruff format --check src tests benchmarks
+	$(RUN)/ruff check src tests benchmarks
+	$(RUN)/pyright --pythonpath $(RUN)/python
+	$(RUN)/lint-imports
+	$(RUN)/python -m pytest
+
+fix: $(READY)
+	$(RUN)/ruff check --fix src tests benchmarks
+	$(RUN)/ruff format src tests benchmarks
+
+bench: $(READY)
+	$(RUN)/pip install -q -c constraints.txt '.[bench]'
+	sh benchmarks/run.sh $(RUN)/python
+
+# torch comes first and alone: its exact version is the one whose CPU build is small.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install -q --upgrade pip
+	$(RUN)/pip install -q -c constraints.txt torch
+	$(RUN)/pip install -q -c constraints.txt -e '.[e5,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,5 @@
+"""``python -m crosslens`` is ``crosslens``."""
+
+from crosslens.cli import main
+
+main()

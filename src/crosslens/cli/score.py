@@ -1,0 +1,29 @@
+"""``crosslens score``: any prediction file against a gold file, by the same code that scores our own models."""
+
+import json
+
+import click
+
+
+@click.command("score")
+@click.argument("task")
+@click.argument("gold")
+@click.argument("predicted")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def command(task: str, gold: str, predicted: str, as_json: bool) -> None:
+    """Score the file PREDICTED against the file GOLD, as TASK is scored. Values are points, 0 to 100."""
+    from crosslens.data.conllu import read
+    from crosslens.tasks import find_task
+
+    scores = find_task(task).score(read(gold), read(predicted))
+    if as_json:
+        values: dict = {score.metric: score.value for score in scores}
+        values["intervals"] = {score.metric: score.interval for score in scores}
+        values["n"] = {score.metric: score.n for score in scores}
+        values["signatures"] = [score.signature for score in scores]
+        click.echo(json.dumps(values, allow_nan=False))
+        return
+    for score in scores:
+        low, high = score.interval or (float("nan"), float("nan"))
+        value = "–" if score.value is None else f"{score.value:.2f}"
+        click.echo(f"{score.metric} {value}  95 % [{low:.2f}, {high:.2f}]  n={score.n}  {score.signature}")

@@ -1,0 +1,266 @@
+"""CoNLL-U: a strict reader, and a writer that gives the same bytes back where nothing was changed.
+
+A sentence keeps its own lines. What is not understood here (multiword ranges, empty nodes, comments, morphology,
+MISC) stays in them; writing replaces only the columns whose values differ from what the lines say.
+
+https://universaldependencies.org/format.html
+"""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Where
+from crosslens.errors import DataError
+from crosslens.files import write_bytes
+
+COLUMNS = 10
+FORM, UPOS, HEAD, DEPREL = 1, 3, 6, 7
+ABSENT = "_"
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def read(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+    release: str | None = None,
+) -> Corpus:
+    """Read a CoNLL-U file.
+
+    The words are the syntactic words, without multiword ranges and empty nodes, normalised to NFC. A layer (UPOS,
+    HEAD, DEPREL) that is ``_`` on every word of a sentence is absent there. A byte order mark, Windows line ends,
+    comments as in UD version 1, forms with spaces and a missing last newline are read, and written back.
+
+    Args:
+        path: the file.
+        name: what errors and records call the corpus; the path by default.
+        language: its BCP 47 tag.
+        split: ``train``, ``dev`` or ``test``.
+        release: of the treebank.
+
+    Raises:
+        DataError: with file and line: for a file that is missing, empty or not UTF-8; a wrong number of columns; ids
+            that skip or repeat; heads that are no numbers, out of range or circular; an annotation that some words
+            of a sentence have and others lack.
+    """
+    file = str(path)
+    try:
+        raw = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=file) from None
+    except IsADirectoryError:
+        raise DataError("is a folder, where a .conllu file is needed", file=file) from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=file) from None
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        reason = f"is not UTF-8: byte 0x{raw[error.start]:02x}"
+        raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
+    sentences = tuple(_sentences(text, file))
+    if not sentences:
+        raise DataError("has no sentence", file=file, hint="is it the right file?")
+    return Corpus(sentences, name or file, language, split, release)
+
+
+def write(corpus: Corpus, path: str | Path) -> None:
+    """Write a corpus as CoNLL-U, whole or not at all.
+
+    Raises:
+        DataError: for a corpus of running text.
+    """
+    write_bytes(path, to_text(corpus).encode("utf-8"))
+
+
+def to_text(corpus: Corpus) -> str:
+    """The corpus as CoNLL-U: sentences that were read and not changed give the very lines they came from."""
+    return "".join("".join(_lines(sentence)) for sentence in corpus.sentences)
+
+
+def check_trees(corpus: Corpus) -> None:
+    """Check that every sentence is a tree with exactly one root, as UD has it; parsing needs that, tagging does not.
+
+    Raises:
+        DataError: naming the first sentence that is none.
+    """
+    corpus.require("heads", "relations")
+    for sentence in corpus.sentences:
+        roots = (sentence.heads or ()).count(0)
+        if roots != 1:
+            file, line = sentence.where or (corpus.name, None)
+            raise DataError(f"the sentence has {roots or 'no'} roots, where a tree has one", file=file, line=line)
+
+
+def _sentences(text: str, file: str) -> Iterator[Sentence]:
+    """Cut a file into sentences; blank lines belong to the one before them, so that all their lines are the file."""
+    block: list[str] = []
+    start, filled, closed = 1, False, False
+    lines = text.split("\n")  # not splitlines, which cuts at a dozen more characters
+    for number, line in enumerate(lines, start=1):
+        blank = line in ("", "\r")
+        if closed and not blank:
+            yield _sentence(block, file, start)
+            block, start, filled, closed = [], number, False, False
+        block.append(line + "\n" if number < len(lines) else line)
+        filled = filled or not blank
+        closed = filled and blank
+    if filled:
+        yield _sentence(block, file, start)
+
+
+def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
+    forms: list[str] = []
+    upos: list[str] = []
+    heads: list[str] = []
+    relations: list[str] = []
+    lines: list[int] = []
+    name = None
+    words = 0
+    first = None
+    for number, line in enumerate(block, start=start):
+        line = line.rstrip("\r\n")
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        if not line:
+            continue
+        first = first or number
+        if line[0] == "#":
+            if words:
+                raise DataError("a comment stands among the words", file=file, line=number, hint=_SEPARATE)
+            name = _id(line) or name
+            continue
+        columns = line.split("\t")
+        if len(columns) != COLUMNS:
+            hint = "columns are separated by tabs" if len(columns) == 1 else None
+            raise DataError(f"{len(columns)} columns, where CoNLL-U has 10", file=file, line=number, hint=hint)
+        identifier = columns[0]
+        if identifier == str(words + 1):
+            if not columns[FORM]:
+                raise DataError("the word has no form", file=file, line=number)
+            words += 1
+            forms.append(columns[FORM])
+            upos.append(columns[UPOS])
+            heads.append(columns[HEAD])
+            relations.append(columns[DEPREL])
+            lines.append(number)
+        elif not _is_beside(identifier, words):
+            hint = _SEPARATE if identifier == "1" else None
+            raise DataError(
+                f"the id {identifier!r} does not follow: {words + 1} is expected", file=file, line=number, hint=hint
+            )
+    where = Where(file, first or start)
+    if not words:
+        raise DataError("a sentence without words", file=file, line=where.line)
+    if all(head == ABSENT for head in heads):
+        numbers = None
+    else:
+        numbers = _heads(heads, file, lines)
+    return Sentence(
+        words=tuple(map(_normal, forms)),
+        upos=_layer(upos, "UPOS", file, lines),
+        heads=numbers,
+        relations=_layer(relations, "DEPREL", file, lines),
+        id=name,
+        where=where,
+        lines=tuple(block),
+    )
+
+
+_SEPARATE = "an empty line separates sentences"
+
+
+def _normal(form: str) -> str:
+    return form if form.isascii() else unicodedata.normalize("NFC", form)
+
+
+def _id(comment: str) -> str | None:
+    """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
+    key, separator, value = comment[1:].strip().partition("=")
+    if not separator or " " in key.strip():
+        key, separator, value = comment[1:].strip().partition(" ")
+    return (value.strip() or None) if key.strip().rstrip(":") in ("sent_id", "sentid") else None
+
+
+def _is_beside(identifier: str, words: int) -> bool:
+    """Whether this is a multiword range that begins, or an empty node that stands, behind so many words."""
+    begin, dash, end = identifier.partition("-")
+    if dash:
+        return begin == str(words + 1) and end.isdecimal() and int(end) >= int(begin)
+    begin, dot, end = identifier.partition(".")
+    return bool(dot) and begin == str(words) and end.isdecimal() and int(end) >= 1
+
+
+def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tuple[str, ...] | None:
+    missing = values.count(ABSENT)
+    if missing == len(values):
+        return None
+    if missing or "" in values:
+        place = next(i for i, value in enumerate(values) if value in (ABSENT, ""))
+        raise DataError(f"the word has no {name}, and others of its sentence have", file=file, line=lines[place])
+    return tuple(values)
+
+
+def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, ...]:
+    """Heads as numbers: in range, and without a circle."""
+    words = len(heads)
+    numbers = []
+    for head, line in zip(heads, lines, strict=True):
+        if not (head.isdecimal() and head.isascii()):
+            raise DataError(f"the head {head!r} is no number", file=file, line=line)
+        number = int(head)
+        if number > words:
+            raise DataError(f"the head {number} is outside the sentence of {words} words", file=file, line=line)
+        numbers.append(number)
+    reaches_root = [False] * (words + 1)
+    reaches_root[0] = True
+    for word in range(1, words + 1):
+        path = []
+        at = word
+        while not reaches_root[at]:
+            path.append(at)
+            reaches_root[at] = True  # for now: met again before the root, the path is a circle
+            at = numbers[at - 1]
+            if at in path:
+                circle = path[path.index(at) :]
+                words_in_it = " → ".join(map(str, [*circle, at]))
+                raise DataError(f"the heads run in a circle: {words_in_it}", file=file, line=lines[at - 1])
+    return tuple(numbers)
+
+
+def _lines(sentence: Sentence) -> Iterator[str]:
+    if sentence.lines is None:
+        yield from _new_lines(sentence)
+        return
+    word = 0
+    for position, whole in enumerate(sentence.lines):
+        line = whole.removeprefix(BYTE_ORDER_MARK) if position == 0 else whole
+        identifier = line.partition("\t")[0]
+        if not identifier.isdecimal() or line[0] == "#":
+            yield whole
+            continue
+        columns = line.split("\t")
+        before = columns.copy()
+        if _normal(columns[FORM]) != sentence.words[word]:
+            columns[FORM] = sentence.words[word]
+        columns[UPOS] = sentence.upos[word] if sentence.upos else ABSENT
+        columns[HEAD] = str(sentence.heads[word]) if sentence.heads else ABSENT
+        columns[DEPREL] = sentence.relations[word] if sentence.relations else ABSENT
+        word += 1
+        yield whole if columns == before else whole[: len(whole) - len(line)] + "\t".join(columns)
+
+
+def _new_lines(sentence: Sentence) -> Iterator[str]:
+    if sentence.id:
+        yield f"# sent_id = {sentence.id}\n"
+    yield f"# text = {' '.join(sentence.words)}\n"
+    for index, word in enumerate(sentence.words):
+        upos = sentence.upos[index] if sentence.upos else ABSENT
+        head = str(sentence.heads[index]) if sentence.heads else ABSENT
+        relation = sentence.relations[index] if sentence.relations else ABSENT
+        yield "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, ABSENT]) + "\n"
+    yield "\n"

@@ -1,0 +1,88 @@
+"""An immutable sequence of sentences or texts that knows its name, its language and its digest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import overload
+
+from crosslens.data.sentence import ANNOTATIONS, Sentence, Text
+from crosslens.errors import DataError
+from crosslens.identity import canonical_json, digest_chunks
+
+
+@dataclass(frozen=True)
+class Corpus(Sequence[Sentence | Text]):
+    """Sentences or texts, in the order of their source.
+
+    Attributes:
+        items: the sentences or texts.
+        name: what the user calls it, ``ud/fr_pud:test`` or a path.
+        language: a BCP 47 tag such as ``fr``, or None when nothing says.
+        split: ``train``, ``dev`` or ``test``, or None.
+        release: the treebank's release, such as ``2.14``, where it is known.
+    """
+
+    items: tuple[Sentence | Text, ...]
+    name: str
+    language: str | None = None
+    split: str | None = None
+    release: str | None = None
+
+    @overload
+    def __getitem__(self, index: int) -> Sentence | Text: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Corpus": ...
+    def __getitem__(self, index: int | slice) -> "Sentence | Text | Corpus":
+        """An item, or for a slice a corpus of the same name."""
+        if isinstance(index, slice):
+            return replace(self, items=self.items[index])
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The items, all of them sentences.
+
+        Raises:
+            DataError: when the corpus is running text.
+        """
+        if not all(isinstance(item, Sentence) for item in self.items):
+            raise DataError(f"{self.name} is running text, where sentences of words are needed")
+        return self.items  # pyright: ignore[reportReturnType]
+
+    @cached_property
+    def words(self) -> int:
+        """How many words there are."""
+        return sum(len(sentence) for sentence in self.sentences)
+
+    @cached_property
+    def layers(self) -> frozenset[str]:
+        """The annotation layers that every sentence carries."""
+        return frozenset(name for name in ANNOTATIONS if all(getattr(s, name) is not None for s in self.sentences))
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the content: words and annotation, or segments and labels; not of names, paths or layout."""
+        return digest_chunks(canonical_json(_content(item)) + b"\n" for item in self.items)
+
+    def require(self, *needed: str) -> None:
+        """Check that every sentence carries these annotation layers.
+
+        Raises:
+            DataError: naming the first sentence that does not.
+        """
+        for sentence in self.sentences:
+            for name in needed:
+                if getattr(sentence, name) is None:
+                    file, line = sentence.where or (self.name, None)
+                    raise DataError(
+                        f"{self.name} has no {name} here, and they are asked for",
+                        file=file, line=line, hint="is it the right treebank, or the right task?",
+                    )  # fmt: skip
+
+
+def _content(item: Sentence | Text) -> list:
+    left_out = ("id", "where", "lines")
+    return [getattr(item, f.name) for f in fields(item) if f.name not in left_out]

@@ -1,0 +1,85 @@
+"""The same sentences in several languages, joined by id and checked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Text
+from crosslens.errors import DataError, suggest
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Corpora whose n-th items are translations of one another.
+
+    Attributes:
+        corpora: language -> corpus; all of one length, in one order.
+        name: what the user calls it, such as ``ud/pud``.
+    """
+
+    corpora: Mapping[str, Corpus]
+    name: str
+
+    def __len__(self) -> int:
+        """How many items are aligned."""
+        return len(next(iter(self.corpora.values())))
+
+    def __getitem__(self, language: str) -> Corpus:
+        if language not in self.corpora:
+            raise DataError(f"{self.name} has no {language!r}", hint=suggest(language, self.languages))
+        return self.corpora[language]
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, sorted."""
+        return tuple(sorted(self.corpora))
+
+    def head(self, count: int) -> "Parallel":
+        """The first ``count`` items of every language."""
+        return Parallel({language: corpus[:count] for language, corpus in self.corpora.items()}, self.name)
+
+
+def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
+    """Join corpora that hold the same ids, in any order, into the order of the first.
+
+    Raises:
+        DataError: for a corpus without a language, two of one language, an item without an id, an id that
+            comes twice, or ids that differ: the first that does is named.
+    """
+    joined: dict[str, Corpus] = {}
+    for corpus in corpora:
+        if corpus.language is None:
+            raise DataError(f"{corpus.name} has no language, so it cannot be aligned with others in {name}")
+        if corpus.language in joined:
+            raise DataError(f"{name} has two corpora of {corpus.language!r}: {corpus.name} is the second")
+        if joined:
+            first = next(iter(joined.values()))
+            corpus = _reordered(corpus, first)
+        else:
+            _by_id(corpus)
+        joined[corpus.language] = corpus
+    if not joined:
+        raise DataError(f"{name} has no corpus")
+    return Parallel(joined, name)
+
+
+def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
+    items = {}
+    for item in corpus:
+        if item.id is None or item.id in items:
+            file, line = item.where or (corpus.name, None)
+            reason = "an item without an id" if item.id is None else f"the id {item.id!r} comes twice"
+            raise DataError(f"{reason}, so it cannot be aligned", file=file, line=line)
+        items[item.id] = item
+    return items
+
+
+def _reordered(corpus: Corpus, first: Corpus) -> Corpus:
+    """The corpus in the order of the first one's ids."""
+    items, wanted = _by_id(corpus), [item.id for item in first]
+    for one, ids, other in ((corpus, set(items), wanted), (first, set(wanted), list(items))):
+        missing = next((i for i in other if i not in ids), None)
+        if missing is not None:
+            raise DataError(f"not parallel: {one.name} has no sentence {missing!r}", hint="join what has the same ids")
+    return replace(corpus, items=tuple(items[i] for i in wanted if i is not None))

@@ -1,0 +1,79 @@
+"""Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
+
+import json
+from typing import TYPE_CHECKING
+
+from crosslens.errors import RequestError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from crosslens.data.records import Results
+
+SAME, CROSS = "same-language mean", "cross-language mean"
+
+
+def score_table(results: "Results") -> "pandas.DataFrame":
+    """Scores of one task and source: a row a corpus, a column a condition.
+
+    With a reference (no layers drawn anew) the other conditions are differences to it, headed ``Δ``, as in Table 1 of
+    Muller et al. (2021). Values are means over seeds; a mean over corpora weighs every corpus alike, and is taken
+    over targets in the source's language and over all others apart.
+
+    Raises:
+        RequestError: when the results hold no score, or those of several tasks, metrics, encoders or sources.
+    """
+    import pandas as pd
+
+    frame = results.to_pandas()
+    frame = frame[frame["measure"].isna()]
+    if frame.empty:
+        raise RequestError("these results hold no scores")
+    for column in ("task", "metric", "encoder", "source"):
+        if frame[column].nunique(dropna=False) > 1:
+            values = ", ".join(str(value) for value in frame[column].unique())
+            raise RequestError(
+                f"one table cannot hold several {column}s: {values}", hint=f"filter({column}=…) picks one"
+            )
+    source = frame["source"].iloc[0]
+    frame = frame.assign(
+        corpus=[json.loads(tags).get("corpus", "") for tags in frame["tags"]],
+        condition=frame["ablation"].fillna("reference"),
+    )
+    values = frame.pivot_table(index=["target", "corpus"], columns="condition", values="value", sort=False)
+    reference = [name for name in values.columns if name == "reference"]
+    others = sorted((name for name in values.columns if name != "reference"), key=_by_first_layer)
+    same = values.index.get_level_values("target") == source
+    blocks = []
+    for block, title in ((values[same], SAME), (values[~same], CROSS)):
+        if len(block):
+            mean = pd.DataFrame([block.mean()], index=pd.MultiIndex.from_tuples([(title, "")], names=block.index.names))
+            blocks += [block.sort_index(), mean]
+    table = pd.concat(blocks)[reference + others]
+    if reference and others:
+        table[others] = table[others].sub(table["reference"], axis=0)
+        table = table.rename(columns={name: f"Δ {name}" for name in others})
+    table.columns.name = None
+    return table
+
+
+def similarity_table(results: "Results") -> "pandas.DataFrame":
+    """Similarities: a row a pair and measure, a column a layer.
+
+    Raises:
+        RequestError: when the results hold no similarity.
+    """
+    frame = results.to_pandas()
+    frame = frame[frame["measure"].notna()]
+    if frame.empty:
+        raise RequestError("these results hold no similarities")
+    frame = frame.assign(pair=frame["source"] + "-" + frame["target"], ablation=frame["ablation"].fillna("reference"))
+    index = ["pair", "measure"] if frame["ablation"].nunique() == 1 else ["ablation", "pair", "measure"]
+    table = frame.pivot_table(index=index, columns="layer", values="value", sort=False)
+    return table[sorted(table.columns)]
+
+
+def _by_first_layer(condition: str) -> tuple[int, int, str]:
+    """Single layers and ranges from the bottom up, ``all`` behind them."""
+    first = condition.split("-")[0].split(",")[0]
+    return (0, int(first), condition) if first.isdigit() else (1, 0, condition)

@@ -1,0 +1,158 @@
+"""An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from crosslens.encoders.families import Family
+from crosslens.identity import canonical_json, digest_chunks
+
+USUAL_CAPACITY = 512
+"""Subwords read at once where neither the configuration nor the tokenizer sets a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to an encoder after loading.
+
+    Attributes:
+        kind: ``random_init`` or ``freeze``.
+        layers: as `format_layers` writes them.
+        components: ``all``, ``attention``, ``ffn``, ``norms`` or ``embeddings``.
+        init: how the layers were drawn; None for a freeze.
+        seed: of the drawing; None for a freeze.
+        tensors: names of the parameters changed.
+    """
+
+    kind: str
+    layers: str
+    components: str = "all"
+    init: str | None = None
+    seed: int | None = None
+    tensors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """What `load_encoder` returns. It is never changed: `random_init` and `freeze` return copies.
+
+    Attributes:
+        model: the encoder alone, in float32 and evaluation mode.
+        tokenizer: pads on the right.
+        family: where the layers are.
+        name: the hub name or folder it was loaded from.
+        changes: what was done to it since.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    family: Family
+    name: str
+    changes: tuple[Change, ...] = ()
+
+    @cached_property
+    def layers(self) -> list[nn.Module]:
+        """The layers, the lowest first. For XLM, which has four lists, each is the four parts of one layer."""
+        lists = [self.model.get_submodule(path) for path in self.family.layers]
+        if len(lists) == 1:
+            return list(lists[0])  # pyright: ignore[reportArgumentType]
+        rows = zip(*lists, strict=True)  # pyright: ignore[reportArgumentType]
+        return [nn.ModuleDict(dict(zip(self.family.layers, row, strict=True))) for row in rows]
+
+    @property
+    def depth(self) -> int:
+        """How many layers there are."""
+        return len(self.layers)
+
+    @property
+    def width(self) -> int:
+        """The size of a state."""
+        return self.model.config.hidden_size
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next(self.model.parameters()).device
+
+    @property
+    def padding(self) -> int:
+        """The id that fills a batch up."""
+        return self.tokenizer.pad_token_id or 0
+
+    @cached_property
+    def capacity(self) -> int:
+        """Most subwords that can be read at once, special tokens included."""
+        config = self.model.config
+        limits = [getattr(config, "max_position_embeddings", None), self.tokenizer.model_max_length]
+        if self.family.padded_positions and limits[0]:
+            limits[0] -= config.pad_token_id + 1
+        known = [limit for limit in limits if limit and limit < 10**6]  # a tokenizer without a limit says 10**30
+        return min(known, default=USUAL_CAPACITY)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of every parameter and of the vocabulary."""
+        vocabulary = canonical_json(sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1]))
+        return digest_chunks(_bytes_of(self.model, vocabulary))
+
+    def states(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The last hidden states, ``(windows, length, width)``: what a task's head reads.
+
+        Args:
+            ids: ``(windows, length)`` int64.
+            mask: ``(windows, length)`` int64, 1 where there is a subword.
+        """
+        return self.model(input_ids=ids, attention_mask=mask, **self._arguments).last_hidden_state
+
+    @cached_property
+    def _arguments(self) -> dict[str, Any]:
+        accepted = inspect.signature(self.model.forward).parameters
+        return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
+
+
+def layer_outputs(encoder: Encoder, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+    """The raw output of the embeddings and of every layer, ``layers + 1`` times ``(windows, length, width)``.
+
+    Read off the layers themselves: what `transformers` calls the last hidden state has been through a final
+    normalisation in many architectures, and would not compare with the layers below it.
+    """
+    with _listening(encoder) as outputs:
+        encoder.states(ids, mask)
+    return outputs
+
+
+@contextmanager
+def _listening(encoder: Encoder) -> Iterator[list[torch.Tensor]]:
+    outputs: list[torch.Tensor] = []
+
+    def entering(module: nn.Module, args: tuple, kwargs: dict) -> None:
+        outputs.append(args[0] if args else kwargs["hidden_states"])
+
+    def leaving(module: nn.Module, args: tuple, output: Any) -> None:
+        outputs.append(output if isinstance(output, torch.Tensor) else output[0])
+
+    def parts(layer: nn.Module) -> list[nn.Module]:
+        return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
+
+    first = parts(encoder.layers[0])[0]
+    hooks = [first.register_forward_pre_hook(entering, with_kwargs=True)]
+    hooks += [parts(layer)[-1].register_forward_hook(leaving) for layer in encoder.layers]
+    try:
+        yield outputs
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _bytes_of(model: nn.Module, vocabulary: bytes) -> Iterator[bytes]:
+    for name, parameter in sorted(model.named_parameters()):
+        yield canonical_json([name, list(parameter.shape)])
+        yield parameter.detach().cpu().contiguous().numpy().tobytes()
+    yield vocabulary

@@ -1,0 +1,101 @@
+"""Where an architecture keeps its layers: one row a family.
+
+Each row was checked by hooks on the layers of a model of that family. What is neither a layer nor on the embeddings'
+side (a final normalisation, relative position tables, a pooler) belongs to no layer; drawing everything anew covers it.
+"""
+
+from dataclasses import dataclass
+
+from crosslens.errors import EncoderError, suggest
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What crosslens must know of an architecture.
+
+    Attributes:
+        name: the `model_type` of its configuration.
+        layers: path of the list of layers. XLM keeps four lists side by side, one for each part of a layer.
+        embeddings: paths of the modules of layer 0.
+        loader: the class of `transformers` that loads the encoder alone.
+        attention: the implementation to ask for; ``eager`` where the fused one is not supported.
+        pooler: whether its constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
+        padded_positions: whether positions count from behind the padding id, so that the table holds fewer.
+        decoder: whether it reads left to right, and caches unless told not to.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    embeddings: tuple[str, ...]
+    loader: str = "AutoModel"
+    attention: str = "sdpa"
+    pooler: bool = False
+    padded_positions: bool = False
+    decoder: bool = False
+
+
+_BERT = {"layers": ("encoder.layer",), "embeddings": ("embeddings",)}
+_T5 = {"layers": ("encoder.block",), "embeddings": ("shared",)}
+_DECODER = {"layers": ("layers",), "embeddings": ("embed_tokens",), "decoder": True}
+_XLM_LISTS = ("attentions", "layer_norm1", "ffns", "layer_norm2")
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family("bert", **_BERT, pooler=True),
+        Family("roberta", **_BERT, pooler=True, padded_positions=True),
+        Family("xlm-roberta", **_BERT, pooler=True, padded_positions=True),
+        Family("camembert", **_BERT, pooler=True, padded_positions=True),
+        Family("xlm-roberta-xl", **_BERT, pooler=True, padded_positions=True),
+        Family("distilbert", layers=("transformer.layer",), embeddings=("embeddings",)),
+        Family("electra", layers=("encoder.layer",), embeddings=("embeddings", "embeddings_project")),
+        Family("deberta", **_BERT, attention="eager"),
+        Family("deberta-v2", **_BERT, attention="eager"),
+        Family("modernbert", layers=("layers",), embeddings=("embeddings",)),
+        Family(
+            "rembert",
+            layers=("encoder.layer",),
+            embeddings=("embeddings", "encoder.embedding_hidden_mapping_in"),
+            attention="eager",
+            pooler=True,
+        ),
+        Family("mpnet", **_BERT, attention="eager", pooler=True, padded_positions=True),
+        Family("nomic_bert", layers=("layers",), embeddings=("embeddings",), pooler=True),
+        Family("jina_embeddings_v3", layers=("layers",), embeddings=("embeddings",), pooler=True),
+        Family("eurobert", layers=("layers",), embeddings=("embed_tokens",)),
+        Family(
+            "xlm",
+            layers=_XLM_LISTS,
+            embeddings=("embeddings", "position_embeddings", "layer_norm_emb", "lang_embeddings"),
+            attention="eager",
+        ),
+        Family("t5", **_T5, loader="T5EncoderModel", attention="eager"),
+        Family("mt5", **_T5, loader="MT5EncoderModel", attention="eager"),
+        Family("umt5", **_T5, loader="UMT5EncoderModel", attention="eager"),
+        Family("llama", **_DECODER),
+        Family("qwen2", **_DECODER),
+        Family("qwen3", **_DECODER),
+        Family("gemma2", **_DECODER, attention="eager"),
+        Family("gemma3_text", **_DECODER),
+    )
+}
+
+REFUSED = {
+    "albert": "its layers share one set of weights, so that no single layer can be drawn anew",
+    "canine": "it reads characters and keeps three stacks of layers of different lengths",
+    "xlnet": "its layers permute the words, so that their outputs do not line up with the input",
+    "neomme": "its layers read a second table of embeddings that belongs to none of them",
+}
+
+
+def find_family(model_type: str) -> Family:
+    """The family of a `model_type`.
+
+    Raises:
+        EncoderError: when it is refused, and why; or not known.
+    """
+    if model_type in REFUSED:
+        raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")
+    if model_type not in FAMILIES:
+        raise EncoderError(f"crosslens does not know the architecture {model_type!r}", hint=suggest(model_type, FAMILIES))
+    return FAMILIES[model_type]

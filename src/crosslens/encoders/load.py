@@ -1,0 +1,179 @@
+"""Loading an encoder, and proof that every one of its weights came from the checkpoint."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import transformers
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import Family, find_family
+from crosslens.errors import EncoderError
+from crosslens.files import new_folder
+
+
+def load_encoder(
+    name_or_folder: str | Path,
+    *,
+    revision: str | None = None,
+    remote_code: Literal["refuse", "allow"] = "refuse",
+    device: str | torch.device | None = None,
+) -> Encoder:
+    """Load a pretrained encoder and its tokenizer.
+
+    In float32, whatever the checkpoint's type; in evaluation mode; without pooler or head; from safetensors where
+    there are any. A folder is read without asking the network; a hub name is looked for in the local cache first.
+
+    Args:
+        name_or_folder: a hub name such as ``bert-base-multilingual-cased``, or a folder.
+        revision: a branch, tag or commit on the hub.
+        remote_code: whether code that comes with the checkpoint may run.
+        device: None: a GPU where there is one.
+
+    Raises:
+        EncoderError: when it cannot be found, is of an unknown architecture, is damaged, or when a weight of the
+            encoder is missing in the checkpoint (transformers would draw it at random and go on).
+    """
+    name = str(name_or_folder)
+    _check_folder(name)
+    options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
+    with _quiet(), torch.random.fork_rng(devices=[]):  # loading may draw, and must not move the caller's generator
+        local, config = _find(name, options)
+        family = find_family(config.model_type)
+        options |= {"local_files_only": local}
+        model = _load_model(name, config, family, options)
+        tokenizer = _load_tokenizer(name, options)
+    largest = max(tokenizer.get_vocab().values())
+    rows = model.get_input_embeddings().num_embeddings  # pyright: ignore[reportAttributeAccessIssue]
+    if largest >= rows:
+        raise EncoderError(
+            f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",
+            hint="tokenizer and encoder are of different checkpoints",
+        )
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return Encoder(model.to(device).eval(), tokenizer, family, name)  # pyright: ignore[reportArgumentType]
+
+
+def save_encoder(encoder: Encoder, folder: str | Path) -> None:
+    """Write an encoder to a new folder that `load_encoder` and plain transformers read.
+
+    Raises:
+        RequestError: when the folder exists already.
+    """
+    with new_folder(folder) as partial, _quiet():
+        encoder.model.save_pretrained(partial)
+        encoder.tokenizer.save_pretrained(partial)
+
+
+def _check_folder(name: str) -> None:
+    folder = Path(name)
+    looks_local = folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or folder.exists()
+    if not looks_local:
+        return
+    if not folder.exists():
+        raise EncoderError(f"there is no folder {name}", hint="a hub name is written as owner/name")
+    if not folder.is_dir():
+        raise EncoderError(f"{name} is a file", hint="name the folder that holds config.json and model.safetensors")
+    if not (folder / "config.json").is_file():
+        raise EncoderError(f"{name} has no config.json, so it is no Hugging Face checkpoint")
+
+
+def _find(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
+    """The configuration, and whether it was found without the network."""
+    try:
+        return True, AutoConfig.from_pretrained(name, local_files_only=True, **options)
+    except Exception as error:
+        if Path(name).is_dir():
+            raise EncoderError(f"{name}: config.json cannot be used: {_reason(error)}") from None
+        if isinstance(error, ValueError) and "trust_remote_code" in str(error):
+            raise EncoderError(f"{name} brings its own code", hint="allow it only if you trust its authors") from None
+    if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("CROSSLENS_OFFLINE"):
+        raise EncoderError(
+            f"the encoder {name!r} is no folder, and is not in the local cache; the network is switched off",
+            hint="unset HF_HUB_OFFLINE, name a folder, or `crosslens encoders get e5-small`",
+        )
+    try:
+        return False, AutoConfig.from_pretrained(name, **options)
+    except Exception as error:
+        raise EncoderError(
+            f"the encoder {name!r} is no folder, is not in the local cache, and the hub did not give it:"
+            f" {_reason(error)}",
+            hint="check the name and the network, name a folder, or `crosslens encoders get e5-small`",
+        ) from None
+
+
+def _load_model(name: str, config: PreTrainedConfig, family: Family, options: dict[str, Any]) -> PreTrainedModel:
+    loader = getattr(transformers, family.loader)
+    extra = {"add_pooling_layer": False} if family.pooler else {}
+    try:
+        model, info = loader.from_pretrained(
+            name, config=config, dtype=torch.float32, attn_implementation=family.attention,
+            output_loading_info=True, **extra, **options,
+        )  # fmt: skip
+    except Exception as error:  # OSError, RuntimeError, SafetensorError, …: whatever the file did to the reader
+        raise EncoderError(f"{name}: the weights cannot be read: {_reason(error)}") from None
+    missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise EncoderError(
+            f"{name}: the checkpoint lacks {len(missing)} of the encoder's tensors, the first {missing[0]};"
+            " they would be random",
+            hint="do model_type and num_hidden_layers in config.json fit the weights?",
+        )
+    surplus = sorted(key for key in info["unexpected_keys"] if any(f"{path}." in key for path in family.layers))
+    if surplus:
+        raise EncoderError(
+            f"{name}: the checkpoint has {len(surplus)} tensors of layers that the encoder has not, the first"
+            f" {surplus[0]}",
+            hint="does num_hidden_layers in config.json fit the weights?",
+        )
+    for key, parameter in model.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise EncoderError(f"{name}: the tensor {key} holds values that are not finite")
+    return model
+
+
+def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBase:
+    folder = Path(name)
+    known = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "spiece.model",
+             "sentencepiece.bpe.model", "tokenizer.model")  # fmt: skip
+    if folder.is_dir() and not any((folder / file).is_file() for file in known):
+        raise EncoderError(f"{name} has no tokenizer", hint="save it beside the model: tokenizer.save_pretrained(…)")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right", **options)
+    except Exception as error:
+        raise EncoderError(f"{name}: the tokenizer cannot be read: {_reason(error)}") from None
+    if tokenizer.is_fast:
+        # Byte-level BPE marks where a word begins only if told to; words cut beforehand would all look like
+        # word endings.
+        before = tokenizer.backend_tokenizer.pre_tokenizer
+        if getattr(before, "add_prefix_space", None) is False:
+            before.add_prefix_space = True
+    return tokenizer
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without transformers' progress bars and loading reports: what they would say is checked above."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

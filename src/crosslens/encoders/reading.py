@@ -1,0 +1,48 @@
+"""A corpus as the encoder reads it: words to pieces, pieces to windows, and what was lost on the way (nothing)."""
+
+from dataclasses import dataclass
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.subwords import LONGEST_WORD, special_tokens, split_words
+from crosslens.data.windows import Window, cut_windows
+from crosslens.encoders.encoder import Encoder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The windows of a corpus.
+
+    Attributes:
+        windows: in the corpus's order.
+        unknown: words that have no piece of their own and were read as the unknown token.
+        cut: words so long that only their first pieces were read.
+        split: sentences too long for one window.
+    """
+
+    windows: tuple[Window, ...]
+    unknown: int
+    cut: int
+    split: int
+
+
+def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None, context: int | None = None) -> Reading:
+    """Cut a corpus for an encoder.
+
+    Args:
+        encoder: whose tokenizer and positions are used.
+        corpus: sentences of words.
+        window: subwords a window, special tokens included; never more than the encoder has positions for.
+        context: subwords that neighbouring windows share.
+    """
+    capacity = min(window or encoder.capacity, encoder.capacity)
+    specials = special_tokens(encoder.tokenizer)
+    room = capacity - len(specials[0]) - len(specials[1])
+    words = [sentence.words for sentence in corpus.sentences]
+    subwords = split_words(words, encoder.tokenizer, longest=max(1, min(LONGEST_WORD, room)))
+    windows = cut_windows(subwords, specials, capacity=capacity, context=context)
+    return Reading(
+        windows=tuple(windows),
+        unknown=sum(s.unknown for s in subwords),
+        cut=sum(s.cut for s in subwords),
+        split=sum(len(s.ids) > room for s in subwords),
+    )

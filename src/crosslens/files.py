@@ -1,0 +1,72 @@
+"""Writing so that a reader never sees half a file: beside the target, synced, then renamed."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crosslens.errors import RequestError
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path = Path(path)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(partial, 0o666 & ~_umask())
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def write_text(path: str | Path, content: str) -> None:
+    """Write a UTF-8 file whole or not at all."""
+    write_bytes(path, content.encode())
+
+
+def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
+    """The path, when nothing stands there yet (an empty folder is nothing).
+
+    Raises:
+        RequestError: when something does.
+    """
+    path = Path(path)
+    if path.is_dir() and not any(path.iterdir()):
+        return path
+    if path.exists() or path.is_symlink():
+        raise RequestError(f"{what}: {path} exists already", hint="name another one, or remove it first")
+    return path
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """A folder that appears whole when the block ends well, and not at all when it does not.
+
+    Raises:
+        RequestError: when something stands at ``path`` already.
+    """
+    path = refuse_existing(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        yield partial
+        os.chmod(partial, 0o777 & ~_umask())
+        if path.is_dir():
+            path.rmdir()
+        os.replace(partial, path)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

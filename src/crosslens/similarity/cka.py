@@ -1,0 +1,141 @@
+"""Linear centred kernel alignment (Kornblith et al. 2019) between two views of the same sentences.
+
+Everything is computed in float64 from centred columns, in feature space: ``n x d`` matrices cost ``n d²`` and the
+``n x n`` Gram matrices are never made.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crosslens.errors import RequestError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centred:
+    """One side of a comparison, prepared once for any number of partners.
+
+    Attributes:
+        features: ``(n, d)`` float64, every column of mean 0.
+        squares: ``(n,)`` squared length of each row: the diagonal of the Gram matrix.
+        norm: Frobenius norm of the Gram matrix: the square root of its biased HSIC with itself.
+        unbiased: its unbiased HSIC with itself.
+    """
+
+    features: np.ndarray
+    squares: np.ndarray
+    norm: float
+    unbiased: float
+
+
+def centre(X: ArrayLike) -> Centred:
+    """Prepare ``(n, d)`` vectors, one row an item.
+
+    Raises:
+        RequestError: when X is no matrix.
+    """
+    features = np.array(X, np.float64)
+    if features.ndim != 2:
+        raise RequestError(f"CKA compares matrices of one row an item, and this is an array of shape {features.shape}")
+    features -= features.mean(axis=0, keepdims=True)
+    squares = np.einsum("nd,nd->n", features, features)
+    n, d = features.shape
+    gram = features.T @ features if n >= d else features @ features.T  # either has the same Frobenius norm
+    product = float(np.sum(gram * gram))
+    return Centred(features, squares, product**0.5, _unbiased(product, squares, squares))
+
+
+def linear_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """Linear CKA: 1 for equal representations up to rotation, scaling and translation.
+
+    ``||Yᵀ X||² / (||Xᵀ X|| ||Yᵀ Y||)`` on centred columns: Muller et al. (2021), appendix A.1.2, prints the formula
+    without the centring that its code does. Biased: unrelated sentences of ``d`` independent dimensions score about
+    ``d / (d + n)``, so read it beside `shuffled_cka`.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, e)``, the same sentences in the same order.
+
+    Returns:
+        A value of 0 to 1 up to rounding; NaN where one side is constant or holds a NaN.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    x, y = _pair(X, Y)
+    return _ratio(_cross(x, y), x.norm * y.norm)
+
+
+def debiased_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """Linear CKA from the unbiased HSIC (Song et al. 2012): about 0 for unrelated sentences, whatever n and d.
+
+    Args:
+        X: ``(n, d)``, n at least 4.
+        Y: ``(n, e)``.
+
+    Returns:
+        A value that may fall a little below 0 or above 1; NaN where a side's own unbiased HSIC is not positive.
+
+    Raises:
+        RequestError: when the numbers of rows differ, or are under 4.
+    """
+    x, y = _pair(X, Y)
+    if len(x.features) < 4:
+        raise RequestError(f"debiased CKA needs 4 sentences, and there are {len(x.features)}")
+    both = _unbiased(_cross(x, y), x.squares, y.squares)
+    return _ratio(both, (max(x.unbiased, 0.0) * max(y.unbiased, 0.0)) ** 0.5)
+
+
+def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The null: what linear CKA is on average when the sentences of one side are shuffled.
+
+    Over all n! orders the mean of ``trace(K P L Pᵀ)`` for centred Gram matrices is ``trace(K) trace(L) / (n - 1)``,
+    so the null is exact and costs nothing; no sample of shuffles is drawn.
+
+    Args:
+        X: ``(n, d)``.
+        Y: ``(n, e)``.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    x, y = _pair(X, Y)
+    expected = x.squares.sum() * y.squares.sum() / max(len(x.features) - 1, 1)
+    return _ratio(float(expected), x.norm * y.norm)
+
+
+def _pair(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
+    x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
+    if len(x.features) != len(y.features):
+        raise RequestError(
+            f"CKA compares the same sentences, and there are {len(x.features)} against {len(y.features)}"
+        )
+    return x, y
+
+
+def _cross(x: Centred, y: Centred) -> float:
+    """``||Yᵀ X||²``, by the smaller of the two ways."""
+    n, d, e = len(x.features), x.features.shape[1], y.features.shape[1]
+    if n >= min(d, e):
+        product = y.features.T @ x.features
+        return float(np.sum(product * product))
+    return float(np.sum((x.features @ x.features.T) * (y.features @ y.features.T)))
+
+
+def _unbiased(product: float, a: np.ndarray, b: np.ndarray) -> float:
+    """Unbiased HSIC (Song et al. 2012, equation 5), from the biased product and the Gram matrices' diagonals.
+
+    The estimator takes Gram matrices K, L with their diagonals a, b set to zero. On centred columns the rows of the
+    full K sum to 0, so the rows of the emptied one sum to -a, and all its sums are sums over a and b.
+    """
+    n = len(a)
+    if n < 4:
+        return float("nan")
+    diagonal = float(a @ b)
+    total = product - diagonal + float(a.sum() * b.sum()) / ((n - 1) * (n - 2)) - 2 / (n - 2) * diagonal
+    return total / (n * (n - 3))
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0 else float("nan")

@@ -1,0 +1,101 @@
+"""Similarity of translations, layer by layer: the structural half of Muller et al. (2021, section 4.2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from crosslens import __version__
+from crosslens.catalogue import load_parallel
+from crosslens.data.parallel import Parallel
+from crosslens.data.records import Record, Results
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.represent import represent
+from crosslens.errors import RequestError, suggest
+from crosslens.similarity.cka import Centred, centre, debiased_cka, linear_cka, shuffled_cka
+from crosslens.training.evaluate import ablation_columns
+
+MEASURES: Mapping[str, Callable[[Centred, Centred], float]] = {
+    "cka": linear_cka,
+    "cka_debiased": debiased_cka,
+    "cka_shuffled": shuffled_cka,
+}
+"""Name -> measure. ``cka_shuffled`` is the null of ``cka``."""
+
+
+def compare(
+    encoder: Encoder,
+    corpus: Parallel | str,
+    *,
+    pairs: Sequence[str],
+    measures: Sequence[str] = tuple(MEASURES),
+    tags: Mapping[str, str | int | float] | None = None,
+    done: Callable[[str], None] | None = None,
+) -> Results:
+    """How alike an encoder represents sentences and their translations, for every layer.
+
+    Each language is read once, whatever the number of pairs.
+
+    Args:
+        encoder: pretrained, ablated or fine-tuned.
+        corpus: parallel sentences, or their name such as ``ud/pud``.
+        pairs: languages as ``en-fr``.
+        measures: names from `MEASURES`; nulls stand beside the values by default.
+        tags: kept with every record, such as which model this is.
+        done: called after each language is read, with its name.
+
+    Returns:
+        A record for each pair, layer (0 is the embeddings) and measure.
+
+    Raises:
+        RequestError: for an unknown measure, or a pair that is none.
+        DataError: for a language that the corpus does not have.
+    """
+    for measure in measures:
+        if measure not in MEASURES:
+            raise RequestError(f"there is no measure {measure!r}", hint=suggest(measure, MEASURES))
+    wanted = [split_pair(pair) for pair in pairs]
+    languages = sorted({language for pair in wanted for language in pair})
+    parallel = load_parallel(corpus, languages=languages) if isinstance(corpus, str) else corpus
+    sides: dict[str, list[Centred]] = {}
+    digests = {language: parallel[language].digest for language in languages}
+    for language in languages:
+        sides[language] = [centre(layer) for layer in represent(encoder, parallel[language])]
+        if done is not None:
+            done(language)
+    records = []
+    for source, target in wanted:
+        kept = {
+            "corpus": parallel.name, "digest": digests[target], "source_digest": digests[source],
+            "crosslens": __version__, **(tags or {}),
+        }  # fmt: skip
+        for layer, (x, y) in enumerate(zip(sides[source], sides[target], strict=True)):
+            for measure in measures:
+                value = MEASURES[measure](x, y)
+                records.append(
+                    Record(
+                        encoder=encoder.name, source=source, target=target, measure=measure, layer=layer,
+                        **ablation_columns(encoder.changes), metric="similarity",
+                        value=value if value == value else None, n=len(parallel), tags=kept,
+                    )  # fmt: skip
+                )
+    return Results.of(records)
+
+
+def split_pair(pair: str) -> tuple[str, str]:
+    """``en-fr`` as its two languages.
+
+    Raises:
+        RequestError: when it is not two languages.
+    """
+    source, _, target = pair.partition("-")
+    if not source or not target or "-" in target:
+        raise RequestError(f"{pair!r} is no pair of languages", hint="write it as en-fr")
+    return source, target
+
+
+def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """Pairs with ``*`` written out: ``en-*`` is English with every other language."""
+    expanded = []
+    for pair in pairs:
+        source, target = split_pair(pair)
+        for a in languages if source == "*" else [source]:
+            expanded += [f"{a}-{b}" for b in (languages if target == "*" else [target]) if a != b or "*" not in pair]
+    return list(dict.fromkeys(expanded))

@@ -1,0 +1,80 @@
+"""What a task is: the contract that every file of this folder fulfils."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.data.windows import Window
+from crosslens.encoders.batch import Batch
+from crosslens.scores import Score
+
+
+class Task(Protocol):
+    """A task knows labels, a head, a loss and a score; it knows neither files nor the training loop."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        ...
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The annotation layers that training and scoring need."""
+        ...
+
+    @property
+    def metric(self) -> str:
+        """The score by which models are selected and tables are made."""
+        ...
+
+    def labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """The labels that the corpus has, sorted: what a model trained on it can predict."""
+        ...
+
+    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> torch.nn.Module:
+        """A fresh head on states of this width; it draws from torch's global generator, which the caller seeds."""
+        ...
+
+    def targets(self, sentence: Sentence, labels: Sequence[str]) -> np.ndarray:
+        """What the loss compares with, ``(words, …)`` int64; -100 where the gold label is none of ``labels``."""
+        ...
+
+    def loss(
+        self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> tuple[torch.Tensor, int]:
+        """The sum of the losses over the words the batch answers for, and how many they are.
+
+        Args:
+            head: the task's head.
+            states: ``(windows, length, width)``, the encoder's last hidden states.
+            batch: the windows.
+            targets: ``(words, …)``, window by window.
+        """
+        ...
+
+    def predict(self, head: torch.nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
+        """For each window its words' predictions, ``(words, …)``, as numbers."""
+        ...
+
+    def annotate(self, sentence: Sentence, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
+        """The sentence with the predicted annotation instead of its own."""
+        ...
+
+    def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
+        """Scores of a predicted corpus, the one named `metric` first.
+
+        Args:
+            gold: the corpus with its own annotation.
+            predicted: the same sentences with predicted annotation.
+            known: the labels that training saw; None when nothing is known of the training.
+        """
+        ...
+
+
+def window_targets(windows: Sequence[Window], of_sentences: Sequence[np.ndarray]) -> np.ndarray:
+    """The targets of the words that the windows answer for, one after the other."""
+    return np.concatenate([of_sentences[window.sentence][window.first : window.last] for window in windows])

@@ -1,0 +1,114 @@
+"""Fine-tuned models on disk: a Hugging Face folder, the head as safetensors, and one JSON that says what it is."""
+
+import copy
+import dataclasses
+import json
+from pathlib import Path
+from types import MappingProxyType
+
+import safetensors
+import safetensors.torch
+import torch
+from pydantic import ValidationError
+from transformers import AutoModelForTokenClassification, PreTrainedModel
+
+from crosslens import __version__
+from crosslens.encoders.encoder import Change
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import EncoderError
+from crosslens.files import new_folder
+from crosslens.tasks import find_task
+from crosslens.tasks.pos import TaggingHead
+from crosslens.training.model import TaskModel
+from crosslens.training.recipe import Recipe
+
+DESCRIPTION = "crosslens.json"
+HEAD = "head.safetensors"
+FORMAT = 1
+
+
+def save_model(model: TaskModel, folder: str | Path) -> None:
+    """Write a model to a new folder, whole or not at all.
+
+    `load_model` reads it back to equal predictions. Where the architecture's own token classifier is a single linear
+    layer, the folder is also one that plain `transformers` loads with ``AutoModelForTokenClassification``.
+
+    Raises:
+        RequestError: when the folder exists already.
+    """
+    description = {
+        "format": FORMAT, "crosslens": __version__, "task": model.task.name, "labels": list(model.labels),
+        "recipe": model.recipe.model_dump(mode="json"), "source": model.source, "seed": model.seed,
+        "facts": dict(model.facts), "encoder": model.encoder.name,
+        "changes": [dataclasses.asdict(change) for change in model.encoder.changes],
+    }  # fmt: skip
+    with new_folder(folder) as partial:
+        whole = _token_classifier(model)
+        (whole if whole is not None else model.encoder.model).save_pretrained(partial)
+        model.encoder.tokenizer.save_pretrained(partial)
+        head = {name: tensor.detach().cpu().contiguous() for name, tensor in model.head.state_dict().items()}
+        safetensors.torch.save_file(head, partial / HEAD)
+        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+        (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
+
+
+def load_model(folder: str | Path, *, device: str | torch.device | None = None) -> TaskModel:
+    """Read what `save_model` wrote.
+
+    Raises:
+        EncoderError: for a folder that is missing, damaged, or no fine-tuned model of ours.
+    """
+    folder = Path(folder)
+    if not (folder / DESCRIPTION).is_file():
+        reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
+        raise EncoderError(
+            f"{folder} {reason}, so it is no model that crosslens fine-tuned",
+            hint="make one with `crosslens finetune … --model-out FOLDER`",
+        )
+    try:
+        description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+        if description["format"] != FORMAT:
+            raise EncoderError(f"{folder} is of format {description['format']}, and this version reads {FORMAT}")
+        task = find_task(description["task"])
+        recipe = Recipe.model_validate(description["recipe"])
+        labels = tuple(description["labels"])
+        changes = tuple(Change(**{k: _frozen(v) for k, v in change.items()}) for change in description["changes"])
+        encoder = load_encoder(folder, device=device)
+        encoder = dataclasses.replace(encoder, name=description["encoder"], changes=changes)
+        head = task.head(encoder.width, labels, dropout=recipe.head_dropout)
+        head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
+        facts = MappingProxyType(description["facts"])
+        source, seed = description["source"], description["seed"]
+    except (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError) as e:
+        reason = (str(e).splitlines() or [""])[0]
+        raise EncoderError(f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune it again") from None
+    return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
+    """The model as transformers' own class, where that class is the encoder with one linear layer on it."""
+    if not isinstance(model.head, TaggingHead):
+        return None
+    config = copy.deepcopy(model.encoder.model.config)
+    config.id2label = dict(enumerate(model.labels))
+    config.label2id = {label: number for number, label in enumerate(model.labels)}
+    config.classifier_dropout = model.recipe.head_dropout
+    with torch.random.fork_rng(devices=[]):  # its fresh weights are all replaced below
+        try:
+            whole = AutoModelForTokenClassification.from_config(config)
+        except ValueError:  # the architecture has no token classifier
+            return None
+    base = f"{whole.base_model_prefix}."
+    own = {name for name, _ in whole.named_parameters() if not name.startswith(base)}
+    if own != {"classifier.weight", "classifier.bias"}:
+        return None
+    encoder = model.encoder.model.state_dict()
+    if set(encoder) != set(whole.base_model.state_dict()):
+        return None
+    whole.base_model.load_state_dict(encoder)
+    whole.classifier.load_state_dict(model.head.classifier.state_dict())
+    return whole

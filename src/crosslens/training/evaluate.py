@@ -1,0 +1,65 @@
+"""Scores of a fine-tuned model on any number of corpora, as tidy records."""
+
+from collections.abc import Callable, Sequence
+
+from crosslens import __version__
+from crosslens.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.records import Record, Results
+from crosslens.encoders.reading import read_windows
+from crosslens.training.model import TaskModel
+from crosslens.training.predict import predict_windows
+
+
+def evaluate(
+    model: TaskModel, corpora: Sequence[Corpus | str], *, done: Callable[[Corpus, Corpus], None] | None = None
+) -> Results:
+    """Predict and score every word of every corpus, zero-shot where its language is not the source.
+
+    Args:
+        model: a fine-tuned model.
+        corpora: corpora, or their names.
+        done: called after each corpus with the gold and the predicted one.
+
+    Returns:
+        A record for each corpus and metric, with a 95 % bootstrap interval over its sentences.
+
+    Raises:
+        DataError: for a corpus that lacks the annotation; before anything is predicted.
+    """
+    gold = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
+    for corpus in gold:
+        corpus.require(*model.task.needs)
+    records = []
+    for corpus in gold:
+        reading = read_windows(model.encoder, corpus, window=model.recipe.window, context=model.recipe.context)
+        predicted = predict_windows(model, corpus, reading)
+        for score in model.task.score(corpus, predicted, known=frozenset(model.labels)):
+            low, high = score.interval or (None, None)
+            tags = {
+                "corpus": corpus.name, "digest": corpus.digest, "sentences": len(corpus),
+                "unknown_words": reading.unknown, "cut_words": reading.cut, "split_sentences": reading.split,
+                "signature": score.signature, "crosslens": __version__,
+                **score.notes, **{f"training_{key}": value for key, value in model.facts.items()},
+            }  # fmt: skip
+            if corpus.release:
+                tags["release"] = corpus.release
+            records.append(
+                Record(
+                    task=model.task.name, encoder=model.encoder.name, source=model.source, target=corpus.language,
+                    split=corpus.split, **ablation_columns(model.encoder.changes), seed=model.seed,
+                    metric=score.metric, value=score.value, low=low, high=high, n=score.n, tags=tags,
+                )  # fmt: skip
+            )
+        if done is not None:
+            done(corpus, predicted)
+    return Results.of(records)
+
+
+def ablation_columns(changes: Sequence) -> dict[str, str | None]:
+    """The columns ``ablation`` and ``components`` for an encoder with these changes; None for the reference."""
+    drawn = [change for change in changes if change.kind == "random_init"]
+    return {
+        "ablation": ";".join(change.layers for change in drawn) or None,
+        "components": ";".join(change.components for change in drawn) or None,
+    }

@@ -1,0 +1,173 @@
+"""The one training loop: fine-tuning and pretraining both call it.
+
+It knows nothing of labels. It asks for the micro-batches of a step and for the (sum, count) of each one's losses, and
+divides the summed gradient by the whole step's count, so that accumulating changes nothing but memory.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import nn
+
+from crosslens.errors import TrainingError
+from crosslens.files import write_bytes
+from crosslens.identity import stream_seed
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimiser:
+    """AdamW with linear warm-up and linear decay.
+
+    Attributes:
+        steps: how many there are in all; the learning rate is 0 at the last.
+        warmup: share of the steps in which the learning rate rises; it peaks at the end of that.
+        betas: decay rates.
+        epsilon: added to the denominator.
+        weight_decay: decoupled; on matrices only.
+        clip: largest norm of a step's gradient; None: not clipped.
+    """
+
+    steps: int
+    warmup: float = 0.1
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    clip: float | None = 1.0
+
+    def factor(self, step: int) -> float:
+        """The share of the peak learning rate at a step, counted from 1."""
+        peak = max(1, math.ceil(self.warmup * self.steps))
+        if step <= peak:
+            return step / peak
+        return (self.steps - step) / (self.steps - peak)
+
+
+def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
+    """A module's trainable parameters, those that decay apart from those that do not.
+
+    Matrices decay. Biases and normalisations do not, and neither do embeddings: a row that never occurs in the
+    training text would shrink for nothing.
+    """
+    tables = {id(p) for m in module.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)}
+    trainable = [p for p in module.parameters() if p.requires_grad]
+    decaying = [p for p in trainable if p.ndim > 1 and id(p) not in tables]
+    others = [p for p in trainable if p.ndim <= 1 or id(p) in tables]
+    groups = [(decaying, weight_decay), (others, 0.0)]
+    return [{"params": ps, "peak": learning_rate, "weight_decay": decay} for ps, decay in groups if ps]
+
+
+class Loop(Generic[Item]):
+    """A training that lives: modules, optimiser and step. Save it anywhere, load it, and it goes on to the same bits.
+
+    Args:
+        module: everything that is trained; what its `state_dict` holds is what `save` keeps.
+        groups: from `parameter_groups`.
+        optimiser: its settings.
+        seed: dropout draws from ``(seed, step)`` alone, so a resumed run draws the same.
+    """
+
+    def __init__(self, module: nn.Module, groups: list[dict[str, Any]], optimiser: Optimiser, *, seed: int) -> None:
+        self.module = module
+        self.settings = optimiser
+        self.seed = seed
+        self.step = 0
+        self.losses: deque[float] = deque(maxlen=100)  # the last ones, the newest at the end
+        self._parameters = [p for group in groups for p in group["params"]]
+        self._adamw = torch.optim.AdamW(
+            groups, lr=0.0, betas=optimiser.betas, eps=optimiser.epsilon, fused=True
+        )  # fused: the same update to 3e-11, five times faster on CPU
+
+    def run(
+        self,
+        batches: Callable[[int], Sequence[Item]],
+        loss: Callable[[Item], tuple[torch.Tensor, int]],
+        *,
+        until: int | None = None,
+        after_step: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """Train up to a step.
+
+        Args:
+            batches: step, counted from 0 -> its micro-batches.
+            loss: micro-batch -> the sum of its losses, and how many they are.
+            until: stop after this many steps in all; None: at the end.
+            after_step: called with the number of steps done and the step's mean loss.
+
+        Raises:
+            TrainingError: when a loss or a gradient is not a number: says at which step, and the last losses.
+        """
+        devices = [] if self._parameters[0].device.type == "cpu" else None
+        with torch.random.fork_rng(devices=devices):
+            while self.step < (self.settings.steps if until is None else min(until, self.settings.steps)):
+                torch.manual_seed(stream_seed(self.seed, "dropout", self.step))
+                mean = self._one_step(batches(self.step), loss)
+                if after_step is not None:
+                    after_step(self.step, mean)
+
+    def _one_step(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> float:
+        total, count = 0.0, 0
+        for item in micro:
+            summed, terms = loss(item)
+            if terms:
+                summed.backward()
+                total += float(summed.detach())
+                count += terms
+        mean = total / count if count else 0.0
+        gradients = [p.grad for p in self._parameters if p.grad is not None]
+        norm = float(nn.utils.get_total_norm(gradients)) / max(count, 1)
+        if not (math.isfinite(mean) and math.isfinite(norm)):
+            what = f"the loss is {mean}" if not math.isfinite(mean) else f"the gradient has a norm of {norm}"
+            last = ", ".join(f"{value:.4g}" for value in list(self.losses)[-5:]) or "none"
+            raise TrainingError(
+                f"{what} at step {self.step + 1} of {self.settings.steps}; the last losses: {last}",
+                hint="lower the learning rate, or lengthen the warm-up",
+            )
+        # Dividing by the count and clipping are one multiplication: the gradients are gone through once.
+        clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
+        if gradients and count:
+            torch._foreach_mul_(gradients, clip / count)
+        self.step += 1
+        for group in self._adamw.param_groups:
+            group["lr"] = group["peak"] * self.settings.factor(self.step)
+        self._adamw.step()
+        self._adamw.zero_grad(set_to_none=True)
+        self.losses.append(mean)
+        return mean
+
+    def save(self, path: str | Path) -> None:
+        """Write all that going on needs: parameters, optimiser, step. Whole or not at all."""
+        state = {
+            "module": self.module.state_dict(), "adamw": self._adamw.state_dict(),
+            "step": self.step, "losses": list(self.losses), "seed": self.seed,
+        }  # fmt: skip
+        stream = BytesIO()
+        torch.save(state, stream)
+        write_bytes(path, stream.getvalue())
+
+    def load(self, path: str | Path) -> None:
+        """Take up what `save` wrote.
+
+        Raises:
+            TrainingError: when the file is damaged, or of another training.
+        """
+        try:
+            state = torch.load(path, map_location=self._parameters[0].device, weights_only=True)
+            self.module.load_state_dict(state["module"])
+            self._adamw.load_state_dict(state["adamw"])
+        except Exception as error:  # torch raises a dozen kinds for a damaged file
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise TrainingError(
+                f"{path} cannot be resumed from: {reason}", hint="remove it to start again from the beginning"
+            ) from None
+        if state["seed"] != self.seed:
+            raise TrainingError(f"{path} was trained with seed {state['seed']}, and {self.seed} is asked for")
+        self.step = state["step"]
+        self.losses = deque(state["losses"], maxlen=self.losses.maxlen)

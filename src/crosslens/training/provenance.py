@@ -1,0 +1,36 @@
+"""What determines a run, and what it ran on, as JSON."""
+
+import json
+import platform
+
+import torch
+import transformers
+
+from crosslens import __version__
+from crosslens.identity import digest
+from crosslens.training.model import TaskModel
+
+
+def describe_run(model: TaskModel) -> str:
+    """``run.json``: the identity (what determines the weights), its digest, and where and how long it ran."""
+    facts = dict(model.facts)
+    determined_by = ("encoder_digest", "train_digest", "dev_digest", "semantics")
+    identity = {
+        "task": model.task.name, "seed": model.seed, "recipe": model.recipe.model_dump(mode="json"),
+        "changes": [[c.kind, c.layers, c.components, c.init, c.seed] for c in model.encoder.changes],
+        **{name: facts[name] for name in determined_by if name in facts},
+    }  # fmt: skip
+    described = {
+        "run": digest(identity), "identity": identity,
+        "changed_tensors": {f"{c.kind} {c.layers}": list(c.tensors) for c in model.encoder.changes},
+        "facts": facts, "encoder": model.encoder.name, "source": model.source, "labels": list(model.labels),
+        "versions": {
+            "crosslens": __version__, "torch": torch.__version__, "transformers": transformers.__version__,
+            "python": platform.python_version(),
+        },
+        "machine": {
+            "system": platform.platform(), "processor": platform.machine(),
+            "device": str(model.encoder.device), "threads": torch.get_num_threads(),
+        },
+    }  # fmt: skip
+    return json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

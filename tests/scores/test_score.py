@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crosslens.errors import RequestError
+from crosslens.scores import accuracy, bootstrap_interval
+
+tags = st.sampled_from(["NOUN", "VERB", "X"])
+pairs = st.lists(st.lists(st.tuples(tags, tags), max_size=6), min_size=1, max_size=8)
+
+
+@given(pairs)
+def test_accuracy_is_right_words_over_words(sentences):
+    gold = [[g for g, _ in s] for s in sentences]
+    guess = [[p for _, p in s] for s in sentences]
+    words = [pair for s in sentences for pair in s]
+    score = accuracy(gold, guess, data="d")
+    assert score.n == len(words)
+    if words:
+        assert score.value == pytest.approx(100 * sum(g == p for g, p in words) / len(words))
+        low, high = score.interval
+        assert low <= high
+    else:
+        assert score.value is None
+        assert score.interval is None
+
+
+def test_gold_labels_that_training_never_saw_are_errors_and_counted():
+    score = accuracy([["NOUN", "SYM", "SYM"]], [["NOUN", "NOUN", "SYM"]], data="d", known=frozenset({"NOUN"}))
+    assert score.notes == {"unknown_gold": 2}
+    assert score.n == 3
+
+
+def test_sentences_and_words_must_match():
+    with pytest.raises(RequestError, match="2 gold sentences but 1"):
+        accuracy([["A"], ["A"]], [["A"]], data="d")
+    with pytest.raises(RequestError, match="sentence 2: 1 gold labels but 2"):
+        accuracy([["A"], ["A"]], [["A"], ["A", "B"]], data="d")
+
+
+def test_the_signature_says_what_to_know_to_repeat_it():
+    score = accuracy([["A"]], [["A"]], data="0123456789abcdef", rule="task:pos|words:all")
+    metric, task, words, data, version = score.signature.split("|")
+    assert (metric, task, words, data) == ("accuracy", "task:pos", "words:all", "data:0123456789ab")
+    assert version.startswith("crosslens:")
+
+
+def test_the_interval_covers_the_truth_about_95_times_in_100():
+    generator = np.random.default_rng(7)
+    inside = 0
+    trials = 300
+    for _ in range(trials):
+        words = generator.integers(5, 30, 200)
+        right = generator.binomial(words, 0.8)
+        low, high = bootstrap_interval(right, words, resamples=400)
+        inside += low <= 80.0 <= high
+    # 300 trials of a true 95 % stay within 91 to 98.5 % all but once in a thousand times.
+    assert 0.91 <= inside / trials <= 0.985
+
+
+def test_the_same_counts_have_the_same_interval():
+    counts = np.arange(1, 50), np.arange(1, 50) + 3
+    assert bootstrap_interval(*counts) == bootstrap_interval(*counts)
+    assert bootstrap_interval(*counts) != bootstrap_interval(*counts, seed=1)

@@ -1,0 +1,118 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosslens.errors import RequestError
+from crosslens.similarity.cka import centre, debiased_cka, linear_cka, shuffled_cka
+
+shapes = st.tuples(st.integers(4, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 10_000))
+
+
+def sample(shape):
+    n, d, e, seed = shape
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, d)) * generator.gamma(1.0, 2.0, d)
+    return X, X[:, :1] @ generator.normal(size=(1, e)) + generator.normal(size=(n, e))
+
+
+def hsic(K, L):
+    """The explicit biased estimator: trace(K H L H)."""
+    n = len(K)
+    H = np.eye(n) - 1 / n
+    return np.trace(K @ H @ L @ H)
+
+
+def unbiased_hsic(K, L):
+    """Song et al. (2012), equation 5, term by term."""
+    n = len(K)
+    K, L = K.copy(), L.copy()
+    np.fill_diagonal(K, 0)
+    np.fill_diagonal(L, 0)
+    one = np.ones(n)
+    total = np.trace(K @ L) + (one @ K @ one) * (one @ L @ one) / ((n - 1) * (n - 2))
+    return (total - 2 / (n - 2) * (one @ K @ L @ one)) / (n * (n - 3))
+
+
+@given(shapes)
+def test_it_equals_explicit_hsic(shape):
+    X, Y = sample(shape)
+    K, L = X @ X.T, Y @ Y.T
+    assert linear_cka(X, Y) == pytest.approx(hsic(K, L) / np.sqrt(hsic(K, K) * hsic(L, L)), abs=1e-9)
+
+
+@given(shapes)
+def test_debiased_equals_explicit_unbiased_hsic(shape):
+    X, Y = sample(shape)
+    X, Y = X - X.mean(0), Y - Y.mean(0)
+    K, L = X @ X.T, Y @ Y.T
+    own = unbiased_hsic(K, K), unbiased_hsic(L, L)
+    scale = (np.linalg.norm(K) * np.linalg.norm(L)) / len(X) ** 2
+    if min(own) > 1e-6 * scale:
+        assert debiased_cka(X, Y) == pytest.approx(unbiased_hsic(K, L) / np.sqrt(own[0] * own[1]), abs=1e-7)
+    centred = centre(X), centre(Y)
+    assert centred[0].unbiased == pytest.approx(own[0], abs=1e-9 * max(1.0, np.linalg.norm(K) ** 2))
+
+
+def test_the_null_is_the_mean_over_all_orders():
+    generator = np.random.default_rng(1)
+    X, Y = generator.normal(size=(6, 3)), generator.normal(size=(6, 4))
+    orders = [linear_cka(X, Y[list(order)]) for order in itertools.permutations(range(6))]
+    assert shuffled_cka(X, Y) == pytest.approx(np.mean(orders), abs=1e-9)
+
+
+def test_unrelated_sentences_score_d_over_d_plus_n_biased_and_nothing_debiased():
+    generator = np.random.default_rng(0)
+    X, Y = generator.normal(size=(1000, 256)), generator.normal(size=(1000, 256))
+    assert linear_cka(X, Y) == pytest.approx(256 / 1256, abs=0.01)
+    assert shuffled_cka(X, Y) == pytest.approx(256 / 1256, abs=0.01)
+    assert debiased_cka(X, Y) == pytest.approx(0, abs=0.01)
+
+
+@settings(max_examples=30)
+@given(shapes)
+def test_invariances(shape):
+    X, Y = sample(shape)
+    value = linear_cka(X, Y)
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(X.shape[1], X.shape[1])))[0]
+    assert linear_cka(X @ rotation * 3.0 + 5.0, Y) == pytest.approx(value, abs=1e-9)
+    assert linear_cka(Y, X) == pytest.approx(value, abs=1e-9)
+    assert linear_cka(X, X) == pytest.approx(1.0, abs=1e-9)
+    assert debiased_cka(Y, X) == pytest.approx(debiased_cka(X, Y), abs=1e-9, nan_ok=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert linear_cka(X[order], Y[order]) == pytest.approx(value, abs=1e-9)
+
+
+def test_centring_matters_a_large_offset_does_not():
+    X, Y = sample((200, 16, 16, 3))
+    uncentred = np.linalg.norm(Y.T @ (X + 9)) ** 2 / np.linalg.norm((X + 9).T @ (X + 9)) / np.linalg.norm(Y.T @ Y)
+    assert linear_cka(X + 1000, Y) == pytest.approx(linear_cka(X, Y), abs=1e-9)
+    assert linear_cka(X + 9, Y) != pytest.approx(uncentred, abs=1e-2)
+    assert linear_cka((X + 1000).astype(np.float32), Y) == pytest.approx(linear_cka(X, Y), abs=1e-5)
+
+
+def test_every_sentence_counts():
+    """R8: the published script read the first 253 of 1,000 sentences."""
+    X, Y = sample((1000, 8, 8, 5))
+    changed = Y.copy()
+    changed[900] += 50
+    assert linear_cka(X, changed) != pytest.approx(linear_cka(X, Y), abs=1e-6)
+
+
+def test_a_constant_side_is_nan_never_zero():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    for measure in (linear_cka, debiased_cka, shuffled_cka):
+        assert np.isnan(measure(X, np.ones((10, 2))))
+        assert np.isnan(measure(X, np.full((10, 2), np.nan)))
+
+
+def test_bad_input_is_refused():
+    X = np.ones((5, 2))
+    with pytest.raises(RequestError, match="5 against 4"):
+        linear_cka(X, X[:4])
+    with pytest.raises(RequestError, match=r"shape \(5,\)"):
+        linear_cka(X[:, 0], X)
+    with pytest.raises(RequestError, match="needs 4 sentences"):
+        debiased_cka(X[:3], X[:3])

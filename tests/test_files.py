@@ -1,0 +1,58 @@
+import os
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.files import new_folder, refuse_existing, write_bytes, write_text
+from crosslens.identity import canonical_json, digest, stream_seed
+
+
+def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    write_text(path, "één\n")
+    assert path.read_text("utf-8") == "één\n"
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_bytes(path, b"new")
+    assert path.read_text("utf-8") == "één\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "out") as folder:
+        (folder / "half").write_text("x")
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+    with new_folder(tmp_path / "deep" / "out") as folder:
+        (folder / "whole").write_text("x")
+        assert not (tmp_path / "deep" / "out").exists()
+    assert [p.name for p in (tmp_path / "deep").rglob("*")] == ["out", "whole"]
+
+
+def test_what_exists_is_never_overwritten(tmp_path):
+    (tmp_path / "out").mkdir()
+    assert refuse_existing(tmp_path / "out") == tmp_path / "out"  # an empty folder is nothing
+    with new_folder(tmp_path / "out") as folder:
+        (folder / "x").touch()
+    with pytest.raises(RequestError, match="out exists already"), new_folder(tmp_path / "out"):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(RequestError, match="file exists already"):
+        refuse_existing(tmp_path / "file")
+
+
+def test_identities_are_canonical():
+    assert canonical_json({"b": 1, "a": [None, "é"]}) == '{"a":[null,"é"],"b":1}'.encode()
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    with pytest.raises(ValueError):
+        digest(float("nan"))
+
+
+def test_streams_are_apart():
+    seeds = {stream_seed(*path) for path in [(1, "head"), (1, "order", 0), (1, "order", 1), (2, "head"), (12,), (1, 2)]}
+    assert len(seeds) == 6
+    assert all(0 <= seed < 2**63 for seed in seeds)

@@ -1,0 +1,183 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from crosslens.errors import TrainingError
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
+
+
+def small_net():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Linear(4, 16), nn.LayerNorm(16), nn.Dropout(0.2), nn.Linear(16, 3))
+
+
+def data(step, size=8):
+    generator = torch.Generator().manual_seed(step)
+    return torch.randn(size, 4, generator=generator), torch.randint(0, 3, (size,), generator=generator)
+
+
+def make(net, *, steps=12, seed=5, **settings):
+    groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
+    loop = Loop(net, groups, Optimiser(steps=steps, weight_decay=0.1, **settings), seed=seed)
+
+    def loss(item):
+        x, y = item
+        return nn.functional.cross_entropy(net(x), y, reduction="sum"), len(y)
+
+    return loop, loss
+
+
+def bits(net):
+    return {name: value.clone() for name, value in net.state_dict().items()}
+
+
+def same(a, b):
+    return all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_the_loss_falls():
+    net = small_net()
+    loop, loss = make(net, steps=200)
+    losses = []
+    loop.run(lambda step: [data(0)], loss, after_step=lambda step, mean: losses.append(mean))
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_resumed_anywhere_it_ends_in_the_same_bits(tmp_path):
+    whole = small_net()
+    loop, loss = make(whole)
+    loop.run(lambda step: [data(step)], loss)
+    for stop in (1, 6, 11):
+        first = small_net()
+        loop, loss = make(first)
+        loop.run(lambda step: [data(step)], loss, until=stop)
+        loop.save(tmp_path / "state.pt")
+        second = small_net()
+        torch.manual_seed(999)  # what the process drew before does not matter
+        loop, loss = make(second)
+        loop.load(tmp_path / "state.pt")
+        assert loop.step == stop
+        loop.run(lambda step: [data(step)], loss)
+        assert same(bits(second), bits(whole))
+
+
+def test_accumulating_is_the_large_batch():
+    """R12: counts differ between the micro-batches, and the optimiser and the schedule step once."""
+    nets = [small_net(), small_net()]
+    for net in nets:
+        net[2].p = 0.0
+    for net, sizes in zip(nets, ([32], [1, 5, 2, 10, 14]), strict=True):
+        loop, loss = make(net, steps=6)
+
+        def micro(step, sizes=sizes):
+            x, y = data(step, 32)
+            return list(zip(x.split(sizes), y.split(sizes), strict=True))
+
+        loop.run(micro, loss)
+        assert loop.step == 6
+    for a, b in zip(nets[0].parameters(), nets[1].parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-5)
+
+
+def test_the_learning_rate_peaks_after_the_warm_up_and_is_0_at_the_last_step():
+    """R15."""
+    for steps in (1, 2, 10, 100, 1234):
+        settings = Optimiser(steps=steps, warmup=0.1)
+        factors = [settings.factor(step) for step in range(1, steps + 1)]
+        peak = max(1, math.ceil(steps * 0.1))
+        assert factors[peak - 1] == max(factors) == 1.0
+        assert factors == sorted(factors[:peak]) + sorted(factors[peak:], reverse=True)
+        if steps > 1:
+            assert factors[-1] == 0.0
+
+
+def test_clipping_bounds_the_step_and_equals_torch():
+    net, twin = small_net(), small_net()
+    for module in (net, twin):
+        module[2].p = 0.0
+    loop, loss = make(net, steps=2, clip=0.01)
+    loop.run(lambda step: [data(step)], loss, until=1)
+    adamw = torch.optim.AdamW(parameter_groups(twin, learning_rate=0.05, weight_decay=0.1), lr=0.05, fused=True)
+    x, y = data(0)
+    nn.functional.cross_entropy(twin(x), y).backward()
+    nn.utils.clip_grad_norm_(twin.parameters(), 0.01)
+    adamw.step()
+    for a, b in zip(net.parameters(), twin.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-4)
+
+
+def test_a_loss_that_is_no_number_stops_with_the_step_and_the_last_losses():
+    net = small_net()
+    loop, loss = make(net)
+
+    def broken(item):
+        summed, count = loss(item)
+        return (summed * float("nan") if loop.step == 3 else summed), count
+
+    before = {}
+
+    def after(step, mean):
+        before.update(bits(net))
+
+    with pytest.raises(TrainingError, match=r"the loss is nan at step 4 of 12; the last losses: \d"):
+        loop.run(lambda step: [data(step)], broken, after_step=after)
+    assert loop.step == 3
+    assert same(bits(net), before)  # the bad step changed nothing
+
+
+def test_an_infinite_gradient_stops_too():
+    net = small_net()
+    loop, loss = make(net)
+
+    def broken(item):
+        summed, count = loss(item)
+        return summed + torch.sqrt(net[0].weight.sum() * 0), count
+
+    with pytest.raises(TrainingError, match="the gradient has a norm of (nan|inf) at step 1"):
+        loop.run(lambda step: [data(step)], broken)
+
+
+def test_a_batch_without_targets_is_passed_over():
+    net = small_net()
+    loop, loss = make(net, steps=2)
+    loop.run(lambda step: [data(step), None] if step else [None], lambda item: loss(item) if item else (None, 0))
+    assert loop.step == 2
+    assert loop.losses[0] == 0.0
+
+
+def test_the_callers_random_numbers_are_left_alone():
+    net = small_net()
+    loop, loss = make(net)
+    state = torch.random.get_rng_state()
+    loop.run(lambda step: [data(step)], loss)
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_frozen_parameters_are_not_touched_and_embeddings_do_not_decay():
+    net = nn.Sequential(nn.Embedding(10, 4), nn.Linear(4, 2))
+    groups = parameter_groups(net, learning_rate=1.0, weight_decay=0.5)
+    decaying = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
+    assert decaying == {id(net[1].weight)}
+    net[0].requires_grad_(False)
+    groups = parameter_groups(net, learning_rate=1.0, weight_decay=0.5)
+    assert sum(len(group["params"]) for group in groups) == 2
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
+    loop, loss = make(small_net())
+    loop.run(lambda step: [data(step)], loss, until=1)
+    path = tmp_path / "state.pt"
+    loop.save(path)
+    other, _ = make(small_net(), seed=6)
+    with pytest.raises(TrainingError, match="seed 5, and 6"):
+        other.load(path)
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(TrainingError, match=r"state.pt cannot be resumed from"):
+        make(small_net())[0].load(path)
+    bigger = nn.Linear(4, 4)
+    loop.save(path)
+    with pytest.raises(TrainingError, match="cannot be resumed from"):
+        make(bigger)[0].load(path)
