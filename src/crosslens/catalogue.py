@@ -84,9 +84,7 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     return corpus
 
 
-def load_parallel(
-    name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None
-) -> Parallel:
+def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
     """Read corpora that are translations of one another, joined by sentence id.
 
     Args:
@@ -164,7 +162,9 @@ def _load_named(name: str, treebank: str, split: str, data: str | Path | None) -
 def _load_path(name: str) -> Corpus:
     path = Path(name)
     if name.startswith("ud/") and not path.exists():
-        raise DataError(f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train, or ud/en_ewt:train[:200]")
+        raise DataError(
+            f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train, or ud/en_ewt:train[:200]"
+        )
     if path.exists() and not path.is_dir() and path.suffix != ".conllu":
         raise DataError(f"{name}: only .conllu files are read", hint="rename it if it is CoNLL-U")
     if not path.exists():

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,7 +64,7 @@ def test_a_word_is_answered_for_where_it_has_most_context():
 
 def test_windows_share_at_least_the_context_asked_for():
     windows = cut_windows([pieces([1] * 60)], SPECIALS, capacity=22, context=8)
-    for one, two in zip(windows, windows[1:], strict=False):
+    for one, two in itertools.pairwise(windows):
         assert len(set(one.ids[1:-1].tolist()) & set(two.ids[1:-1].tolist())) >= 8
 
 

@@ -136,7 +136,7 @@ def test_an_infinite_gradient_stops_too():
         summed, count = loss(item)
         return summed + torch.sqrt(net[0].weight.sum() * 0), count
 
-    with pytest.raises(TrainingError, match="the gradient has a norm of (nan|inf) at step 1"):
+    with pytest.raises(TrainingError, match=r"the gradient has a norm of (nan|inf) at step 1"):
         loop.run(lambda step: [data(step)], broken)
 
 

@@ -12,7 +12,9 @@ def test_the_first_papers_settings():
 
 
 def test_settings_replace_and_none_is_none():
-    recipe = find_recipe("muller2021.pos", {"epochs": "1", "clip": "none", "learning_rate": "1e-4", "betas": "0.9,0.98"})
+    recipe = find_recipe(
+        "muller2021.pos", {"epochs": "1", "clip": "none", "learning_rate": "1e-4", "betas": "0.9,0.98"}
+    )
     assert (recipe.epochs, recipe.clip, recipe.learning_rate, recipe.betas) == (1, None, 1e-4, (0.9, 0.98))
 
 
@@ -40,7 +42,7 @@ def test_wrong_settings_are_named(settings, message):
 
 
 def test_an_unknown_recipe():
-    with pytest.raises(RequestError, match="no recipe 'muller2021.poss'.*did you mean 'muller2021.pos'"):
+    with pytest.raises(RequestError, match=r"no recipe 'muller2021.poss'.*did you mean 'muller2021.pos'"):
         find_recipe("muller2021.poss")
 
 

@@ -8,7 +8,9 @@ from crosslens.cli.options import data_option, device_option, out_option, split_
 @click.command("compare")
 @click.argument("encoder")
 @click.option("--corpus", default="ud/pud", show_default=True, metavar="NAME", help="Parallel sentences.")
-@click.option("--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others.")
+@click.option(
+    "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
+)
 @click.option("--measures", metavar="NAMES", help="Separated by commas [all, each null beside its measure].")
 @click.option("--sentences", type=click.IntRange(min=4), help="Compare on the first so many [all].")
 @click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")

@@ -31,7 +31,9 @@ def command(data: str | None) -> None:
     gpus += ["mps"] if torch.backends.mps.is_available() else []
     lines.append(("system", f"{platform.platform()}, {os.cpu_count()} cores"))
     lines.append(("devices", ", ".join(["cpu", *gpus])))
-    lines.append(("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)"))
+    lines.append(
+        ("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)")
+    )
     offline = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("CROSSLENS_OFFLINE")
     lines.append(("network", "off" if offline else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
     for root in roots(data):

@@ -7,7 +7,9 @@ from crosslens.cli.options import data_option, device_option, out_option, split_
 
 @click.command("evaluate")
 @click.argument("model")
-@click.option("--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD.")
+@click.option(
+    "--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD."
+)
 @out_option("Folder for results.csv")
 @data_option
 @device_option

@@ -1,8 +1,13 @@
 """``crosslens finetune``: the main job."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
+
+if TYPE_CHECKING:
+    from crosslens.encoders.ablation import Components, Init
 
 
 @click.command("finetune")
@@ -10,7 +15,9 @@ from crosslens.cli.options import data_option, device_option, out_option, read_s
 @click.argument("encoder")
 @click.option("--train", required=True, metavar="CORPUS", help="Training data: ud/en_ewt, or a .conllu file.")
 @click.option("--dev", metavar="CORPUS", help="Development data [the same treebank's dev split].")
-@click.option("--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD.")
+@click.option(
+    "--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD."
+)
 @click.option("--random-init", metavar="LAYERS", help="Layers drawn anew before training: 1-2, or all, or 0,all.")
 @click.option("--components", default="all", show_default=True, help="Which parts of them: attention, ffn, norms.")
 @click.option("--init", default="architecture", show_default=True, help="How they are drawn: architecture or torch.")
@@ -30,8 +37,8 @@ def command(
     dev: str | None,
     test: str,
     random_init: str | None,
-    components: str,
-    init: str,
+    components: "Components",
+    init: "Init",
     freeze: str | None,
     recipe: str | None,
     settings: tuple[str, ...],

@@ -8,7 +8,7 @@ import click
 @click.command("results")
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--csv", "csv", metavar="FILE", help="Write all records to this .csv, .parquet or .json file.")
-@click.option("--metric", metavar="NAME", help="Show the table of this metric [the first there is].")
+@click.option("--metric", metavar="NAME", help="Show the tables of this metric only.")
 def command(paths: tuple[str, ...], csv: str | None, metric: str | None) -> None:
     """Put the results files in PATHS (files, or folders looked through) together, and print their tables.
 
@@ -29,14 +29,11 @@ def command(paths: tuple[str, ...], csv: str | None, metric: str | None) -> None
     results: Results = sum((read_results(file) for file in files[1:]), read_results(files[0]))
     if csv:
         results.write(csv)
-    frame = results.to_pandas()
-    scores = frame[frame["measure"].isna()]
-    for (task, source, encoder), block in scores.groupby(["task", "source", "encoder"], sort=False):
-        wanted = metric or block["metric"].iloc[0]
-        chosen = results.filter(task=task, source=source, encoder=encoder, metric=wanted, measure=None)
-        seeds = block["seed"].nunique()
-        title = f"{task} {wanted}, source {source}, {encoder}"
-        print_table(chosen.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
-    for encoder in frame.loc[frame["measure"].notna(), "encoder"].unique():
-        chosen = results.filter(encoder=encoder, metric="similarity")
-        print_table(chosen.table(), title=f"similarity by layer, {encoder}", decimals=3)
+    for (task, found, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
+        if task and found == (metric or found):
+            seeds = len(block.groups("seed"))
+            title = f"{task} {found}, source {source}, {encoder}"
+            print_table(block.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    for (found, encoder), block in results.groups("metric", "encoder"):
+        if found == "similarity" and metric in (None, found):
+            print_table(block.table(), title=f"similarity by layer, {encoder}", decimals=3)

@@ -156,10 +156,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     where = Where(file, first or start)
     if not words:
         raise DataError("a sentence without words", file=file, line=where.line)
-    if all(head == ABSENT for head in heads):
-        numbers = None
-    else:
-        numbers = _heads(heads, file, lines)
+    numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
         words=tuple(map(_normal, forms)),
         upos=_layer(upos, "UPOS", file, lines),

@@ -65,12 +65,13 @@ def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
 
 
 def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
-    items = {}
+    items: dict[str, Sentence | Text] = {}
     for item in corpus:
-        if item.id is None or item.id in items:
-            file, line = item.where or (corpus.name, None)
-            reason = "an item without an id" if item.id is None else f"the id {item.id!r} comes twice"
-            raise DataError(f"{reason}, so it cannot be aligned", file=file, line=line)
+        file, line = item.where or (corpus.name, None)
+        if item.id is None:
+            raise DataError("an item without an id, so it cannot be aligned", file=file, line=line)
+        if item.id in items:
+            raise DataError(f"the id {item.id!r} comes twice, so it cannot be aligned", file=file, line=line)
         items[item.id] = item
     return items
 

@@ -109,6 +109,13 @@ class Results:
                 kept.append(index)
         return Results(self.records.take(pa.array(kept, pa.int64())))
 
+    def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
+        """The rows apart by the values of these columns, in the order of their first rows."""
+        members: dict[tuple, list[int]] = {}
+        for index, row in enumerate(self.records.select(list(columns)).to_pylist()):
+            members.setdefault(tuple(row.values()), []).append(index)
+        return [(key, Results(self.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
+
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows as a pandas frame, one column a field; ``tags`` stays JSON text."""
         return self.records.to_pandas()

@@ -1,5 +1,6 @@
 """The one alignment of words to subwords: every word has at least one piece, and one piece that answers for it."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,7 +56,8 @@ def split_words(
     Raises:
         EncoderError: when a word has no piece and the tokenizer has no unknown token.
     """
-    lone = [i for i in tokenizer.convert_tokens_to_ids(list(LONE_PREFIXES)) if i not in (None, tokenizer.unk_token_id)]
+    vocabulary = tokenizer.get_vocab()
+    lone = [vocabulary[piece] for piece in LONE_PREFIXES if piece in vocabulary]
     result = []
     for words, (ids, owners) in zip(sentences, _pieces(sentences, tokenizer), strict=True):
         counts = np.bincount(owners, minlength=len(words))
@@ -74,7 +76,7 @@ def split_words(
         cut = counts > longest
         if cut.any():
             starts = np.concatenate([[0], np.cumsum(counts)])
-            ids = np.concatenate([ids[a : min(b, a + longest)] for a, b in zip(starts[:-1], starts[1:], strict=True)])
+            ids = np.concatenate([ids[a : min(b, a + longest)] for a, b in itertools.pairwise(starts)])
             counts = np.minimum(counts, longest)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         first = starts[:-1]

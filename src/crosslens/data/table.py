@@ -1,5 +1,8 @@
 """Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
 
+# pyright: reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportCallIssue=false
+# (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
+
 import json
 from typing import TYPE_CHECKING
 

@@ -145,7 +145,7 @@ def _draw_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init) -> di
     """
     twin = copy.deepcopy(layer).to("cpu", torch.float32)
     for marked in (*twin.parameters(), *twin.buffers(), *twin.modules()):
-        marked.__dict__.pop(_MARK, None)
+        vars(marked).pop(_MARK, None)  # pyright: ignore[reportAttributeAccessIssue]
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.default_generator.manual_seed(seed)
         for parameter in twin.parameters():

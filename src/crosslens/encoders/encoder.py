@@ -79,12 +79,23 @@ class Encoder:
     @property
     def device(self) -> torch.device:
         """Where the parameters are."""
-        return next(self.model.parameters()).device
+        return self.model.device
 
     @property
     def padding(self) -> int:
         """The id that fills a batch up."""
-        return self.tokenizer.pad_token_id or 0
+        identifier = self.tokenizer.pad_token_id
+        return identifier if isinstance(identifier, int) else 0
+
+    @property
+    def ablation(self) -> str | None:
+        """The layers drawn anew, as records have them; None for the reference."""
+        return ";".join(change.layers for change in self.changes if change.kind == "random_init") or None
+
+    @property
+    def components(self) -> str | None:
+        """Which parts of those layers; None for the reference."""
+        return ";".join(change.components for change in self.changes if change.kind == "random_init") or None
 
     @cached_property
     def capacity(self) -> int:

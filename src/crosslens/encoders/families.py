@@ -34,49 +34,40 @@ class Family:
     decoder: bool = False
 
 
-_BERT = {"layers": ("encoder.layer",), "embeddings": ("embeddings",)}
-_T5 = {"layers": ("encoder.block",), "embeddings": ("shared",)}
-_DECODER = {"layers": ("layers",), "embeddings": ("embed_tokens",), "decoder": True}
+_STACK = ("encoder.layer",)
+_EMBEDDINGS = ("embeddings",)
 _XLM_LISTS = ("attentions", "layer_norm1", "ffns", "layer_norm2")
+_XLM_EMBEDDINGS = ("embeddings", "position_embeddings", "layer_norm_emb", "lang_embeddings")
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family("bert", **_BERT, pooler=True),
-        Family("roberta", **_BERT, pooler=True, padded_positions=True),
-        Family("xlm-roberta", **_BERT, pooler=True, padded_positions=True),
-        Family("camembert", **_BERT, pooler=True, padded_positions=True),
-        Family("xlm-roberta-xl", **_BERT, pooler=True, padded_positions=True),
-        Family("distilbert", layers=("transformer.layer",), embeddings=("embeddings",)),
-        Family("electra", layers=("encoder.layer",), embeddings=("embeddings", "embeddings_project")),
-        Family("deberta", **_BERT, attention="eager"),
-        Family("deberta-v2", **_BERT, attention="eager"),
-        Family("modernbert", layers=("layers",), embeddings=("embeddings",)),
+        Family("bert", _STACK, _EMBEDDINGS, pooler=True),
+        Family("roberta", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
+        Family("xlm-roberta", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
+        Family("camembert", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
+        Family("xlm-roberta-xl", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
+        Family("distilbert", ("transformer.layer",), _EMBEDDINGS),
+        Family("electra", _STACK, ("embeddings", "embeddings_project")),
+        Family("deberta", _STACK, _EMBEDDINGS, attention="eager"),
+        Family("deberta-v2", _STACK, _EMBEDDINGS, attention="eager"),
+        Family("modernbert", ("layers",), _EMBEDDINGS),
         Family(
-            "rembert",
-            layers=("encoder.layer",),
-            embeddings=("embeddings", "encoder.embedding_hidden_mapping_in"),
-            attention="eager",
-            pooler=True,
+            "rembert", _STACK, ("embeddings", "encoder.embedding_hidden_mapping_in"), attention="eager", pooler=True
         ),
-        Family("mpnet", **_BERT, attention="eager", pooler=True, padded_positions=True),
-        Family("nomic_bert", layers=("layers",), embeddings=("embeddings",), pooler=True),
-        Family("jina_embeddings_v3", layers=("layers",), embeddings=("embeddings",), pooler=True),
-        Family("eurobert", layers=("layers",), embeddings=("embed_tokens",)),
-        Family(
-            "xlm",
-            layers=_XLM_LISTS,
-            embeddings=("embeddings", "position_embeddings", "layer_norm_emb", "lang_embeddings"),
-            attention="eager",
-        ),
-        Family("t5", **_T5, loader="T5EncoderModel", attention="eager"),
-        Family("mt5", **_T5, loader="MT5EncoderModel", attention="eager"),
-        Family("umt5", **_T5, loader="UMT5EncoderModel", attention="eager"),
-        Family("llama", **_DECODER),
-        Family("qwen2", **_DECODER),
-        Family("qwen3", **_DECODER),
-        Family("gemma2", **_DECODER, attention="eager"),
-        Family("gemma3_text", **_DECODER),
+        Family("mpnet", _STACK, _EMBEDDINGS, attention="eager", pooler=True, padded_positions=True),
+        Family("nomic_bert", ("layers",), _EMBEDDINGS, pooler=True),
+        Family("jina_embeddings_v3", ("layers",), _EMBEDDINGS, pooler=True),
+        Family("eurobert", ("layers",), ("embed_tokens",)),
+        Family("xlm", _XLM_LISTS, _XLM_EMBEDDINGS, attention="eager"),
+        Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager"),
+        Family("mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager"),
+        Family("umt5", ("encoder.block",), ("shared",), loader="UMT5EncoderModel", attention="eager"),
+        Family("llama", ("layers",), ("embed_tokens",), decoder=True),
+        Family("qwen2", ("layers",), ("embed_tokens",), decoder=True),
+        Family("qwen3", ("layers",), ("embed_tokens",), decoder=True),
+        Family("gemma2", ("layers",), ("embed_tokens",), attention="eager", decoder=True),
+        Family("gemma3_text", ("layers",), ("embed_tokens",), decoder=True),
     )
 }
 
@@ -97,5 +88,7 @@ def find_family(model_type: str) -> Family:
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")
     if model_type not in FAMILIES:
-        raise EncoderError(f"crosslens does not know the architecture {model_type!r}", hint=suggest(model_type, FAMILIES))
+        raise EncoderError(
+            f"crosslens does not know the architecture {model_type!r}", hint=suggest(model_type, FAMILIES)
+        )
     return FAMILIES[model_type]

@@ -49,7 +49,7 @@ def load_encoder(
         model = _load_model(name, config, family, options)
         tokenizer = _load_tokenizer(name, options)
     largest = max(tokenizer.get_vocab().values())
-    rows = model.get_input_embeddings().num_embeddings  # pyright: ignore[reportAttributeAccessIssue]
+    rows = len(model.get_input_embeddings().get_parameter("weight"))
     if largest >= rows:
         raise EncoderError(
             f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",

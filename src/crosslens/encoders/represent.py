@@ -5,12 +5,9 @@ import torch
 
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.batch import make_batch
+from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.reading import read_windows
-
-BUDGET = 2048
-"""Subwords read at once."""
 
 
 def represent(encoder: Encoder, corpus: Corpus) -> np.ndarray:
@@ -33,7 +30,7 @@ def represent(encoder: Encoder, corpus: Corpus) -> np.ndarray:
     counts = np.zeros(len(corpus), np.float32)
     encoder.model.eval()
     with torch.inference_mode():
-        for numbers in evaluation_batches([len(w) for w in windows], budget=BUDGET):
+        for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
             batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
             own = torch.zeros_like(batch.mask, dtype=torch.float32)
             for row, window in enumerate(batch.windows):

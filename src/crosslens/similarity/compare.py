@@ -10,7 +10,6 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError, suggest
 from crosslens.similarity.cka import Centred, centre, debiased_cka, linear_cka, shuffled_cka
-from crosslens.training.evaluate import ablation_columns
 
 MEASURES: Mapping[str, Callable[[Centred, Centred], float]] = {
     "cka": linear_cka,
@@ -71,10 +70,18 @@ def compare(
                 value = MEASURES[measure](x, y)
                 records.append(
                     Record(
-                        encoder=encoder.name, source=source, target=target, measure=measure, layer=layer,
-                        **ablation_columns(encoder.changes), metric="similarity",
-                        value=value if value == value else None, n=len(parallel), tags=kept,
-                    )  # fmt: skip
+                        encoder=encoder.name,
+                        source=source,
+                        target=target,
+                        measure=measure,
+                        layer=layer,
+                        ablation=encoder.ablation,
+                        components=encoder.components,
+                        metric="similarity",
+                        value=value if value == value else None,
+                        n=len(parallel),
+                        tags=kept,
+                    )
                 )
     return Results.of(records)
 

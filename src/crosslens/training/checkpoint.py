@@ -72,7 +72,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         task = find_task(description["task"])
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
-        changes = tuple(Change(**{k: _frozen(v) for k, v in change.items()}) for change in description["changes"])
+        changes = tuple(Change(**{**change, "tensors": tuple(change["tensors"])}) for change in description["changes"])
         encoder = load_encoder(folder, device=device)
         encoder = dataclasses.replace(encoder, name=description["encoder"], changes=changes)
         head = task.head(encoder.width, labels, dropout=recipe.head_dropout)
@@ -83,10 +83,6 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         reason = (str(e).splitlines() or [""])[0]
         raise EncoderError(f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune it again") from None
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
-
-
-def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:

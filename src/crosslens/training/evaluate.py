@@ -46,20 +46,22 @@ def evaluate(
                 tags["release"] = corpus.release
             records.append(
                 Record(
-                    task=model.task.name, encoder=model.encoder.name, source=model.source, target=corpus.language,
-                    split=corpus.split, **ablation_columns(model.encoder.changes), seed=model.seed,
-                    metric=score.metric, value=score.value, low=low, high=high, n=score.n, tags=tags,
-                )  # fmt: skip
+                    task=model.task.name,
+                    encoder=model.encoder.name,
+                    source=model.source,
+                    target=corpus.language,
+                    split=corpus.split,
+                    ablation=model.encoder.ablation,
+                    components=model.encoder.components,
+                    seed=model.seed,
+                    metric=score.metric,
+                    value=score.value,
+                    low=low,
+                    high=high,
+                    n=score.n,
+                    tags=tags,
+                )
             )
         if done is not None:
             done(corpus, predicted)
     return Results.of(records)
-
-
-def ablation_columns(changes: Sequence) -> dict[str, str | None]:
-    """The columns ``ablation`` and ``components`` for an encoder with these changes; None for the reference."""
-    drawn = [change for change in changes if change.kind == "random_init"]
-    return {
-        "ablation": ";".join(change.layers for change in drawn) or None,
-        "components": ";".join(change.components for change in drawn) or None,
-    }

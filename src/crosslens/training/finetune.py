@@ -126,7 +126,7 @@ def finetune(
         gold = torch.from_numpy(window_targets(chosen, targets)).to(encoder.device)
         return task.loss(head, encoder.states(batch.ids, batch.mask), batch, gold)
 
-    dev_reading = dev and read_windows(encoder, dev, window=recipe.window, context=recipe.context)
+    dev_reading = read_windows(encoder, dev, window=recipe.window, context=recipe.context) if dev else None
     dev_scores: list[float] = []
     best: dict[str, torch.Tensor] | None = None
 

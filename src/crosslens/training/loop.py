@@ -133,7 +133,7 @@ class Loop(Generic[Item]):
         # Dividing by the count and clipping are one multiplication: the gradients are gone through once.
         clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
         if gradients and count:
-            torch._foreach_mul_(gradients, clip / count)
+            torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]
         self.step += 1
         for group in self._adamw.param_groups:
             group["lr"] = group["peak"] * self.settings.factor(self.step)

@@ -7,12 +7,9 @@ import torch
 
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.batch import make_batch
+from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.reading import Reading, read_windows
 from crosslens.training.model import TaskModel
-
-BUDGET = 2048
-"""Subwords read at once. On a CPU more is slower; a GPU could take more, but not gain much."""
 
 
 def predict(model: TaskModel, corpus: Corpus) -> Corpus:
@@ -38,7 +35,7 @@ def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading) -> Corpu
     encoder.model.eval()
     model.head.eval()
     with torch.inference_mode():
-        for numbers in evaluation_batches([len(w) for w in windows], budget=BUDGET):
+        for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
             batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
             states = encoder.states(batch.ids, batch.mask)
             for number, words in zip(numbers, model.task.predict(model.head, states, batch), strict=True):

@@ -1,0 +1,143 @@
+"""Small checkpoints that the tests make themselves: nothing is downloaded."""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
+
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+SENTENCES = {
+    "en": [
+        "the cat sees a small dog .", "a dog sleeps in the old house .", "she reads two books in the garden .",
+        "the old man sees the garden .", "a small cat sleeps .", "he reads in the house .",
+    ],
+    "fr": [
+        "le chat voit un petit chien .", "un chien dort dans la vieille maison .", "elle lit deux livres au jardin .",
+        "le vieil homme voit le jardin .", "un petit chat dort .", "il lit dans la maison .",
+    ],
+}  # fmt: skip
+UPOS = {
+    "the": "DET", "a": "DET", "le": "DET", "la": "DET", "un": "DET", ".": "PUNCT", "in": "ADP", "dans": "ADP",
+    "au": "ADP", "two": "NUM", "deux": "NUM", "she": "PRON", "he": "PRON", "elle": "PRON", "il": "PRON",
+    "small": "ADJ", "old": "ADJ", "petit": "ADJ", "vieille": "ADJ", "vieil": "ADJ", "sees": "VERB", "voit": "VERB",
+    "sleeps": "VERB", "dort": "VERB", "reads": "VERB", "lit": "VERB",
+}  # fmt: skip
+
+
+def conllu_text(language: str) -> str:
+    """The sentences above as CoNLL-U: every word hangs from the first."""
+    blocks = []
+    for number, sentence in enumerate(SENTENCES[language], start=1):
+        rows = [f"# sent_id = n{number:02}", f"# text = {sentence}"]
+        for index, word in enumerate(sentence.split(), start=1):
+            head, relation = (0, "root") if index == 1 else (1, "dep")
+            rows.append(f"{index}\t{word}\t_\t{UPOS.get(word, 'NOUN')}\t_\t_\t{head}\t{relation}\t_\t_")
+        blocks.append("\n".join(rows) + "\n\n")
+    return "".join(blocks)
+
+
+@pytest.fixture(scope="session")
+def treebanks(tmp_path_factory) -> Path:
+    """A data folder with train, dev and test of ``ud/en_toy``, and ``ud/{en,fr}_pud``."""
+    root = tmp_path_factory.mktemp("data")
+    for language, bank, splits in (
+        ("en", "toy", ("train", "dev", "test")), ("en", "pud", ("test",)), ("fr", "pud", ("test",)),
+    ):  # fmt: skip
+        folder = root / "ud" / f"UD_{language.upper()}-{bank}"
+        folder.mkdir(parents=True)
+        for split in splits:
+            (folder / f"{language}_{bank}-ud-{split}.conllu").write_text(conllu_text(language), "utf-8")
+    return root
+
+
+def word_piece(specials: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")) -> PreTrainedTokenizerFast:
+    """A WordPiece vocabulary of characters and the commonest words, cased, that drops control characters."""
+    words = sorted({word for sentences in SENTENCES.values() for s in sentences for word in s.split()})
+    letters = "abcdefghijklmnopqrstuvwxyz."
+    pieces = [*specials, *letters, *(f"##{letter}" for letter in letters), *words[::2]]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )  # fmt: skip
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=64, **dict(zip(names, specials, strict=True))
+    )
+
+
+def metaspace() -> PreTrainedTokenizerFast:
+    """A unigram vocabulary that cuts a lone ``▁`` before words it does not know whole, as XLM-R's does."""
+    pieces = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("▁the", -3.0), ("▁cat", -3.0)]
+    pieces += [(letter, -5.0) for letter in "abcdefghijklmnopqrstuvwxyz.狗猫"] + [("<mask>", 0.0)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", cls_token="<s>", eos_token="</s>", sep_token="</s>",
+        pad_token="<pad>", unk_token="<unk>", mask_token="<mask>", model_max_length=64,
+    )  # fmt: skip
+
+
+def byte_level() -> PreTrainedTokenizerFast:
+    """A byte-level BPE that, as published, was saved without the space before the first word."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=330, special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
+    )  # fmt: skip
+    tokenizer.train_from_iterator([s for sentences in SENTENCES.values() for s in sentences], trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+        model_max_length=64,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory) -> Path:
+    """A BERT of 4 layers and width 32, saved with its tokenizer."""
+    folder = tmp_path_factory.mktemp("encoders") / "tiny-bert"
+    tokenizer = word_piece()
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
+        max_position_embeddings=64, initializer_range=0.1,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder(tiny_bert):
+    """The loaded `tiny_bert`."""
+    from crosslens.encoders.load import load_encoder
+
+    return load_encoder(tiny_bert, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def toy(treebanks):
+    """The toy treebank's corpus by split: ``toy("train")``."""
+    from crosslens.catalogue import load_corpus
+
+    def load(name="train"):
+        return load_corpus(f"ud/en_toy:{name}", data=treebanks)
+
+    return load

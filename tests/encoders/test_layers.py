@@ -1,0 +1,39 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.errors import EncoderError
+
+
+@pytest.mark.parametrize(
+    ("spec", "layers"),
+    [
+        ("1-2", (1, 2)), ("1-3,7", (1, 2, 3, 7)), ("all", tuple(range(1, 13))), ("0", (0,)),
+        ("0,all", tuple(range(13))), (" 11 - 12 , 1", (1, 11, 12)), (5, (5,)), ((2, 1, 2), (1, 2)), ("3-3", (3,)),
+    ],
+)  # fmt: skip
+def test_what_names_mean(spec, layers):
+    assert parse_layers(spec, 12) == layers
+
+
+@given(st.sets(st.integers(0, 24), min_size=1))
+def test_round_trip(layers):
+    assert parse_layers(format_layers(layers), 24) == tuple(sorted(layers))
+
+
+@pytest.mark.parametrize("spec", ["", "x", "1-", "-1", "1--2", "1;2", "1.5", "all-2", "²", [], ()])
+def test_nonsense_is_refused(spec):
+    with pytest.raises(EncoderError, match=r"names no layers|no layer is named"):
+        parse_layers(spec, 12)
+
+
+def test_what_is_not_there_is_refused_with_what_is():
+    with pytest.raises(EncoderError, match=r"there is no layer 13.*layers 1 to 12"):
+        parse_layers("12-13", 12)
+    with pytest.raises(EncoderError, match="there is no layer -1"):
+        parse_layers([-1], 12)
+    with pytest.raises(EncoderError, match=r"run backwards.*write 1-2"):
+        parse_layers("2-1", 12)
+    with pytest.raises(EncoderError, match="there is no layer 99999999"):
+        parse_layers("1-99999999", 12)

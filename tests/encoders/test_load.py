@@ -1,0 +1,164 @@
+import json
+import shutil
+
+import pytest
+import torch
+from conftest import byte_level, word_piece
+from safetensors.torch import load_file, save_file
+from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, CanineConfig
+
+from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.errors import EncoderError, RequestError
+
+
+@pytest.fixture
+def copy_of(tiny_bert, tmp_path):
+    shutil.copytree(tiny_bert, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def configure(folder, **settings):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | settings))
+
+
+def test_what_is_loaded(tiny_bert):
+    state = torch.random.get_rng_state()
+    encoder = load_encoder(tiny_bert, device="cpu")
+    assert (encoder.depth, encoder.width, encoder.capacity) == (4, 32, 64)
+    assert not encoder.model.training
+    assert encoder.tokenizer.padding_side == "right"
+    assert torch.equal(torch.random.get_rng_state(), state)
+    tensors = load_file(tiny_bert / "model.safetensors")
+    assert all(torch.equal(tensors[name], p) for name, p in encoder.model.named_parameters())
+
+
+def test_half_precision_is_loaded_as_float32(copy_of):
+    tensors = load_file(copy_of / "model.safetensors")
+    save_file({n: t.half() for n, t in tensors.items()}, copy_of / "model.safetensors", {"format": "pt"})
+    configure(copy_of, dtype="float16")
+    assert {p.dtype for p in load_encoder(copy_of, device="cpu").model.parameters()} == {torch.float32}
+
+
+def test_a_head_on_top_and_a_prefix_are_fine(copy_of):
+    tensors = load_file(copy_of / "model.safetensors")
+    prefixed = {f"bert.{name}": tensor for name, tensor in tensors.items()} | {"cls.predictions.bias": torch.zeros(9)}
+    save_file(prefixed, copy_of / "model.safetensors", {"format": "pt"})
+    assert load_encoder(copy_of, device="cpu").depth == 4
+
+
+def test_an_old_pickle_checkpoint_is_read(copy_of):
+    torch.save(load_file(copy_of / "model.safetensors"), copy_of / "pytorch_model.bin")
+    (copy_of / "model.safetensors").unlink()
+    assert load_encoder(copy_of, device="cpu").depth == 4
+
+
+def test_tensors_that_would_be_random_are_an_error(copy_of):
+    configure(copy_of, num_hidden_layers=5)
+    with pytest.raises(EncoderError, match=r"lacks 16 of the encoder's tensors, the first encoder.layer.4"):
+        load_encoder(copy_of)
+
+
+def test_layers_that_would_be_dropped_are_an_error(copy_of):
+    configure(copy_of, num_hidden_layers=3)
+    with pytest.raises(EncoderError, match=r"has 16 tensors of layers that the encoder has not"):
+        load_encoder(copy_of)
+
+
+def test_the_wrong_architecture_is_an_error(copy_of):
+    configure(copy_of, model_type="distilbert")
+    with pytest.raises(EncoderError, match="lacks .* of the encoder's tensors"):
+        load_encoder(copy_of)
+
+
+def test_shapes_that_do_not_fit(copy_of):
+    configure(copy_of, hidden_size=64)
+    with pytest.raises(EncoderError, match="the weights cannot be read"):
+        load_encoder(copy_of)
+
+
+def test_truncated_and_damaged_files(copy_of):
+    weights = copy_of / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(EncoderError, match="the weights cannot be read"):
+        load_encoder(copy_of)
+    weights.unlink()
+    with pytest.raises(EncoderError, match="the weights cannot be read"):
+        load_encoder(copy_of)
+    (copy_of / "config.json").write_text("{")
+    with pytest.raises(EncoderError, match="config.json cannot be used"):
+        load_encoder(copy_of)
+
+
+def test_values_that_are_no_numbers(copy_of):
+    tensors = load_file(copy_of / "model.safetensors")
+    tensors["encoder.layer.1.output.dense.bias"][3] = float("nan")
+    save_file(tensors, copy_of / "model.safetensors", {"format": "pt"})
+    with pytest.raises(EncoderError, match=r"encoder.layer.1.output.dense.bias holds values that are not finite"):
+        load_encoder(copy_of)
+
+
+def test_a_tokenizer_that_is_missing_or_too_large(copy_of):
+    for file in copy_of.glob("tokenizer*"):
+        file.unlink()
+    with pytest.raises(EncoderError, match="has no tokenizer"):
+        load_encoder(copy_of)
+    byte_level().save_pretrained(copy_of)
+    with pytest.raises(EncoderError, match="the tokenizer has the id"):
+        load_encoder(copy_of)
+
+
+def test_places_that_hold_no_encoder(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    for name, message in (
+        (tmp_path / "nowhere", "there is no folder"), ("./nowhere", "there is no folder"),
+        (tmp_path / "empty", "has no config.json"), (tmp_path / "file", "is a file"),
+    ):  # fmt: skip
+        with pytest.raises(EncoderError, match=message):
+            load_encoder(name)
+
+
+def test_offline_a_hub_name_fails_at_once_and_says_so():
+    with pytest.raises(EncoderError, match=r"'nobody/nothing' is no folder.*the network is switched off"):
+        load_encoder("nobody/nothing")
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [(AlbertConfig(), "share one set of weights"), (CanineConfig(), "reads characters")],
+)
+def test_architectures_that_cannot_be_ablated_are_refused_by_name(tmp_path, config, reason):
+    config.save_pretrained(tmp_path)
+    with pytest.raises(EncoderError, match=reason):
+        load_encoder(tmp_path)
+    assert AlbertModel is not None
+
+
+def test_an_unknown_architecture(copy_of):
+    configure(copy_of, model_type="gpt2")
+    with pytest.raises(EncoderError, match="does not know the architecture 'gpt2'"):
+        load_encoder(copy_of)
+    configure(copy_of, model_type="bertt")
+    with pytest.raises(EncoderError, match=r"config.json cannot be used|does not know"):
+        load_encoder(copy_of)
+
+
+def test_byte_level_vocabularies_mark_where_words_begin(tmp_path):
+    tokenizer = byte_level()
+    with torch.random.fork_rng(devices=[]):
+        config = BertConfig(
+            vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
+        )
+        BertModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = load_encoder(tmp_path, device="cpu").tokenizer
+    pieces = loaded.convert_ids_to_tokens(loaded(["cat", "dog"], is_split_into_words=True)["input_ids"])
+    assert sum(piece.startswith("Ġ") for piece in pieces) == 2
+
+
+def test_saving_never_overwrites(encoder, tmp_path):
+    save_encoder(encoder, tmp_path / "saved")
+    with pytest.raises(RequestError, match="exists already"):
+        save_encoder(encoder, tmp_path / "saved")
+    assert word_piece().get_vocab() == load_encoder(tmp_path / "saved", device="cpu").tokenizer.get_vocab()
