@@ -41,6 +41,8 @@ SETTINGS = {
     "t5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
     "mt5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
     "umt5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
+    "neomme": {**DECODER, **SPECIAL, "num_attention_heads": 2, "num_key_value_heads": 2},
+    "xlnet": {"d_model": 32, "n_layer": 3, "n_head": 2, "d_inner": 48, "d_head": 16, "pad_token_id": 0},
     "llama": {**DECODER, **SPECIAL},
     "qwen2": {**DECODER, **SPECIAL},
     "qwen3": {**DECODER, **SPECIAL},
@@ -118,11 +120,13 @@ def test_the_same_seed_gives_the_same_bits_whatever_else_is_drawn(loaded):
     other = bits(random_init(loaded, "2", seed=8))
     names = inside(loaded, 2)
     assert all(torch.equal(alone[name], again[name]) and torch.equal(alone[name], together[name]) for name in names)
-    matrices = [name for name in names if alone[name].ndim > 1]
+    matrices = [name for name in names if alone[name].ndim > 1 and alone[name].std() > 0]
     assert all(not torch.equal(alone[name], other[name]) for name in matrices)
     first = bits(random_init(loaded, "1", seed=7))
     twins = [(n, n.replace(".1.", ".0.", 1)) for n in matrices]
-    assert all(not torch.equal(together[n], first[t]) for n, t in twins if t in first and first[t].shape == alone[n].shape)
+    assert all(
+        not torch.equal(together[n], first[t]) for n, t in twins if t in first and first[t].shape == alone[n].shape
+    )
 
 
 def test_what_is_drawn_has_the_architectures_own_statistics(loaded, kind):
@@ -141,11 +145,13 @@ def test_what_is_drawn_has_the_architectures_own_statistics(loaded, kind):
             assert abs(float(ours.mean() - theirs.mean())) < 6 * spread / math.sqrt(count), name
 
 
-def test_components_part_a_layer(loaded):
+def test_components_part_a_layer(loaded, kind):
     before = bits(loaded)
     whole = bits(random_init(loaded, "2", seed=3))
     parts = []
-    for component in ("attention", "ffn", "norms"):
+    for component in (
+        ("attention", "ffn") if kind == "neomme" else ("attention", "ffn", "norms")
+    ):  # its norms: no weights
         ablated = random_init(loaded, "2", seed=3, components=component)
         parts.append(changed(before, bits(ablated)))
         assert parts[-1]

@@ -21,7 +21,7 @@ from crosslens.identity import stream_seed
 Components = Literal["all", "attention", "ffn", "norms", "embeddings"]
 Init = Literal["architecture", "torch"]
 
-_ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention"}
+_ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention", "rel_attn"}
 _MARK = "_is_hf_initialized"
 
 

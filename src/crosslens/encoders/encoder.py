@@ -143,11 +143,14 @@ def layer_outputs(encoder: Encoder, ids: torch.Tensor, mask: torch.Tensor) -> li
 def _listening(encoder: Encoder) -> Iterator[list[torch.Tensor]]:
     outputs: list[torch.Tensor] = []
 
+    def keep(states: torch.Tensor) -> None:
+        outputs.append(states.transpose(0, 1) if encoder.family.time_first else states)
+
     def entering(module: nn.Module, args: tuple, kwargs: dict) -> None:
-        outputs.append(args[0] if args else kwargs["hidden_states"])
+        keep(args[0] if args else kwargs["hidden_states"])
 
     def leaving(module: nn.Module, args: tuple, output: Any) -> None:
-        outputs.append(output if isinstance(output, torch.Tensor) else output[0])
+        keep(output if isinstance(output, torch.Tensor) else output[0])
 
     def parts(layer: nn.Module) -> list[nn.Module]:
         return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]

