@@ -43,9 +43,12 @@ def score_table(results: "Results") -> "pandas.DataFrame":
         corpus=[json.loads(tags).get("corpus", "") for tags in frame["tags"]],
         condition=frame["ablation"].fillna("reference"),
     )
-    values = frame.pivot_table(index=["target", "corpus"], columns="condition", values="value", sort=False)
+    values = frame.pivot_table(index=["target", "corpus", "seed"], columns="condition", values="value", sort=False)
     reference = [name for name in values.columns if name == "reference"]
     others = sorted((name for name in values.columns if name != "reference"), key=_by_first_layer)
+    if reference and others:  # differences within a seed: a seed that only one of the two has says nothing of them
+        values[others] = values[others].sub(values["reference"], axis=0)
+    values = values.groupby(level=["target", "corpus"], sort=False).mean()
     same = values.index.get_level_values("target") == source
     blocks = []
     for block, title in ((values[same], SAME), (values[~same], CROSS)):
@@ -54,7 +57,6 @@ def score_table(results: "Results") -> "pandas.DataFrame":
             blocks += [block.sort_index(), mean]
     table = pd.concat(blocks)[reference + others]
     if reference and others:
-        table[others] = table[others].sub(table["reference"], axis=0)
         table = table.rename(columns={name: f"Δ {name}" for name in others})
     table.columns.name = None
     return table

@@ -1,0 +1,32 @@
+import pytest
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.parallel import join
+from crosslens.data.sentence import Sentence
+from crosslens.errors import DataError
+
+
+def corpus(language, *ids, words=("x",)):
+    return Corpus(tuple(Sentence(words, id=i) for i in ids), f"c-{language}", language)
+
+
+def test_the_order_of_the_first_one_is_taken():
+    joined = join([corpus("en", "b", "a", "c"), corpus("fr", "a", "b", "c")], name="p")
+    assert [item.id for item in joined["fr"]] == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("corpora", "message"),
+    [
+        ([], "has no corpus"),
+        ([corpus(None, "a")], "has no language"),
+        ([corpus("en", "a"), corpus("en", "a")], "two corpora of 'en'"),
+        ([corpus("en", "a", None)], "an item without an id"),
+        ([corpus("en", "a"), corpus("fr", "a", "a")], "the id 'a' comes twice"),
+        ([corpus("en", "a", "b", "c"), corpus("fr", "a", "c")], "c-fr has no sentence 'b'"),
+        ([corpus("en", "a"), corpus("fr", "a", "z")], "c-en has no sentence 'z'"),
+    ],
+)
+def test_what_is_not_aligned_is_refused_with_the_first_that_differs(corpora, message):
+    with pytest.raises(DataError, match=message):
+        join(corpora, name="p")

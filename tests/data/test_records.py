@@ -1,0 +1,115 @@
+import json
+from types import MappingProxyType
+
+import pytest
+
+from crosslens.data.records import COLUMNS, Record, Results, read_results
+from crosslens.data.table import CROSS, SAME
+from crosslens.errors import DataError, RequestError
+
+
+def score(target, value, ablation=None, seed=1, **more):
+    tags = {"corpus": more.pop("corpus", f"ud/{target}_pud:test"), "digest": "d"}
+    return Record(
+        task="pos", encoder="e", source="en", target=target, metric="accuracy", ablation=ablation, seed=seed,
+        value=value, n=10, tags=tags, **more,
+    )  # fmt: skip
+
+
+def similarity(pair, layer, value, measure="cka"):
+    source, target = pair.split("-")
+    return Record(
+        encoder="e", source=source, target=target, measure=measure, layer=layer, value=value, metric="similarity"
+    )
+
+
+SCORES = [
+    score("en", 96.0), score("fr", 90.0), score("de", 80.0),
+    score("en", 95.0, "1-2"), score("fr", 70.0, "1-2"), score("de", 66.0, "1-2"),
+    score("en", 95.5, "11-12"), score("fr", 91.0, "11-12"), score("de", 81.0, "11-12"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_written_and_read_again_absent_stays_absent(tmp_path, ending):
+    records = [*SCORES, score("zh", None), Record(metric="a,b", tags={"k": 'q"uote\n', "n": 1}), similarity("en-fr", 0, 0.5)]
+    results = Results.of(records)
+    path = tmp_path / f"results.{ending}"
+    results.write(path)
+    again = read_results(path)
+    assert again.records.equals(results.records)
+    assert again.records["task"].to_pylist()[-1] is None
+
+
+def test_the_columns_are_the_ones_promised():
+    assert COLUMNS == (
+        "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components",
+        "seed", "metric", "value", "low", "high", "n", "tags",
+    )  # fmt: skip
+
+
+def test_adding_filtering_and_grouping():
+    results = Results.of(SCORES[:3]) + Results.of(SCORES[3:])
+    assert len(results) == 9
+    assert len(results.filter(ablation=None)) == 3
+    assert len(results.filter(target=["fr", "de"], ablation="1-2")) == 2
+    assert [key for key, _ in results.groups("ablation")] == [(None,), ("1-2",), ("11-12",)]
+    with pytest.raises(RequestError, match="no column 'targt'.*did you mean 'target'"):
+        results.filter(targt="fr")
+
+
+def test_the_table_has_differences_to_the_reference_and_means_apart():
+    table = Results.of(SCORES).table()
+    assert list(table.columns) == ["reference", "Δ 1-2", "Δ 11-12"]
+    assert list(table.index.get_level_values("target")) == ["en", SAME, "de", "fr", CROSS]
+    assert table.loc[(CROSS, "")].tolist() == [85.0, -17.0, 1.0]
+    assert table.loc[(SAME, "")].tolist() == [96.0, -1.0, -0.5]
+
+
+def test_differences_are_taken_within_a_seed():
+    uneven = [score("fr", 90.0, seed=1), score("fr", 50.0, seed=2), score("fr", 80.0, "1-2", seed=1)]
+    table = Results.of(uneven).table()
+    assert table.loc[(CROSS, "")].tolist() == [70.0, -10.0]
+
+
+def test_without_a_reference_there_are_values():
+    table = Results.of(SCORES[3:6]).table()
+    assert list(table.columns) == ["1-2"]
+    assert table.loc[(CROSS, "")].tolist() == [68.0]
+
+
+def test_conditions_go_from_the_bottom_up():
+    table = Results.of([score("fr", 1.0, a) for a in ("all", "11-12", "0", "3-4", None, "1-2")]).table()
+    assert list(table.columns) == ["reference", "Δ 0", "Δ 1-2", "Δ 3-4", "Δ 11-12", "Δ all"]
+
+
+def test_a_table_mixes_nothing():
+    other = Record(task="ner", encoder="e", source="en", target="fr", metric="f1", value=1.0, seed=1)
+    with pytest.raises(RequestError, match="several tasks: pos, ner"):
+        Results.of([*SCORES, other]).table()
+    with pytest.raises(RequestError, match="no scores"):
+        Results.of([]).table()
+
+
+def test_similarities_have_layers_across():
+    rows = [similarity("en-fr", layer, layer / 10, m) for m in ("cka", "cka_shuffled") for layer in range(3)]
+    table = Results.of(rows).table()
+    assert list(table.columns) == [0, 1, 2]
+    assert table.loc[("en-fr", "cka")].tolist() == [0.0, 0.1, 0.2]
+
+
+def test_files_that_are_no_results(tmp_path):
+    with pytest.raises(DataError, match="no such results file"):
+        read_results(tmp_path / "x.csv")
+    for name, content in (("a.csv", "a,b\n1,2\n"), ("b.csv", ""), ("c.parquet", "x"), ("d.json", "{"), ("e.txt", "")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(DataError):
+            read_results(tmp_path / name)
+    with pytest.raises(RequestError, match="as .csv, .parquet or .json"):
+        Results.of(SCORES).write(tmp_path / "x.xlsx")
+
+
+def test_tags_are_one_json_object_with_sorted_keys():
+    results = Results.of([Record(tags=MappingProxyType({"b": 1, "a": "é"}))])
+    assert results.records["tags"].to_pylist() == ['{"a": "é", "b": 1}']
+    assert json.loads(results.to_pandas()["tags"][0]) == {"a": "é", "b": 1}

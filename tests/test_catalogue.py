@@ -1,0 +1,119 @@
+import pytest
+
+from crosslens import catalogue
+from crosslens.catalogue import list_corpora, load_corpus, load_parallel, match_corpora, name_split, roots
+from crosslens.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def nothing_outside(monkeypatch, tmp_path):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    monkeypatch.setattr(catalogue, "cache_folder", lambda: tmp_path / "cache")
+
+
+def test_names_and_their_splits(treebanks):
+    corpus = load_corpus("ud/en_toy:train", data=treebanks)
+    assert (corpus.name, corpus.language, corpus.split, len(corpus)) == ("ud/en_toy:train", "en", "train", 6)
+    assert load_corpus("ud/en_toy", data=treebanks).split == "test"
+    assert load_corpus("ud/en_toy", data=treebanks, split="dev").split == "dev"
+
+
+def test_slices_as_hugging_face_writes_them(treebanks):
+    whole = load_corpus("ud/en_toy:train", data=treebanks)
+    part = load_corpus("ud/en_toy:train[1:3]", data=treebanks)
+    assert part.items == whole.items[1:3]
+    assert part.name == "ud/en_toy:train[1:3]"
+    assert len(load_corpus("ud/en_toy[:2]", data=treebanks)) == 2
+    assert len(load_corpus("ud/en_toy[4:]", data=treebanks)) == 2
+    assert part.digest != whole.digest
+    with pytest.raises(DataError, match=r"\[9:\] is empty: ud/en_toy has 6 sentences"):
+        load_corpus("ud/en_toy[9:]", data=treebanks)
+
+
+def test_a_path_is_a_corpus_too(treebanks):
+    path = treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-dev.conllu"
+    corpus = load_corpus(path)
+    assert (corpus.language, corpus.split, corpus.name) == ("en", "dev", str(path))
+    assert corpus.digest == load_corpus("ud/en_toy:dev", data=treebanks).digest
+
+
+def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, monkeypatch):
+    release = tmp_path / "cache" / "ud-treebanks-v2.14" / "UD_English-toy"
+    release.mkdir(parents=True)
+    text = (treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-test.conllu").read_text()
+    (release / "en_toy-ud-test.conllu").write_text(text.split("\n\n")[0] + "\n\n")
+    older = tmp_path / "cache" / "ud-treebanks-v2.4" / "UD_English-toy"
+    older.mkdir(parents=True)
+    (older / "en_toy-ud-test.conllu").write_text(text)
+    newest = load_corpus("ud/en_toy")
+    assert (newest.release, len(newest)) == ("2.14", 1)
+    assert load_corpus("ud/en_toy", data=tmp_path / "cache" / "ud-treebanks-v2.4").release == "2.4"
+    assert load_corpus("ud/en_toy", data=treebanks).release is None
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    assert load_corpus("ud/en_toy").release is None
+    assert [root.given_by for root in roots("x")] == ["--data", "CROSSLENS_DATA", "cache"]
+
+
+def test_patterns(treebanks):
+    assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
+    assert match_corpora("ud/en_*:test", data=treebanks) == ["ud/en_pud:test", "ud/en_toy:test"]
+    assert match_corpora("./x.conllu", data=treebanks) == ["./x.conllu"]
+    assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
+    with pytest.raises(DataError, match="no corpus 'ud/xx_"):
+        match_corpora("ud/xx_*", data=treebanks)
+    with pytest.raises(DataError, match="give --dev as well"):
+        name_split("./x.conllu", "dev")
+
+
+def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp_path):
+    with pytest.raises(DataError) as caught:
+        load_corpus("ud/en_tyo:train", data=treebanks)
+    assert str(treebanks) in caught.value.message
+    assert str(tmp_path / "cache") in caught.value.message
+    assert "crosslens data get ud --release" in caught.value.hint
+    assert "did you mean 'ud/en_toy'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ud/en_toy:trian", r"no split 'trian' .did you mean 'train'"),
+        ("ud/fr_pud:train", r"ud/fr_pud has no train split here .there is test"),
+        ("ud/en-toy", "is no name of a corpus"),
+        ("nowhere.conllu", "no such file"),
+        ("nothing", "no such file"),
+    ],
+)
+def test_wrong_names(treebanks, name, message):
+    with pytest.raises(DataError, match=message):
+        load_corpus(name, data=treebanks)
+
+
+def test_files_of_other_kinds(tmp_path):
+    (tmp_path / "x.txt").write_text("hello")
+    with pytest.raises(DataError, match=r"only .conllu files are read"):
+        load_corpus(tmp_path / "x.txt")
+    with pytest.raises(DataError, match="is a folder"):
+        load_corpus(tmp_path)
+
+
+def test_what_there_is(treebanks):
+    expected = {"ud/en_pud": ["test"], "ud/en_toy": ["train", "dev", "test"], "ud/fr_pud": ["test"]}
+    assert list_corpora(treebanks) == expected
+    assert "3 treebanks" in roots(treebanks)[0].describe()
+    assert "no such folder" in roots(treebanks / "x")[0].describe()
+
+
+def test_parallel_treebanks_are_joined_by_id(treebanks):
+    pud = load_parallel("ud/pud", data=treebanks)
+    assert pud.languages == ("en", "fr")
+    assert [item.id for item in pud["en"]] == [item.id for item in pud["fr"]]
+    assert len(pud.head(3)["fr"]) == len(pud.head(3)) == 3
+    with pytest.raises(DataError, match="has no 'de'"):
+        load_parallel("ud/pud", languages=["en", "de"], data=treebanks)
+    with pytest.raises(DataError, match="has no 'xx'"):
+        pud["xx"]
+    with pytest.raises(DataError, match="names no parallel corpus"):
+        load_parallel("pud", data=treebanks)
+    with pytest.raises(DataError, match="no corpus"):
+        load_parallel("ud/xyz", data=treebanks)

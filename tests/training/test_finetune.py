@@ -1,0 +1,217 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.ablation import freeze, random_init
+from crosslens.encoders.reading import read_windows
+from crosslens.errors import DataError, EncoderError, RequestError, TrainingError
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
+from crosslens.training.recipe import Recipe
+
+FAST = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="last", encoder_dropout="off")
+
+
+@pytest.fixture(scope="module")
+def tagger(encoder, toy):
+    return finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+
+
+def weights(model):
+    return {**model.encoder.model.state_dict(), **{f"head.{n}": t for n, t in model.head.state_dict().items()}}
+
+
+def equal(a, b):
+    return all(torch.equal(x, y) for x, y in zip(weights(a).values(), weights(b).values(), strict=True))
+
+
+def test_it_learns(encoder, toy):
+    losses = []
+    recipe = Recipe(batch=2, learning_rate=5e-3, epochs=20, select="last")
+    model = finetune(encoder, "pos", train=toy(), recipe=recipe, progress=lambda p: losses.append(p.loss))
+    assert losses[-1] < 0.3 * losses[0]
+    assert evaluate(model, [toy("test")]).records["value"][0].as_py() > 90
+    assert len(losses) == model.facts["steps"] == 60
+
+
+def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(encoder, toy, tagger):
+    before = {name: t.clone() for name, t in encoder.model.state_dict().items()}
+    state = torch.random.get_rng_state()
+    again = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+    other = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=2)
+    assert equal(tagger, again)
+    assert not equal(tagger, other)
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert all(torch.equal(before[name], t) for name, t in encoder.model.state_dict().items())
+
+
+def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
+    """R7: one seed, and they differ in the layers drawn anew alone."""
+    seen = []
+    from crosslens.training import finetune as module
+
+    original = module.make_batch
+    monkeypatch.setattr(module, "make_batch", lambda windows, **k: seen.append([w.sentence for w in windows]) or original(windows, **k))
+    heads = []
+    drawn = module.find_task("pos")
+
+    class Spy(type(drawn)):
+        def head(self, *args, **settings):
+            heads.append(super().head(*args, **settings))
+            return heads[-1]
+
+        def loss(self, head, states, batch, targets):
+            if len(first) < len(heads):
+                first.append({name: t.clone() for name, t in head.state_dict().items()})
+            return super().loss(head, states, batch, targets)
+
+    first = []
+    for model in (encoder, random_init(encoder, "1-2", seed=1)):
+        finetune(model, Spy(), train=toy(), recipe=FAST, seed=1)
+    assert all(torch.equal(a, b) for a, b in zip(first[0].values(), first[1].values(), strict=True))
+    assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
+
+
+def test_frozen_layers_stay_and_others_move(encoder, toy):
+    frozen = freeze(encoder, "0-2")
+    model = finetune(frozen, "pos", train=toy(), recipe=FAST.model_copy(update={"weight_decay": 0.1}))
+    before, after = encoder.model.state_dict(), model.encoder.model.state_dict()
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert not moved & set(frozen.changes[-1].tensors)
+    assert any(name.startswith("encoder.layer.3") for name in moved)
+
+
+def test_the_best_epoch_is_selected_on_dev_and_every_epoch_is_looked_at(encoder, toy):
+    """R15."""
+    seen = []
+    recipe = Recipe(batch=2, learning_rate=5e-3, epochs=15)
+    model = finetune(
+        encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe, seed=3,
+        progress=lambda p: seen.append(p.dev) if p.dev is not None else None,
+    )  # fmt: skip
+    assert len(seen) == 15
+    assert model.facts["dev_score"] == max(seen)
+    assert model.facts["epoch"] == int(np.argmax(seen)) + 1
+    assert evaluate(model, [toy("dev")]).records["value"][0].as_py() == pytest.approx(max(seen))
+
+
+def test_looking_at_dev_changes_nothing_in_training(encoder, toy):
+    recipe = FAST.model_copy(update={"encoder_dropout": "checkpoint"})
+    assert equal(
+        finetune(encoder, "pos", train=toy(), recipe=recipe),
+        finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe),
+    )
+
+
+def test_every_word_of_every_sentence_is_predicted_in_order(tagger, toy):
+    """R2, R3: 200 words, words without subwords, words of many pieces."""
+    long = Sentence(tuple(f"word{i}" for i in range(200)))
+    odd = Sentence(("the", "\u200b", "x" * 300, "\x00", "10 000"))
+    corpus = Corpus((*toy().items, long, odd, Sentence(("\u200b",))), "odd", "en")
+    predicted = predict(tagger, corpus)
+    assert [s.words for s in predicted.sentences] == [s.words for s in corpus.sentences]
+    assert all(len(s.upos) == len(s.words) for s in predicted.sentences)
+    backwards = predict(tagger, dataclasses.replace(corpus, items=corpus.items[::-1]))
+    assert [s.upos for s in backwards.sentences[::-1]] == [s.upos for s in predicted.sentences]
+    alone = [predict(tagger, dataclasses.replace(corpus, items=(item,)))[0].upos for item in corpus]
+    assert [s.upos for s in predicted.sentences] == alone
+
+
+def test_scored_words_are_all_words_and_unseen_labels_are_errors(tagger, toy):
+    gold = toy("test")
+    strange = dataclasses.replace(gold[0], upos=("SYM",) * len(gold[0]))
+    corpus = dataclasses.replace(gold, items=(strange, *gold.items[1:]))
+    record = evaluate(tagger, [corpus]).records.to_pylist()[0]
+    assert record["n"] == corpus.words
+    import json
+
+    tags = json.loads(record["tags"])
+    assert tags["unknown_gold"] == len(strange)
+    assert tags["signature"].startswith("accuracy|task:pos|words:all|data:")
+    assert tags["digest"] == corpus.digest
+    assert record["value"] <= 100 * (1 - len(strange) / corpus.words)
+    assert record["low"] <= record["value"] <= record["high"]
+    assert (record["source"], record["target"], record["ablation"], record["seed"]) == ("en", "en", None, 1)
+
+
+def test_a_sentence_longer_than_the_encoder_is_trained_on_and_scored(encoder):
+    words = tuple("the cat sees a dog .".split()) * 40
+    corpus = Corpus((Sentence(words, upos=("X",) * len(words)),), "long", "en")
+    assert len(read_windows(encoder, corpus).windows) > 3
+    model = finetune(encoder, "pos", train=corpus, recipe=FAST)
+    assert model.facts["train_split_sentences"] == 1
+    assert evaluate(model, [corpus]).records["n"][0].as_py() == 240
+
+
+def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):
+    save_model(tagger, tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert equal(again, tagger)
+    assert [s.upos for s in predict(again, toy("test")).sentences] == [s.upos for s in predict(tagger, toy("test")).sentences]
+    assert (again.labels, again.recipe, again.source, again.seed) == (tagger.labels, FAST, "en", 1)
+    assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
+
+    plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    for sentence in toy("test").sentences:
+        read = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
+        best = plain(read["input_ids"], read["attention_mask"]).logits[0].argmax(-1).tolist()
+        firsts = [read.word_ids().index(w) for w in range(len(sentence))]
+        assert tuple(plain.config.id2label[best[i]] for i in firsts) == predict(
+            tagger, Corpus((sentence,), "one", "en")
+        )[0].upos
+
+
+def test_an_ablation_is_remembered(encoder, toy, tmp_path):
+    model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=4)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert again.encoder.changes == model.encoder.changes
+    row = evaluate(again, [toy("test")]).records.to_pylist()[0]
+    assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 4)
+
+
+def test_damaged_models_are_refused(tagger, tmp_path):
+    with pytest.raises(EncoderError, match="does not exist, so it is no model"):
+        load_model(tmp_path / "nowhere")
+    save_model(tagger, tmp_path / "model")
+    with pytest.raises(RequestError, match="exists already"):
+        save_model(tagger, tmp_path / "model")
+    head = (tmp_path / "model" / "head.safetensors").read_bytes()
+    (tmp_path / "model" / "head.safetensors").write_bytes(head[:-4])
+    with pytest.raises(EncoderError, match="is damaged"):
+        load_model(tmp_path / "model")
+    (tmp_path / "model" / "crosslens.json").write_text("{}")
+    with pytest.raises(EncoderError, match="is damaged: KeyError"):
+        load_model(tmp_path / "model")
+    (tmp_path / "model" / "crosslens.json").unlink()
+    with pytest.raises(EncoderError, match="has no crosslens.json"):
+        load_model(tmp_path / "model")
+
+
+def test_what_cannot_be_trained_is_refused(encoder, toy):
+    with pytest.raises(RequestError, match="no task 'poss'.*did you mean 'pos'"):
+        finetune(encoder, "poss", train=toy())
+    with pytest.raises(RequestError, match="none is given"):
+        finetune(encoder, "pos", train=toy())
+    bare = Corpus((Sentence(("a", "b")),), "bare", "en")
+    with pytest.raises(DataError, match="bare has no upos"):
+        finetune(encoder, "pos", train=bare, recipe=FAST)
+    with pytest.raises(DataError, match="has no words to train on"):
+        finetune(encoder, "pos", train=Corpus((), "nothing", "en"), recipe=FAST)
+    with pytest.raises(TrainingError, match=r"at step \d+ of 12; the last losses: "):
+        finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"learning_rate": 1e30, "clip": None}))
+
+
+def test_the_limit_is_spread_over_the_corpus(encoder, toy):
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"limit": 3, "epochs": 1}))
+    assert model.facts["train_sentences"] == 3
+    expected = dataclasses.replace(toy(), items=toy().items[::2])
+    assert model.facts["train_digest"] == expected.digest
