@@ -23,9 +23,13 @@ def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):
-    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "out") as folder:
-        (folder / "half").write_text("x")
-        raise ZeroDivisionError
+    def fail_half_way():
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "half").write_text("x")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
     assert list(tmp_path.iterdir()) == []
     with new_folder(tmp_path / "deep" / "out") as folder:
         (folder / "whole").write_text("x")

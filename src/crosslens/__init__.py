@@ -1,3 +1,33 @@
-"""Where does cross-lingual transfer live in a multilingual encoder?"""
+"""Where does cross-lingual transfer live in a multilingual encoder?
+
+Everything public is here, and imported when it is first used, so that ``import crosslens`` costs nothing.
+"""
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Corpus": "data.corpus", "Encoder": "encoders.encoder", "Parallel": "data.parallel",
+    "Pretraining": "training.pretrain", "Recipe": "training.recipe", "Record": "data.records",
+    "Results": "data.records", "Sentence": "data.sentence", "TaskModel": "training.model", "Text": "data.sentence",
+    "compare": "similarity.compare", "evaluate": "training.evaluate", "finetune": "training.finetune",
+    "find_recipe": "training.recipe", "freeze": "encoders.ablation", "load_corpus": "catalogue",
+    "load_encoder": "encoders.load", "load_model": "training.checkpoint", "load_parallel": "catalogue",
+    "predict": "training.predict", "pretrain": "training.pretrain", "random_init": "encoders.ablation",
+    "read_results": "data.records", "represent": "encoders.represent", "save_encoder": "encoders.load",
+    "save_model": "training.checkpoint",
+}  # fmt: skip
+
+__all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'crosslens' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"crosslens.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -108,7 +108,7 @@ REFUSED = {
     "some heads missing": (block(PLAIN[0], WORD.format(2, "x", "X", "_", "dep")), 2, "the head '_' is no number"),
     "its own head": (block(WORD.format(1, "x", "X", 1, "dep")), 1, "run in a circle: 1 → 1"),
     "a circle": (
-        block(WORD.format(1, "a", "X", 0, "root"), WORD.format(2, "b", "X", 3, "dep"), WORD.format(3, "c", "X", 2, "dep")),
+        block(*(WORD.format(i, "a", "X", head, "dep") for i, head in ((1, 0), (2, 3), (3, 2)))),
         2, "run in a circle: 2 → 3 → 2",
     ),
     "some tags missing": (block(PLAIN[0], WORD.format(2, "x", "_", 0, "root")), 2, "has no UPOS, and others"),

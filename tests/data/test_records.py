@@ -32,7 +32,12 @@ SCORES = [
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
 def test_written_and_read_again_absent_stays_absent(tmp_path, ending):
-    records = [*SCORES, score("zh", None), Record(metric="a,b", tags={"k": 'q"uote\n', "n": 1}), similarity("en-fr", 0, 0.5)]
+    records = [
+        *SCORES,
+        score("zh", None),
+        Record(metric="a,b", tags={"k": 'q"uote\n', "n": 1}),
+        similarity("en-fr", 0, 0.5),
+    ]
     results = Results.of(records)
     path = tmp_path / f"results.{ending}"
     results.write(path)
@@ -54,7 +59,7 @@ def test_adding_filtering_and_grouping():
     assert len(results.filter(ablation=None)) == 3
     assert len(results.filter(target=["fr", "de"], ablation="1-2")) == 2
     assert [key for key, _ in results.groups("ablation")] == [(None,), ("1-2",), ("11-12",)]
-    with pytest.raises(RequestError, match="no column 'targt'.*did you mean 'target'"):
+    with pytest.raises(RequestError, match=r"no column 'targt'.*did you mean 'target'"):
         results.filter(targt="fr")
 
 
@@ -105,7 +110,7 @@ def test_files_that_are_no_results(tmp_path):
         (tmp_path / name).write_text(content)
         with pytest.raises(DataError):
             read_results(tmp_path / name)
-    with pytest.raises(RequestError, match="as .csv, .parquet or .json"):
+    with pytest.raises(RequestError, match=r"as .csv, .parquet or .json"):
         Results.of(SCORES).write(tmp_path / "x.xlsx")
 
 

@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
-from conftest import byte_level, metaspace, word_piece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import byte_level, metaspace, word_piece
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.errors import EncoderError
 
 TOKENIZERS = {"word piece": word_piece(), "metaspace": metaspace(), "byte level": byte_level()}
 TOKENIZERS["byte level"].backend_tokenizer.pre_tokenizer.add_prefix_space = True
 WORDS = st.lists(
-    st.one_of(st.sampled_from(["the", "cat", "xyz", "\u200b", "\x00", "10 000", "_", ".", "狗", "\ufffd"]), st.text(max_size=5)),
+    st.one_of(st.sampled_from(["the", "cat", "xyz", "\u200b", "\x00", "10 000", "_", ".", "狗", "\ufffd"]),
+           st.text(max_size=5)),
     min_size=1, max_size=12,
 )  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from conftest import word_piece
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel
 
+from conftest import word_piece
 from crosslens.encoders.ablation import random_init
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import EncoderError

@@ -5,10 +5,10 @@ import math
 
 import pytest
 import torch
-from conftest import word_piece
+import transformers
 from transformers import AutoConfig, AutoModel
 
-import transformers
+from conftest import word_piece
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.families import FAMILIES

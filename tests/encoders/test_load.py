@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 import torch
-from conftest import byte_level, word_piece
 from safetensors.torch import load_file, save_file
 from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, CanineConfig
 
+from conftest import byte_level, word_piece
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.errors import EncoderError, RequestError
 
@@ -67,7 +67,7 @@ def test_layers_that_would_be_dropped_are_an_error(copy_of):
 
 def test_the_wrong_architecture_is_an_error(copy_of):
     configure(copy_of, model_type="distilbert")
-    with pytest.raises(EncoderError, match="lacks .* of the encoder's tensors"):
+    with pytest.raises(EncoderError, match=r"lacks .* of the encoder's tensors"):
         load_encoder(copy_of)
 
 
@@ -86,7 +86,7 @@ def test_truncated_and_damaged_files(copy_of):
     with pytest.raises(EncoderError, match="the weights cannot be read"):
         load_encoder(copy_of)
     (copy_of / "config.json").write_text("{")
-    with pytest.raises(EncoderError, match="config.json cannot be used"):
+    with pytest.raises(EncoderError, match=r"config.json cannot be used"):
         load_encoder(copy_of)
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCES
 
+from conftest import SENTENCES
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.ablation import random_init

@@ -1,0 +1,1 @@
+"""Immutable values, and one file a format."""

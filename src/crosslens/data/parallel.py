@@ -49,16 +49,12 @@ def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
     """
     joined: dict[str, Corpus] = {}
     for corpus in corpora:
-        if corpus.language is None:
+        language = corpus.language
+        if language is None:
             raise DataError(f"{corpus.name} has no language, so it cannot be aligned with others in {name}")
-        if corpus.language in joined:
-            raise DataError(f"{name} has two corpora of {corpus.language!r}: {corpus.name} is the second")
-        if joined:
-            first = next(iter(joined.values()))
-            corpus = _reordered(corpus, first)
-        else:
-            _by_id(corpus)
-        joined[corpus.language] = corpus
+        if language in joined:
+            raise DataError(f"{name} has two corpora of {language!r}: {corpus.name} is the second")
+        joined[language] = _reordered(corpus, next(iter(joined.values()), corpus))
     if not joined:
         raise DataError(f"{name} has no corpus")
     return Parallel(joined, name)

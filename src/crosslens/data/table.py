@@ -1,6 +1,7 @@
 """Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
 
 # pyright: reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportCallIssue=false
+# pyright: reportIndexIssue=false
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
 import json

@@ -1,0 +1,1 @@
+"""A Hugging Face encoder: loading, layers, ablation, representations."""

@@ -42,7 +42,7 @@ def load_encoder(
     name = str(name_or_folder)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
-    with _quiet(), torch.random.fork_rng(devices=[]):  # loading may draw, and must not move the caller's generator
+    with quiet(), torch.random.fork_rng(devices=[]):  # loading may draw, and must not move the caller's generator
         local, config = _find(name, options)
         family = find_family(config.model_type)
         options |= {"local_files_only": local}
@@ -66,7 +66,7 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     Raises:
         RequestError: when the folder exists already.
     """
-    with new_folder(folder) as partial, _quiet():
+    with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
         encoder.tokenizer.save_pretrained(partial)
 
@@ -163,7 +163,7 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Without transformers' progress bars and loading reports: what they would say is checked above."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -14,7 +14,7 @@ from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
 from crosslens.encoders.encoder import Change
-from crosslens.encoders.load import load_encoder
+from crosslens.encoders.load import load_encoder, quiet
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
@@ -42,7 +42,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         "facts": dict(model.facts), "encoder": model.encoder.name,
         "changes": [dataclasses.asdict(change) for change in model.encoder.changes],
     }  # fmt: skip
-    with new_folder(folder) as partial:
+    with new_folder(folder) as partial, quiet():
         whole = _token_classifier(model)
         (whole if whole is not None else model.encoder.model).save_pretrained(partial)
         model.encoder.tokenizer.save_pretrained(partial)

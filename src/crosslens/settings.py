@@ -1,0 +1,94 @@
+"""Settings files: YAML 1.2, strict, and every mistake at once with its file, line, path and a suggestion."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from crosslens.errors import RequestError, suggest
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, str] | None = None) -> Settings:
+    """Read and validate a settings file.
+
+    YAML 1.2: ``no`` and ``on`` are strings, so that Norwegian is a language.
+
+    Args:
+        path: the file.
+        model: what it must fit.
+        overrides: dotted setting -> value as YAML, such as ``{"shape.layers": "6"}``.
+
+    Raises:
+        RequestError: for a file that is missing or no YAML, or for settings that are unknown, missing or wrong: all
+            of them, one a line, each with its place.
+    """
+    file = Path(path)
+    yaml = YAML(typ="rt")
+    try:
+        document = yaml.load(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"there is no settings file {path}") from None
+    except (IsADirectoryError, UnicodeDecodeError) as error:
+        raise RequestError(f"{path} is no settings file: {error}") from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise RequestError(f"{path}:{line}: is no YAML: {error.problem}") from None
+    except YAMLError as error:
+        raise RequestError(f"{path}: is no YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(document, CommentedMap):
+        raise RequestError(f"{path}: settings are written as `name: value`, and this is no such list")
+    for setting, value in (overrides or {}).items():
+        _override(document, setting, YAML(typ="safe", pure=True).load(value))
+    try:
+        return model.model_validate(_plain(document))
+    except ValidationError as error:
+        raise RequestError("\n".join(_explain(path, document, model, e) for e in error.errors())) from None
+
+
+def _override(document: dict, setting: str, value: Any) -> None:
+    *parents, last = setting.split(".")
+    for name in parents:
+        document = document.setdefault(name, {})
+        if not isinstance(document, dict):
+            raise RequestError(f"--set {setting}: {name} has no settings of its own")
+    document[last] = value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _explain(path: str | Path, document: CommentedMap, model: type[BaseModel], error: Any) -> str:
+    place = ".".join(map(str, error["loc"]))
+    text = f"{path}:{_line_of(document, error['loc'])}: {place}: {error['msg'][0].lower()}{error['msg'][1:]}"
+    if error["type"] == "extra_forbidden":
+        known = _settings_of(model, error["loc"][:-1])
+        text = f"{path}:{_line_of(document, error['loc'])}: there is no setting {place}; {suggest(error['loc'][-1], known)}"
+    return text
+
+
+def _line_of(node: Any, location: tuple) -> int:
+    """The line of a setting, or of the nearest thing around it that is in the file."""
+    line = node.lc.line
+    for key in location:
+        try:
+            line = (node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key))[0]
+            node = node[key]
+        except (KeyError, IndexError, TypeError, AttributeError):
+            break
+    return line + 1
+
+
+def _settings_of(model: Any, location: tuple) -> list[str]:
+    for name in location:
+        field = getattr(model, "model_fields", {}).get(name)
+        model = field.annotation if field else None
+    return list(getattr(model, "model_fields", {}))
