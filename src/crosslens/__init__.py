@@ -9,16 +9,33 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "Corpus": "data.corpus", "Encoder": "encoders.encoder", "Parallel": "data.parallel",
-    "Pretraining": "training.pretrain", "Recipe": "training.recipe", "Record": "data.records",
-    "Results": "data.records", "Sentence": "data.sentence", "TaskModel": "training.model", "Text": "data.sentence",
-    "compare": "similarity.compare", "evaluate": "training.evaluate", "finetune": "training.finetune",
-    "find_recipe": "training.recipe", "freeze": "encoders.ablation", "load_corpus": "catalogue",
-    "load_encoder": "encoders.load", "load_model": "training.checkpoint", "load_parallel": "catalogue",
-    "predict": "training.predict", "pretrain": "training.pretrain", "random_init": "encoders.ablation",
-    "read_results": "data.records", "represent": "encoders.represent", "save_encoder": "encoders.load",
+    "Corpus": "data.corpus",
+    "Encoder": "encoders.encoder",
+    "Parallel": "data.parallel",
+    "Pretraining": "training.pretrain",
+    "Recipe": "training.recipe",
+    "Record": "data.records",
+    "Results": "data.records",
+    "Sentence": "data.sentence",
+    "TaskModel": "training.model",
+    "Text": "data.sentence",
+    "compare": "similarity.compare",
+    "evaluate": "training.evaluate",
+    "find_recipe": "training.recipe",
+    "finetune": "training.finetune",
+    "freeze": "encoders.ablation",
+    "load_corpus": "catalogue",
+    "load_encoder": "encoders.load",
+    "load_model": "training.checkpoint",
+    "load_parallel": "catalogue",
+    "predict": "training.predict",
+    "pretrain": "training.pretrain",
+    "random_init": "encoders.ablation",
+    "read_results": "data.records",
+    "represent": "encoders.represent",
+    "save_encoder": "encoders.load",
     "save_model": "training.checkpoint",
-}  # fmt: skip
+}
 
 __all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 

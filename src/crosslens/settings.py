@@ -67,12 +67,11 @@ def _plain(value: Any) -> Any:
 
 
 def _explain(path: str | Path, document: CommentedMap, model: type[BaseModel], error: Any) -> str:
-    place = ".".join(map(str, error["loc"]))
-    text = f"{path}:{_line_of(document, error['loc'])}: {place}: {error['msg'][0].lower()}{error['msg'][1:]}"
+    location, reason = error["loc"], error["msg"]
+    where, setting = f"{path}:{_line_of(document, location)}", ".".join(map(str, location))
     if error["type"] == "extra_forbidden":
-        known = _settings_of(model, error["loc"][:-1])
-        text = f"{path}:{_line_of(document, error['loc'])}: there is no setting {place}; {suggest(error['loc'][-1], known)}"
-    return text
+        return f"{where}: there is no setting {setting}; {suggest(location[-1], _settings_of(model, location[:-1]))}"
+    return f"{where}: {setting}: {reason[0].lower()}{reason[1:]}"
 
 
 def _line_of(node: Any, location: tuple) -> int:

@@ -35,7 +35,8 @@ class LazyGroup(click.Group):
         """Import a command, or None when there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"crosslens.cli.{cmd_name}").command
+        module = "listing" if cmd_name == "list" else cmd_name  # a submodule named list would hide the built-in here
+        return importlib.import_module(f"crosslens.cli.{module}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

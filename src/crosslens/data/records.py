@@ -155,6 +155,8 @@ def read_results(path: str | Path) -> Results:
         DataError: for a file that is missing, or that holds no records of ours.
     """
     path = Path(path)
+    if not path.is_file():
+        raise DataError("no such results file", file=str(path))
     try:
         if path.suffix == ".csv":
             options = pyarrow.csv.ConvertOptions(
@@ -167,8 +169,6 @@ def read_results(path: str | Path) -> Results:
             table = pa.Table.from_pylist(json.loads(path.read_text("utf-8")), schema=SCHEMA)
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet or .json")
-    except FileNotFoundError:
-        raise DataError("no such results file", file=str(path)) from None
     except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError, AttributeError) as error:
         raise DataError(f"cannot be read as results: {str(error).splitlines()[0]}", file=str(path)) from None
     if table.column_names != list(COLUMNS):

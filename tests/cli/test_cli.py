@@ -1,0 +1,254 @@
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+from crosslens import cli
+from crosslens.data.conllu import read, write
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, treebanks, tmp_path):
+    """Run a command line as the shell would: its exit status, standard output and standard error."""
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["crosslens", *map(str, arguments)])
+        try:
+            cli.main()
+            status = 0
+        except SystemExit as stop:
+            status = stop.code or 0
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return call
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+FAST = ("--set", "epochs=1", "--set", "batch=3", "--set", "learning_rate=3e-3", "--device", "cpu")
+
+
+def finetune(run, encoder, *more, test="ud/en_pud,ud/fr_pud", out="out"):
+    return run("finetune", "pos", encoder, "--train", "ud/en_toy", "--test", test, "--out", out, *FAST, *more)
+
+
+def test_the_main_job(run, tiny_bert, tmp_path):
+    status, shown, said = finetune(run, tiny_bert, "--random-init", "1-2", "--seed", "3")
+    assert status == 0, said
+    assert "same-language mean" in shown
+    assert "cross-language mean" in shown
+    assert "drawn anew: 32 tensors of layers 1-2" in said
+    rows = rows_of(tmp_path / "out" / "results.csv")
+    assert [(row["source"], row["target"]) for row in rows] == [("en", "en"), ("en", "fr")]
+    assert {(row["task"], row["metric"], row["ablation"], row["components"], row["seed"]) for row in rows} == {
+        ("pos", "accuracy", "1-2", "all", "3")
+    }
+    tags = json.loads(rows[0]["tags"])
+    assert tags["training_dev"] == "ud/en_toy:dev"  # the source's dev set, unless another is named
+    described = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert len(described["changed_tensors"]["random_init 1-2"]) == 32
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["results.csv", "run.json"]
+
+
+def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):
+    for name in ("a", "b"):
+        assert finetune(run, tiny_bert, out=name)[0] == 0
+    one, two = ((tmp_path / name / "results.csv").read_text() for name in ("a", "b"))
+
+    def without_seconds(text):
+        rows = list(csv.DictReader(text.splitlines()))
+        for row in rows:
+            row["tags"] = {k: v for k, v in json.loads(row["tags"]).items() if k != "training_seconds"}
+        return rows
+
+    assert without_seconds(one) == without_seconds(two)
+
+
+def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treebanks, tmp_path):
+    assert finetune(run, tiny_bert, "--keep-model", "--predictions", "--freeze", "0", test="ud/*_pud")[0] == 0
+    assert sorted(p.name for p in (tmp_path / "out" / "predictions").iterdir()) == [
+        "ud_en_pud-test.conllu", "ud_fr_pud-test.conllu"
+    ]  # fmt: skip
+    status, shown, _ = run("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "again", "--device", "cpu")
+    assert status == 0
+    assert "ud/fr_pud:test" in shown
+    first = [row for row in rows_of("out/results.csv") if row["target"] == "fr"]
+    second = rows_of("again/results.csv")
+    assert first[0]["value"] == second[0]["value"]
+
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    assert run("predict", "out/model", gold, "--out", "p.conllu", "--device", "cpu")[0] == 0
+    assert read("p.conllu")[0].heads == read(gold)[0].heads
+    status, shown, _ = run("score", "pos", gold, "p.conllu", "--json")
+    assert status == 0
+    assert json.loads(shown)["accuracy"] == pytest.approx(float(second[0]["value"]))
+    status, shown, _ = run("score", "pos", gold, gold)
+    assert shown.startswith("accuracy 100.00  95 % [100.00, 100.00]  n=")
+
+
+def test_similarity(run, tiny_bert):
+    status, shown, said = run("compare", tiny_bert, "--pairs", "en-*", "--out", "sim", "--device", "cpu")
+    assert status == 0, said
+    assert "cka_shuffled" in shown
+    rows = rows_of("sim/results.csv")
+    assert len(rows) == 5 * 3
+    assert {row["source"] + row["target"] for row in rows} == {"enfr"}
+    assert all(0 <= float(r["value"]) <= 1.0000001 for r in rows if r["measure"] == "cka")
+    untrained = ("--random-init", "0,all", "--measures", "cka", "--sentences", "4")
+    assert run("compare", tiny_bert, "--pairs", "en-fr", "--out", "null", "--device", "cpu", *untrained)[0] == 0
+    rows = rows_of("null/results.csv")
+    assert {(row["ablation"], row["n"], row["measure"]) for row in rows} == {("0-4", "4", "cka")}
+
+
+def test_results_are_put_together(run, tiny_bert):
+    assert finetune(run, tiny_bert, out="all/reference")[0] == 0
+    assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0
+    status, shown, _ = run("results", "all", "--csv", "all.csv")
+    assert status == 0
+    assert "reference" in shown
+    assert "Δ 1-2" in shown
+    assert len(rows_of("all.csv")) == 4
+    assert run("results", "all", "--csv", "all.csv")[0] == 2
+    status, _, said = run("results", "nothing")
+    assert (status, "no such results file" in said) == (2, True)
+
+
+def test_pretraining(run, tmp_path):
+    (tmp_path / "en.txt").write_text("the cat sees a dog .\n" * 60)
+    (tmp_path / "c.yaml").write_text("corpora: {en: en.txt}\nsteps: 9\nvocabulary: {size: 60}\nbatch: 2\n")
+    small = ("--set", "shape.layers=1", "--set", "shape.width=16", "--set", "shape.positions=16")
+    status, _, said = run("pretrain", "c.yaml", "--out", "made", "--device", "cpu", *small)
+    assert status == 0, said
+    assert "subwords/s" in said
+    status, shown, _ = run("encoders", "show", "made", "--device", "cpu")
+    assert status == 0
+    assert "layers    1" in shown
+
+
+def test_what_there_is(run):
+    status, shown, _ = run("list")
+    assert status == 0
+    for word in ("pos ", "muller2021.pos", "cka_shuffled", "xlm-roberta", "ud/en_toy", "albert (refused"):
+        assert word in shown
+    status, shown, _ = run("list", "tasks")
+    assert shown.startswith("pos ")
+    status, shown, _ = run("doctor")
+    assert status == 0
+    for word in ("torch", "threads", "CROSSLENS_DATA; 3 treebanks"):
+        assert word in shown
+
+
+WRONG = {
+    "an unknown task": (["finetune", "poss", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "did you mean 'pos'"),
+    "an unknown corpus": (["finetune", "pos", "@", "--train", "ud/en_tyo", "--test", "ud/fr_pud"], "'ud/en_toy'"),
+    "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
+    "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
+    "an unknown layer": (
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "no layer 5",
+    ),
+    "unknown components": (
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"]  # noqa: RUF005
+        + ["--random-init", "1", "--components", "x"],
+        "no component 'x'",
+    ),
+    "an unknown setting": (
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epoch=1"], "mean 'epochs'",
+    ),
+    "a setting that is none": (
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs"], "not key=value",
+    ),
+    "an unknown recipe": (
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--recipe", "x"], "no recipe 'x'",
+    ),
+    "an unknown encoder": (
+        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "no folder ./none",
+    ),
+    "an encoder of the hub, offline": (
+        ["finetune", "pos", "no/such", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "the network is switched off",
+    ),
+    "an unknown language": (["compare", "@", "--pairs", "en-xx"], "has no 'xx'"),
+    "a pair that is none": (["compare", "@", "--pairs", "enfr"], "is no pair of languages"),
+    "an unknown measure": (["compare", "@", "--pairs", "en-fr", "--measures", "ckaa"], "did you mean 'cka'"),
+    "a model that is none": (["evaluate", "@", "--test", "ud/fr_pud"], "has no crosslens.json"),
+    "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small"),
+    "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
+    "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, arguments, message):
+    arguments = [str(tiny_bert) if a == "@" else a for a in arguments]
+    out = [] if arguments[0] == "data" else ["--out", "out"]
+    status, shown, said = run(*arguments, *out)
+    assert status == 2, said
+    assert message in said
+    assert shown == ""
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []  # nothing half-written
+
+
+def test_failed_work_exits_1_and_leaves_nothing(run, tiny_bert, tmp_path):
+    status, _, said = finetune(run, tiny_bert, "--set", "learning_rate=1e30", "--set", "clip=none")
+    assert status == 1
+    assert "crosslens: the " in said
+    assert "hint: lower the learning rate" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_out_is_never_overwritten(run, tiny_bert, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "precious").write_text("x")
+    status, _, said = finetune(run, tiny_bert)
+    assert (status, "out exists already" in said) == (2, True)
+    assert (tmp_path / "out" / "precious").read_text() == "x"
+
+
+def test_a_treebank_without_the_annotation(run, tiny_bert, tmp_path):
+    (tmp_path / "raw.conllu").write_text("1\ta" + "\t_" * 8 + "\n\n")
+    status, _, said = finetune(run, tiny_bert, test="raw.conllu")
+    assert status == 2
+    assert "raw.conllu:1: raw.conllu has no upos here" in said
+    (tmp_path / "empty.conllu").write_text("")
+    status, _, said = finetune(run, tiny_bert, test="empty.conllu")
+    assert (status, "empty.conllu: has no sentence" in said) == (2, True)
+
+
+def test_a_prediction_for_other_sentences(run, treebanks, tmp_path):
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    corpus = read(gold)
+    write(corpus[1:], tmp_path / "less.conllu")
+    status, _, said = run("score", "pos", gold, "less.conllu")
+    assert status == 2
+    assert "sentence 1 (less.conllu:1) has other words than the gold one" in said
+    write(corpus[:-1], tmp_path / "fewer.conllu")
+    status, _, said = run("score", "pos", gold, "fewer.conllu")
+    assert (status, "has 6 sentences but fewer.conllu has 5" in said) == (2, True)
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS), ("encoders", "get"), ("data", "get")])
+def test_every_command_has_help(run, command):
+    status, shown, _ = run(*command, "--help")
+    assert status == 0
+    assert "Usage: crosslens" in shown
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['crosslens', '--help']\n"
+        "from crosslens.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print({'torch', 'numpy', 'transformers', 'pandas', 'pyarrow', 'rich', 'pydantic'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "set()"
+    assert all(name in shown for name in cli.COMMANDS)
