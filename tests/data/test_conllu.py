@@ -93,6 +93,13 @@ def test_changed_columns_and_nothing_else_are_rewritten(written):
     assert to_text(Corpus((bare,), "c")) == text.replace("NOUN", "_").replace("\t0\troot", "\t_\t_")
 
 
+def test_a_sentence_with_other_words_than_its_lines_is_written_anew(written, tmp_path):
+    sentence = read(written(block(*PLAIN)))[0]
+    for words in (("one",), ("one", "two", "three")):
+        write(Corpus((Sentence(words, lines=sentence.lines),), "c"), tmp_path / "new.conllu")
+        assert read(tmp_path / "new.conllu")[0].words == words
+
+
 REFUSED = {
     "nine columns": (block("1\tdogs\t_\tNOUN\t_\t_\t0\troot\t_"), 1, "9 columns, where CoNLL-U has 10"),
     "spaces for tabs": (block(PLAIN[0].replace("\t", " ")), 1, "columns are separated by tabs"),
@@ -100,6 +107,12 @@ REFUSED = {
     "an id that repeats": (block(PLAIN[0], PLAIN[0]), 2, "an empty line separates sentences"),
     "an id that is no number": (block(WORD.format("one", "x", "X", 0, "root")), 1, "'one' does not follow"),
     "a range behind its words": (block(*PLAIN, "1-2\tx" + "\t_" * 8), 3, "'1-2' does not follow"),
+    "a range past the end": (block("1-3\tx" + "\t_" * 8, *PLAIN), 1, "the range ends at 3, behind the last word 2"),
+    "ranges that overlap": (
+        block("1-2\tx" + "\t_" * 8, PLAIN[0], "2-2\tx" + "\t_" * 8, PLAIN[1]), 3, "'2-2' does not follow",
+    ),
+    "an empty node twice": (block(PLAIN[0], *["1.1\tx" + "\t_" * 8] * 2, PLAIN[1]), 3, "'1.1' does not follow"),
+    "empty nodes out of order": (block(PLAIN[0], "1.2\tx" + "\t_" * 8, PLAIN[1]), 2, "'1.2' does not follow"),
     "a range backwards": (block("1-0\tx" + "\t_" * 8, *PLAIN), 1, "'1-0' does not follow"),
     "an empty node out of place": (block(PLAIN[0], "5.1\tx" + "\t_" * 8, PLAIN[1]), 2, "'5.1' does not follow"),
     "a head out of range": (block(WORD.format(1, "x", "X", 9, "root")), 1, "head 9 is outside the sentence of 1 words"),

@@ -32,6 +32,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.end_headers()
                 return
             self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start + server.shift}-{len(content) - 1}/{len(content)}")
         else:
             self.send_response(200)
         self.send_header("Content-Length", str(len(content) - start))
@@ -49,7 +50,7 @@ def server(monkeypatch):
     monkeypatch.delenv("CROSSLENS_OFFLINE", raising=False)
     monkeypatch.setenv("NO_PROXY", "*")
     made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.files, made.asked, made.cuts, made.resumes = {"/x": CONTENT}, [], [], True
+    made.files, made.asked, made.cuts, made.resumes, made.shift = {"/x": CONTENT}, [], [], True, 0
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     made.url = f"http://127.0.0.1:{made.server_port}"
@@ -81,6 +82,22 @@ def test_an_interrupted_download_goes_on_in_the_next_call(server, tmp_path):
     fetch(f"{server.url}/x", tmp_path / "x")
     assert server.asked == ["bytes=1234-"]
     assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+def test_a_server_that_resumes_elsewhere_is_not_believed(server, tmp_path):
+    (tmp_path / "x.part").write_bytes(CONTENT[:1234])
+    server.shift = 7
+    fetch(f"{server.url}/x", tmp_path / "x", pause=0.0)
+    assert server.asked == ["bytes=1234-", None]
+    assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+def test_what_is_no_archive_is_not_noted_as_the_right_one(server, tmp_path, treebanks):
+    server.files["/ud.tgz"] = b"<html>please come back later</html>"
+    with pytest.raises(DownloadError, match="cannot be unpacked"):
+        get_ud("9.9", tmp_path, url=f"{server.url}/ud.tgz")
+    server.files["/ud.tgz"] = archive(treebanks)
+    assert get_ud("9.9", tmp_path, url=f"{server.url}/ud.tgz").is_dir()
 
 
 def test_a_part_that_is_whole_or_too_long(server, tmp_path):

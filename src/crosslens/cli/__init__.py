@@ -7,6 +7,7 @@ import sys
 import click
 
 from crosslens import __version__
+from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError
 
 COMMANDS = {
@@ -57,8 +58,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command line: exit 2 for a wrong request, 1 for failed work, both in one sentence."""
     # Read once, when huggingface_hub is imported: it must be set before anything of ours imports it.
-    if os.environ.get("CROSSLENS_OFFLINE"):
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if offline():
+        os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     try:
         cli(prog_name="crosslens")

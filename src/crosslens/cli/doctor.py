@@ -20,6 +20,7 @@ def command(data: str | None) -> None:
 
     from crosslens import __version__
     from crosslens.catalogue import roots
+    from crosslens.environment import offline
 
     lines = [("crosslens", __version__), ("Python", f"{platform.python_version()}, {sys.executable}")]
     for package in PACKAGES:
@@ -34,8 +35,7 @@ def command(data: str | None) -> None:
     lines.append(
         ("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)")
     )
-    offline = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("CROSSLENS_OFFLINE")
-    lines.append(("network", "off" if offline else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
+    lines.append(("network", "off" if offline() else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
     for root in roots(data):
         lines.append(("data", root.describe()))
     for name, value in lines:

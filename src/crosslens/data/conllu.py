@@ -122,6 +122,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     name = None
     words = 0
     first = None
+    range_end, range_line, node = 0, 0, 0  # where the last multiword range ends; the last empty node behind this word
     for number, line in enumerate(block, start=start):
         line = line.rstrip("\r\n")
         if number == 1:
@@ -142,13 +143,17 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         if identifier == str(words + 1):
             if not columns[FORM]:
                 raise DataError("the word has no form", file=file, line=number)
-            words += 1
+            words, node = words + 1, 0
             forms.append(columns[FORM])
             upos.append(columns[UPOS])
             heads.append(columns[HEAD])
             relations.append(columns[DEPREL])
             lines.append(number)
-        elif not _is_beside(identifier, words):
+        elif (last := _range_end(identifier, words)) is not None and range_end <= words:
+            range_end, range_line = last, number
+        elif identifier == f"{words}.{node + 1}":
+            node += 1
+        else:
             hint = _SEPARATE if identifier == "1" else None
             raise DataError(
                 f"the id {identifier!r} does not follow: {words + 1} is expected", file=file, line=number, hint=hint
@@ -156,6 +161,8 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     where = Where(file, first or start)
     if not words:
         raise DataError("a sentence without words", file=file, line=where.line)
+    if range_end > words:
+        raise DataError(f"the range ends at {range_end}, behind the last word {words}", file=file, line=range_line)
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
         words=tuple(map(_normal, forms)),
@@ -183,13 +190,10 @@ def _id(comment: str) -> str | None:
     return (value.strip() or None) if key.strip().rstrip(":") in ("sent_id", "sentid") else None
 
 
-def _is_beside(identifier: str, words: int) -> bool:
-    """Whether this is a multiword range that begins, or an empty node that stands, behind so many words."""
-    begin, dash, end = identifier.partition("-")
-    if dash:
-        return begin == str(words + 1) and end.isdecimal() and int(end) >= int(begin)
-    begin, dot, end = identifier.partition(".")
-    return bool(dot) and begin == str(words) and end.isdecimal() and int(end) >= 1
+def _range_end(identifier: str, words: int) -> int | None:
+    """The last word of a multiword range that begins behind so many words; None when it is no such range."""
+    begin, _, end = identifier.partition("-")
+    return int(end) if begin == str(words + 1) and end.isdecimal() and int(end) >= int(begin) else None
 
 
 def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tuple[str, ...] | None:
@@ -213,31 +217,31 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
         if number > words:
             raise DataError(f"the head {number} is outside the sentence of {words} words", file=file, line=line)
         numbers.append(number)
-    reaches_root = [False] * (words + 1)
-    reaches_root[0] = True
+    met_by = [0] * (words + 1)  # the word whose way up came by first; meeting one's own way again is a circle
     for word in range(1, words + 1):
-        path = []
         at = word
-        while not reaches_root[at]:
-            path.append(at)
-            reaches_root[at] = True  # for now: met again before the root, the path is a circle
+        while at and not met_by[at]:
+            met_by[at] = word
             at = numbers[at - 1]
-            if at in path:
-                circle = path[path.index(at) :]
-                words_in_it = " → ".join(map(str, [*circle, at]))
-                raise DataError(f"the heads run in a circle: {words_in_it}", file=file, line=lines[at - 1])
+        if at and met_by[at] == word:
+            circle = [at]
+            while numbers[circle[-1] - 1] != at:
+                circle.append(numbers[circle[-1] - 1])
+            way = " → ".join(map(str, [*circle, at]))
+            raise DataError(f"the heads run in a circle: {way}", file=file, line=lines[at - 1])
     return tuple(numbers)
 
 
 def _lines(sentence: Sentence) -> Iterator[str]:
-    if sentence.lines is None:
+    """A sentence's own lines with what changed in them; new ones where it has none, or has other words than they."""
+    rows = [line for line in sentence.lines or () if line.removeprefix(BYTE_ORDER_MARK).partition("\t")[0].isdecimal()]
+    if len(rows) != len(sentence):
         yield from _new_lines(sentence)
         return
     word = 0
-    for position, whole in enumerate(sentence.lines):
+    for position, whole in enumerate(sentence.lines or ()):
         line = whole.removeprefix(BYTE_ORDER_MARK) if position == 0 else whole
-        identifier = line.partition("\t")[0]
-        if not identifier.isdecimal() or line[0] == "#":
+        if not line.partition("\t")[0].isdecimal():
             yield whole
             continue
         columns = line.split("\t")

@@ -1,6 +1,5 @@
 """Downloading treebanks: resumed where it stopped, checked, and unpacked whole or not at all."""
 
-import os
 import tarfile
 import time
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import httpx
 
+from crosslens.environment import offline
 from crosslens.errors import DownloadError, RequestError, suggest
 from crosslens.files import new_folder, refuse_existing, write_text
 from crosslens.identity import digest_file
@@ -98,8 +98,8 @@ def get_ud(
     archive = folder / f"ud-treebanks-v{release}.tgz"
     note = archive.with_name(archive.name + ".sha256")
     fetch(url, archive, sha256=sha256 or (note.read_text().split()[0] if note.exists() else None), progress=progress)
-    write_text(note, f"{digest_file(archive)}  {archive.name}\n")
     unpack(archive, target)
+    write_text(note, f"{digest_file(archive)}  {archive.name}\n")  # noted only once it has proved to be an archive
     archive.unlink()
     return target
 
@@ -125,7 +125,7 @@ def fetch(
         DownloadError: when the network is switched off, when the server refuses or keeps breaking off, or when the
             file does not have its sha256; a wrong file is removed.
     """
-    if os.environ.get("CROSSLENS_OFFLINE") or os.environ.get("HF_HUB_OFFLINE"):
+    if offline():
         raise DownloadError(f"{url} is not downloaded: the network is switched off", hint="unset CROSSLENS_OFFLINE")
     part = path.with_name(path.name + ".part")
     reason = ""
@@ -172,6 +172,9 @@ def _fetch_rest(url: str, part: Path, progress: Callable[[int, int | None], None
         answer.raise_for_status()
         if answer.status_code != httpx.codes.PARTIAL_CONTENT:
             there = 0  # a server that does not resume sends it all again
+        elif not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
+            part.unlink()  # it goes on from somewhere else: what there is and what comes do not fit
+            return False
         length = answer.headers.get("Content-Length")
         total = there + int(length) if length else None
         with open(part, "ab" if there else "wb") as stream:

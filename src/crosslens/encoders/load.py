@@ -1,6 +1,5 @@
 """Loading an encoder, and proof that every one of its weights came from the checkpoint."""
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import Family, find_family
+from crosslens.environment import offline
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 
@@ -93,7 +93,7 @@ def _find(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
             raise EncoderError(f"{name}: config.json cannot be used: {_reason(error)}") from None
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):
             raise EncoderError(f"{name} brings its own code", hint="allow it only if you trust its authors") from None
-    if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("CROSSLENS_OFFLINE"):
+    if offline():
         raise EncoderError(
             f"the encoder {name!r} is no folder, and is not in the local cache; the network is switched off",
             hint="unset HF_HUB_OFFLINE, name a folder, or `crosslens encoders get e5-small`",

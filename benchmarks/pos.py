@@ -1,0 +1,141 @@
+"""POS tagging against a plain `transformers.Trainer` script on the same files: both sides of each ratio from one run.
+
+    python benchmarks/pos.py ENCODER TRAIN.conllu TEST.conllu...
+
+Sentences per CPU second of training (one epoch, batches of 16) and of zero-shot evaluation (predicting and scoring),
+tokenisation included on both sides. CPU seconds, not wall seconds, so that other work on the machine matters less; one
+thread. The two sides take turns, and the median of the turns is printed.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+import warnings
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+import numpy as np
+import torch
+import transformers
+from transformers import (
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+    DataCollatorForTokenClassification,
+    Trainer,
+    TrainingArguments,
+)
+
+from crosslens import Recipe, __version__, evaluate, finetune, load_corpus, load_encoder
+
+warnings.filterwarnings("ignore")
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+BATCH, RATE = 16, 1e-4
+
+
+class Plain:
+    """The script everyone writes: tokenise with word_ids, label first pieces, Trainer.train, Trainer.predict."""
+
+    def __init__(self, name, train):
+        self.name = name
+        self.labels = sorted({tag for sentence in train for tag in sentence.upos})
+        self.tokenizer = AutoTokenizer.from_pretrained(name)
+
+    def dataset(self, sentences):
+        number = {label: i for i, label in enumerate(self.labels)}
+        rows = []
+        for sentence in sentences:
+            read = self.tokenizer(list(sentence.words), is_split_into_words=True, truncation=True, max_length=512)
+            labels, before = [], None
+            for word in read.word_ids():
+                labels.append(-100 if word is None or word == before else number.get(sentence.upos[word], -100))
+                before = word
+            rows.append({"input_ids": read["input_ids"], "attention_mask": read["attention_mask"], "labels": labels})
+        return rows
+
+    def trainer(self, folder, data=None):
+        model = AutoModelForTokenClassification.from_pretrained(self.name, num_labels=len(self.labels))
+        arguments = TrainingArguments(
+            output_dir=folder, per_device_train_batch_size=BATCH, per_device_eval_batch_size=BATCH, num_train_epochs=1,
+            learning_rate=RATE, report_to=[], save_strategy="no", logging_strategy="no", disable_tqdm=True,
+            use_cpu=True,
+        )  # fmt: skip
+        return Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=data,
+            data_collator=DataCollatorForTokenClassification(self.tokenizer),
+        )
+
+
+def seconds(work):
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("encoder")
+    parser.add_argument("train")
+    parser.add_argument("test", nargs="+")
+    parser.add_argument("--train-sentences", type=int, default=600)
+    parser.add_argument("--test-sentences", type=int, default=900, help="of all test files together")
+    parser.add_argument("--turns", type=int, default=3)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    train = load_corpus(chosen.train)[: chosen.train_sentences]
+    each = chosen.test_sentences // len(chosen.test)
+    tests = [load_corpus(path)[:each] for path in chosen.test]
+    evaluated = sum(map(len, tests))
+    encoder = load_encoder(chosen.encoder, device="cpu")
+    recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
+    plain = Plain(chosen.encoder, train.sentences)
+
+    rates = {(side, work): [] for side in ("crosslens", "Trainer") for work in ("training", "evaluation")}
+    accuracies = {}
+
+    def turn():
+        took, model = seconds(lambda: finetune(encoder, "pos", train=train, recipe=recipe, seed=1))
+        rates["crosslens", "training"].append(len(train) / took)
+        took, results = seconds(lambda: evaluate(model, tests))
+        rates["crosslens", "evaluation"].append(evaluated / took)
+        table = results.to_pandas()
+        accuracies["crosslens"] = float(np.average(table["value"], weights=table["n"]))
+        with tempfile.TemporaryDirectory() as folder:
+            bare = plain.trainer(folder)  # loading the model is neither side's training
+            took, _ = seconds(lambda: setattr(bare, "train_dataset", plain.dataset(train.sentences)) or bare.train())
+            rates["Trainer", "training"].append(len(train) / took)
+
+            def predict():
+                right = words = 0
+                for corpus in tests:
+                    output = bare.predict(plain.dataset(corpus.sentences))
+                    known = output.label_ids != -100
+                    right += int((output.predictions.argmax(-1) == output.label_ids)[known].sum())
+                    words += corpus.words
+                return 100 * right / words
+
+            took, accuracies["Trainer"] = seconds(predict)
+            rates["Trainer", "evaluation"].append(evaluated / took)
+
+    for _ in range(chosen.turns):
+        turn()
+
+    shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
+    print(f"crosslens {__version__}, torch {torch.__version__}, transformers {transformers.__version__}")
+    print(f"{shape}; {len(train)} training and {evaluated} test sentences; 1 thread; median of {chosen.turns} turns\n")
+    print("| work | crosslens | Trainer | ratio |\n|---|---|---|---|")
+    for work in ("training", "evaluation"):
+        ours, theirs = (statistics.median(rates[side, work]) for side in ("crosslens", "Trainer"))
+        ratios = [a / b for a, b in zip(rates["crosslens", work], rates["Trainer", work], strict=True)]
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        print(f"| {work}, sentences per CPU second | {ours:.1f} | {theirs:.1f} | **{ours / theirs:.2f}** ({spread}) |")
+    print(f"\naccuracy over all words: crosslens {accuracies['crosslens']:.2f}, Trainer {accuracies['Trainer']:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Every benchmark, on the treebanks that CROSSLENS_DATA names. Usage: sh benchmarks/run.sh PYTHON
+set -e
+cd "$(dirname "$0")/.."
+python=${1:-python3}
+ud=${CROSSLENS_DATA:?name a folder of treebanks in CROSSLENS_DATA}/ud
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tests="$ud/UD_French-PUD/fr_pud-ud-test.conllu $ud/UD_German-PUD/de_pud-ud-test.conllu $ud/UD_Russian-PUD/ru_pud-ud-test.conllu"
+train=$ud/UD_English-EWT/en_ewt-ud-train.conllu
+# shellcheck disable=SC2086
+"$python" benchmarks/make_encoder.py "$work/encoder" "$train" $tests
+# shellcheck disable=SC2086
+"$python" benchmarks/pos.py "$work/encoder" "$train" $tests
