@@ -1,0 +1,113 @@
+"""The documentation is a promise: what it shows is run, and what it links to is there."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import crosslens
+from crosslens.cli import COMMANDS
+from crosslens.data.records import COLUMNS
+from crosslens.similarity.compare import MEASURES
+from crosslens.tasks import TASKS
+from crosslens.training.recipe import RECIPES, Recipe
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+    ROOT / "benchmarks/README.md",
+]
+
+
+def fenced(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text("utf-8"), flags=re.S)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_command_line_reference_is_fresh():
+    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text("utf-8") == module.page(), "run python docs/make_cli.py"
+
+
+def test_everything_registered_is_in_the_reference():
+    text = (ROOT / "docs/reference.md").read_text("utf-8")
+    for name in (*COLUMNS, *TASKS, *MEASURES, *RECIPES, *Recipe.model_fields):
+        assert f"`{name}`" in text, name
+    for name in COMMANDS:
+        assert f"## crosslens {name}\n" in (ROOT / "docs/cli.md").read_text("utf-8")
+    for name in crosslens.__all__:
+        assert f"`{name}`" in text, name
+
+
+@pytest.fixture
+def library(monkeypatch, tiny_bert, treebanks, tmp_path):
+    """What the examples name, made small: the encoder, the treebanks and the recipe."""
+    import shutil
+
+    data = tmp_path / "data"
+    for name, source in (("en_ewt", "en_toy"), ("en_pud", "en_pud"), ("fr_pud", "fr_pud"), ("ru_pud", "fr_pud")):
+        for file in treebanks.glob(f"ud/*/{source}-ud-*.conllu"):
+            folder = data / "ud" / f"UD_{name}"
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, folder / file.name.replace(source, name))
+    monkeypatch.setenv("CROSSLENS_DATA", str(data))
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(tiny_bert, tmp_path / "bert-base-multilingual-cased")
+    shutil.copytree(tiny_bert, tmp_path / "my-encoder")
+    shutil.copy(next(treebanks.glob("ud/*/en_toy-ud-train.conllu")), tmp_path / "my_train.conllu")
+    shutil.copy(next(treebanks.glob("ud/*/fr_pud-ud-test.conllu")), tmp_path / "my_test.conllu")
+    (tmp_path / "raw").mkdir()
+    for language in ("en", "fr"):
+        (tmp_path / "raw" / f"{language}.txt").write_text("the cat sees a dog .\n" * 200)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to.md"])
+def test_python_examples_run(page, library, capsys):
+    blocks = fenced(ROOT / page, "python")
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    if page == "README.md":
+        shown = capsys.readouterr().out
+        assert "cross-language mean" in shown
+        assert "cka_shuffled" in shown
+
+
+def test_the_settings_file_in_the_how_to_is_valid(library, tmp_path):
+    from crosslens.settings import read_settings
+    from crosslens.training.pretrain import Pretraining
+
+    (block,) = fenced(ROOT / "docs/how-to.md", "yaml")
+    (tmp_path / "c.yaml").write_text(block)
+    assert read_settings(tmp_path / "c.yaml", Pretraining).corpora
+
+
+def test_commands_in_the_docs_exist():
+    import click
+
+    from crosslens.cli import cli
+
+    root = click.Context(cli, info_name="crosslens")
+    for page in PAGES:
+        for line in "\n".join(fenced(page, "sh")).replace("\\\n", " ").splitlines():
+            words = line.split()
+            if words[:1] != ["crosslens"]:
+                continue
+            command = cli.get_command(root, words[1])
+            assert command is not None, line
+            if isinstance(command, click.Group):
+                command = command.commands[words[2]]
+            known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+            assert {w.partition("=")[0] for w in words if w.startswith("--")} <= known, line
