@@ -83,9 +83,12 @@ def test_without_a_reference_there_are_values():
     assert table.loc[(CROSS, "")].tolist() == [68.0]
 
 
-def test_conditions_go_from_the_bottom_up():
-    table = Results.of([score("fr", 1.0, a) for a in ("all", "11-12", "0", "3-4", None, "1-2")]).table()
-    assert list(table.columns) == ["reference", "Δ 0", "Δ 1-2", "Δ 3-4", "Δ 11-12", "Δ all"]
+def test_conditions_go_from_small_to_large_and_from_the_bottom_up():
+    table = Results.of(
+        [score("fr", 1.0, a) for a in ("1-12", "11-12", "0", "1;2", "3-4", None, "1-2", "1-2,9")]
+    ).table()
+    headings = ["reference", "Δ 0", "Δ 1-2", "Δ 3-4", "Δ 11-12", "Δ 1-2,9", "Δ 1-12", "Δ 1;2"]
+    assert list(table.columns) == headings
 
 
 def test_a_table_mixes_nothing():

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -11,30 +12,56 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas
 
-# Left-to-right marks around names: a right-to-left name must not carry its row's numbers to the other side.
-_ISOLATE, _POP = "\u2068", "\u2069"
-
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a frame of numbers: its index on the left, means in bold, what is absent as a dash."""
-    table = Table(title=title, title_justify="left", title_style="bold", caption=note or None, caption_justify="left")
-    names = [name or "" for name in frame.index.names]
-    for name in names:
-        table.add_column(str(name), overflow="fold")
-    for column in frame.columns:
-        table.add_column(str(column), justify="right", no_wrap=True)
-    for key, row in frame.iterrows():
-        keys = key if isinstance(key, tuple) else (key,)
-        cells = ["–" if value != value else _number(value, str(column), decimals) for column, value in row.items()]
-        mean = str(keys[0]).endswith(" mean")
-        table.add_row(*[str(part) for part in keys], *cells, style="bold" if mean else None, end_section=mean)
+    """Print a frame of numbers: its index on the left, means in bold, what is absent as a dash.
+
+    A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
+    """
+    labels = [
+        " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if part) for key in frame.index
+    ]
+    columns = {
+        str(name): ["–" if value != value else _number(value, str(name), decimals) for value in frame[name]]
+        for name in frame.columns
+    }
     console = Console()
-    if not console.is_terminal:  # a file or a pipe has no edge to wrap at
-        console = Console(width=max(100, console.measure(table).maximum))
-    console.print(table)
+    room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
+    console = Console(width=room)
+    room -= max(map(len, labels)) + 2
+    for number, names in enumerate(_fitting(columns, room)):
+        table = Table(
+            title=title if number == 0 else "(further columns)", title_justify="left", title_style="bold",
+            box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False,
+        )  # fmt: skip
+        table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
+        for name in names:
+            table.add_column(name, justify="right", no_wrap=True)
+        for row, label in enumerate(labels):
+            mean = label.endswith(" mean")
+            cells = [columns[name][row] for name in names]
+            table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
+        console.print(table)
+    if note:
+        console.print(f"[italic]{note}[/italic]", highlight=False, soft_wrap=True)
+
+
+def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
+    """The columns' names, in groups that fit the room; at least one a group."""
+    group: list[str] = []
+    used = 0
+    for name, cells in columns.items():
+        width = max(len(name), *map(len, cells)) + 2
+        if group and used + width > room:
+            yield group
+            group, used = [], 0
+        group.append(name)
+        used += width
+    yield group
 
 
 def _number(value: float, column: str, decimals: int) -> str:
+    value = round(value, decimals) or 0.0  # no minus before nothing
     sign = "+" if column.startswith("Δ") else ""
     return f"{value:{sign}.{decimals}f}".replace("-", "−")
 

@@ -46,7 +46,7 @@ def score_table(results: "Results") -> "pandas.DataFrame":
     )
     values = frame.pivot_table(index=["target", "corpus", "seed"], columns="condition", values="value", sort=False)
     reference = [name for name in values.columns if name == "reference"]
-    others = sorted((name for name in values.columns if name != "reference"), key=_by_first_layer)
+    others = sorted((name for name in values.columns if name != "reference"), key=_by_size)
     if reference and others:  # differences within a seed: a seed that only one of the two has says nothing of them
         values[others] = values[others].sub(values["reference"], axis=0)
     values = values.groupby(level=["target", "corpus"], sort=False).mean()
@@ -79,7 +79,10 @@ def similarity_table(results: "Results") -> "pandas.DataFrame":
     return table[sorted(table.columns)]
 
 
-def _by_first_layer(condition: str) -> tuple[int, int, str]:
-    """Single layers and ranges from the bottom up, ``all`` behind them."""
-    first = condition.split("-")[0].split(",")[0]
-    return (0, int(first), condition) if first.isdigit() else (1, 0, condition)
+def _by_size(condition: str) -> tuple[int, list[int], str]:
+    """Small sets of layers before large ones, and from the bottom up; what is drawn anew twice comes last."""
+    try:
+        ends = [[int(end) for end in part.split("-")] for part in condition.split(",")]
+    except ValueError:
+        return (10**6, [], condition)
+    return (sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], condition)
