@@ -17,7 +17,7 @@ def page() -> str:
         " failed; errors are one sentence with a hint, on standard error. What `--out` names must not exist, and"
         " appears only when it is whole.\n"
     )
-    root = click.Context(cli, info_name="crosslens")
+    root = click.Context(cli, info_name="crosslens", **cli.context_settings)
     parts.append(section(cli, root))
     for name in COMMANDS:
         command = cli.get_command(root, name)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,8 @@ def test_relative_links_lead_somewhere(page):
 
 
 def test_the_command_line_reference_is_fresh():
+    if f"click=={version('click')}\n" not in (ROOT / "constraints.txt").read_text():
+        pytest.skip("another version of click lays help out otherwise")
     spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
