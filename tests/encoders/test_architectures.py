@@ -217,3 +217,24 @@ def test_saved_and_loaded_it_is_the_same(loaded, tmp_path):
     save_encoder(ablated, tmp_path / "saved")
     again = load_encoder(tmp_path / "saved", device="cpu")
     assert again.digest == ablated.digest != loaded.digest
+
+
+def test_every_architecture_is_fine_tuned_with_the_rows_that_occur(loaded):
+    from crosslens.data.corpus import Corpus
+    from crosslens.data.sentence import Sentence
+    from crosslens.training.finetune import finetune
+    from crosslens.training.recipe import Recipe
+
+    usual = random_init(loaded, "0,all", seed=1)
+    corpus = Corpus(
+        (Sentence(("a", "cat"), ("DET", "NOUN")), Sentence(("the", "dog", "."), ("DET", "NOUN", "X"))), "c", "en"
+    )
+    losses = []
+    recipe = Recipe(batch=2, epochs=25, learning_rate=1e-2, select="last", encoder_dropout="off")
+    model = finetune(usual, "pos", train=corpus, recipe=recipe, progress=lambda p: losses.append(p.loss))
+    assert losses[-1] < losses[0]
+    before, after = bits(usual), bits(model.encoder)
+    table = next(n for n, p in usual.model.named_parameters() if p is usual.model.get_input_embeddings().weight)
+    moved = (before[table] != after[table]).any(dim=1)
+    assert 0 < moved.sum() < len(moved) / 2
+    assert model.encoder.model.get_input_embeddings().weight.shape == before[table].shape

@@ -81,6 +81,37 @@ def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
     assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
 
 
+def test_training_only_the_rows_that_occur_changes_nothing_else(encoder, toy, monkeypatch):
+    """Exact but for rounding; rows that never occur keep their very bits."""
+    from contextlib import contextmanager
+
+    from crosslens.training import finetune as module
+
+    few = dataclasses.replace(toy(), items=toy().items[:2])
+    recipe = FAST.model_copy(update={"weight_decay": 0.1, "select": "best"})
+    small = finetune(encoder, "pos", train=few, dev=few, recipe=recipe)
+    sizes = []
+
+    @contextmanager
+    def all_rows(encoder, *readings):
+        sizes.append(len(encoder.model.get_input_embeddings().weight))
+        yield readings
+
+    monkeypatch.setattr(module, "only_used_rows", all_rows)
+    whole = finetune(encoder, "pos", train=few, dev=few, recipe=recipe)
+    for a, b in zip(weights(small).values(), weights(whole).values(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+    used = np.unique(np.concatenate([w.ids for w in read_windows(encoder, few).windows]))
+    rest = np.setdiff1d(np.arange(sizes[0]), used)
+    assert len(rest) > len(used)
+    table = small.encoder.model.get_input_embeddings().weight
+    assert torch.equal(table[rest], encoder.model.get_input_embeddings().weight[rest])
+    assert small.facts["dev_score"] == whole.facts["dev_score"]
+    assert [s.upos for s in predict(small, toy("test")).sentences] == [
+        s.upos for s in predict(whole, toy("test")).sentences
+    ]
+
+
 def test_frozen_layers_stay_and_others_move(encoder, toy):
     frozen = freeze(encoder, "0-2")
     model = finetune(frozen, "pos", train=toy(), recipe=FAST.model_copy(update={"weight_decay": 0.1}))

@@ -104,7 +104,8 @@ class Encoder:
         limits = [getattr(config, "max_position_embeddings", None), self.tokenizer.model_max_length]
         if self.family.padded_positions and limits[0]:
             limits[0] -= config.pad_token_id + 1
-        known = [limit for limit in limits if limit and limit < 10**6]  # a tokenizer without a limit says 10**30
+        # A tokenizer without a limit says 10**30, and XLNet -1.
+        known = [limit for limit in limits if limit and 0 < limit < 10**6]
         return min(known, default=USUAL_CAPACITY)
 
     @cached_property

@@ -13,7 +13,7 @@ from crosslens.data.batching import training_batches
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.batch import Batch, make_batch
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.reading import Reading, read_windows
 from crosslens.errors import DataError, RequestError
 from crosslens.identity import stream_seed
 from crosslens.tasks import Task, find_task, window_targets
@@ -21,6 +21,7 @@ from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows
 from crosslens.training.recipe import RECIPES, Recipe
+from crosslens.training.rows import only_used_rows
 
 SEMANTICS = 1
 """Raised by hand whenever the same request gives other weights than before."""
@@ -95,59 +96,11 @@ def finetune(
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
     reading = read_windows(encoder, train, window=recipe.window, context=recipe.context)
-    windows = reading.windows
-    lengths = [len(window) for window in windows]
-    targets = [task.targets(sentence, labels) for sentence in train.sentences]
-    epoch_steps = -(-len(windows) // recipe.batch)
-    optimiser = Optimiser(
-        steps=recipe.epochs * epoch_steps, warmup=recipe.warmup, betas=recipe.betas, epsilon=recipe.epsilon,
-        weight_decay=recipe.weight_decay, clip=recipe.clip,
-    )  # fmt: skip
-    rates = ((encoder.model, recipe.learning_rate), (head, recipe.head_learning_rate or recipe.learning_rate))
-    groups = [
-        group
-        for module, rate in rates
-        for group in parameter_groups(module, learning_rate=rate, weight_decay=recipe.weight_decay)
-    ]
-    loop: Loop[np.ndarray] = Loop(torch.nn.ModuleList([encoder.model, head]), groups, optimiser, seed=seed)
-
-    order: dict[int, list[np.ndarray]] = {}
-
-    def batches(step: int) -> Sequence[np.ndarray]:
-        epoch, place = divmod(step, epoch_steps)
-        if epoch not in order:
-            order.clear()
-            order[epoch] = training_batches(lengths, batch=recipe.batch, seed=seed, epoch=epoch)
-        return [order[epoch][place]]
-
-    def loss(numbers: np.ndarray) -> tuple[torch.Tensor, int]:
-        chosen = [windows[i] for i in numbers]
-        batch: Batch = make_batch(chosen, padding=encoder.padding, device=encoder.device)
-        gold = torch.from_numpy(window_targets(chosen, targets)).to(encoder.device)
-        return task.loss(head, encoder.states(batch.ids, batch.mask), batch, gold)
-
     dev_reading = read_windows(encoder, dev, window=recipe.window, context=recipe.context) if dev else None
-    dev_scores: list[float] = []
-    best: dict[str, torch.Tensor] | None = None
-
-    def after_step(step: int, mean: float) -> None:
-        nonlocal best
-        score = None
-        if dev is not None and dev_reading is not None and step % epoch_steps == 0:
-            score = task.score(dev, predict_windows(model, dev, dev_reading), known=frozenset(labels))[0].value or 0.0
-            if recipe.select == "best" and score > max(dev_scores, default=-1.0) and step < optimiser.steps:
-                best = {name: value.detach().clone() for name, value in loop.module.state_dict().items()}
-            elif recipe.select == "best" and score > max(dev_scores, default=-1.0):
-                best = None  # the last epoch is the best: the weights are in place already
-            dev_scores.append(score)
-            _training_mode(model)
-        if progress is not None:
-            progress(Progress(step, optimiser.steps, mean, score))
-
-    _training_mode(model)
-    loop.run(batches, loss, after_step=after_step)
-    if best is not None:
-        loop.module.load_state_dict(best)
+    both = [reading] if dev_reading is None else [reading, dev_reading]
+    with only_used_rows(encoder, *both) as (small, *small_dev):
+        held_out = (dev, small_dev[0]) if dev is not None else None
+        loop, dev_scores = _train(model, train, small, held_out, progress)
     encoder.model.eval()
     head.eval()
     facts: dict[str, str | int | float] = {
@@ -164,6 +117,72 @@ def finetune(
         facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": dev_scores[chosen_epoch - 1]}
         facts["epoch"] = chosen_epoch
     return dataclasses.replace(model, facts=facts)
+
+
+def _train(
+    model: TaskModel,
+    train: Corpus,
+    reading: Reading,
+    held_out: tuple[Corpus, Reading] | None,
+    progress: Callable[[Progress], None] | None,
+) -> tuple[Loop, list[float]]:
+    """Train a model in place; the loop at its end, and the dev score of every epoch."""
+    encoder, task, recipe = model.encoder, model.task, model.recipe
+    lengths = [len(window) for window in reading.windows]
+    targets = [task.targets(sentence, model.labels) for sentence in train.sentences]
+    epoch_steps = -(-len(lengths) // recipe.batch)
+    optimiser = Optimiser(
+        steps=recipe.epochs * epoch_steps, warmup=recipe.warmup, betas=recipe.betas, epsilon=recipe.epsilon,
+        weight_decay=recipe.weight_decay, clip=recipe.clip,
+    )  # fmt: skip
+    rates = ((encoder.model, recipe.learning_rate), (model.head, recipe.head_learning_rate or recipe.learning_rate))
+    groups = [
+        group
+        for module, rate in rates
+        for group in parameter_groups(module, learning_rate=rate, weight_decay=recipe.weight_decay)
+    ]
+    both = torch.nn.ModuleList([encoder.model, model.head])
+    loop: Loop[np.ndarray] = Loop(both, groups, optimiser, seed=model.seed)
+
+    order: dict[int, list[np.ndarray]] = {}
+
+    def batches(step: int) -> Sequence[np.ndarray]:
+        epoch, place = divmod(step, epoch_steps)
+        if epoch not in order:
+            order.clear()
+            order[epoch] = training_batches(lengths, batch=recipe.batch, seed=model.seed, epoch=epoch)
+        return [order[epoch][place]]
+
+    def loss(numbers: np.ndarray) -> tuple[torch.Tensor, int]:
+        chosen = [reading.windows[i] for i in numbers]
+        batch: Batch = make_batch(chosen, padding=encoder.padding, device=encoder.device)
+        gold = torch.from_numpy(window_targets(chosen, targets)).to(encoder.device)
+        return task.loss(model.head, encoder.states(batch.ids, batch.mask), batch, gold)
+
+    dev_scores: list[float] = []
+    best: dict[str, torch.Tensor] | None = None
+
+    def after_step(step: int, mean: float) -> None:
+        nonlocal best
+        score = None
+        if held_out is not None and step % epoch_steps == 0:
+            dev, dev_reading = held_out
+            predicted = predict_windows(model, dev, dev_reading)
+            score = task.score(dev, predicted, known=frozenset(model.labels))[0].value or 0.0
+            if recipe.select == "best" and score > max(dev_scores, default=-1.0):
+                # The last epoch's weights are in place already.
+                last = step == optimiser.steps
+                best = None if last else {name: v.detach().clone() for name, v in both.state_dict().items()}
+            dev_scores.append(score)
+            _training_mode(model)
+        if progress is not None:
+            progress(Progress(step, optimiser.steps, mean, score))
+
+    _training_mode(model)
+    loop.run(batches, loss, after_step=after_step)
+    if best is not None:
+        both.load_state_dict(best)
+    return loop, dev_scores
 
 
 def _training_mode(model: TaskModel) -> None:
