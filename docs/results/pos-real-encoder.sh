@@ -28,3 +28,5 @@ $compare encoders/e5-pud --random-init 0,all --out runs/similarity-untrained
 $compare runs/pos-none-seed1/model --out runs/similarity-reference
 $compare runs/pos-1-2-seed1/model --out runs/similarity-1-2
 $compare runs/pos-11-12-seed1/model --out runs/similarity-11-12
+
+crosslens results runs --csv pos-real-encoder.parquet

@@ -1,19 +1,26 @@
-"""The tables of pos-real-encoder.md, as Markdown: python docs/results/pos_tables.py RUNS
+"""The tables of pos-real-encoder.md, as Markdown: python docs/results/pos_tables.py
 
-RUNS is the folder that pos-real-encoder.sh filled. The published numbers are Table 7 of Muller et al. (2021), English
+They are made from pos-real-encoder.parquet, which pos-real-encoder.sh writes. The published numbers are Table 7 of Muller et al. (2021), English
 as the source, from published-pos-en.csv.
 """
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import pandas as pd
 
 from crosslens.data.records import read_results
 
-runs = Path(sys.argv[1])
+here = Path(__file__).parent
+results = read_results(here / "pos-real-encoder.parquet")
+STATES = {
+    "pretrained": {"encoder": "encoders/e5-pud", "ablation": None},
+    "reference": {"encoder": "runs/pos-none-seed1/model"},
+    "1-2": {"encoder": "runs/pos-1-2-seed1/model"},
+    "11-12": {"encoder": "runs/pos-11-12-seed1/model"},
+    "untrained": {"encoder": "encoders/e5-pud", "ablation": "0-12"},
+}
 PAIRS = ["1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
 
 
@@ -29,11 +36,7 @@ def markdown(header, rows):
     print()
 
 
-scores = None
-for path in sorted(runs.glob("pos-*/results.csv")):
-    results = read_results(path)
-    scores = results if scores is None else scores + results
-frame = scores.to_pandas()
+frame = results.filter(metric="accuracy").to_pandas()
 frame["corpus"] = [json.loads(tags)["corpus"] for tags in frame["tags"]]
 frame["ablation"] = frame["ablation"].fillna("reference").replace({"1-12": "all"})
 by_seed = frame.pivot_table(index=["corpus", "target", "seed"], columns="ablation", values="value")
@@ -60,7 +63,7 @@ markdown(["evaluated on", "Ref", *(f"Δ {pair}" for pair in PAIRS), "Δ all"], r
 
 print("### Published, and beside it ours\n")
 published = {}
-with open(Path(__file__).with_name("published-pos-en.csv"), encoding="utf-8") as stream:
+with open(here / "published-pos-en.csv", encoding="utf-8") as stream:
     for row in csv.DictReader(stream):
         published[row["target"], row["layers"]] = float(row["value"]) if row["value"] else float("nan")
 rows = []
@@ -84,8 +87,8 @@ markdown(["target", "Ref", *(f"Δ {pair}" for pair in PAIRS)], rows)
 
 print("### Similarity\n")
 rows = []
-for state in ("pretrained", "reference", "1-2", "11-12", "untrained"):
-    similar = read_results(runs / f"similarity-{state}" / "results.csv").to_pandas()
+for state, which in STATES.items():
+    similar = results.filter(metric="similarity", **which).to_pandas()
     table = similar.pivot_table(index="measure", columns="layer", values="value")
     for measure in ("cka", "cka_debiased", "cka_shuffled"):
         rows.append([state, f"`{measure}`", *(f"{value:.2f}" for value in table.loc[measure])])
@@ -94,7 +97,7 @@ states = [("pretrained", "cka_debiased"), ("reference", "cka_debiased"), ("1-2",
 rows = []
 for language in ("fr", "ru", "zh", "fi", "ar"):
     for state, measure in states:
-        similar = read_results(runs / f"similarity-{state}" / "results.csv").filter(target=language, measure=measure)
+        similar = results.filter(metric="similarity", target=language, measure=measure, **STATES[state])
         values = similar.to_pandas().sort_values("layer")["value"]
         rows.append([f"en-{language}", state, *(f"{value:.2f}" for value in values)])
 markdown(["pair", "encoder", *(str(layer) for layer in range(13))], rows)
