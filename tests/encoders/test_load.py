@@ -1,5 +1,8 @@
 import json
+import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -162,3 +165,25 @@ def test_saving_never_overwrites(encoder, tmp_path):
     with pytest.raises(RequestError, match="exists already"):
         save_encoder(encoder, tmp_path / "saved")
     assert word_piece().get_vocab() == load_encoder(tmp_path / "saved", device="cpu").tokenizer.get_vocab()
+
+
+@pytest.mark.parametrize("offline", ["1", ""])
+def test_a_hub_name_is_found_in_the_cache_without_the_network(tiny_bert, tmp_path, offline):
+    """In the layout that huggingface_hub keeps, with and without permission to ask the hub."""
+    for name in ("models--someone--tiny", "models--tiny"):
+        repository = tmp_path / "hub" / name
+        (repository / "refs").mkdir(parents=True)
+        (repository / "refs" / "main").write_text("abc")
+        shutil.copytree(tiny_bert, repository / "snapshots" / "abc")
+    code = (
+        "from crosslens import load_encoder\n"
+        "for name in ('someone/tiny', 'tiny'):\n"
+        "    encoder = load_encoder(name, device='cpu')\n"
+        "    print(encoder.name, encoder.depth, encoder.digest)"
+    )
+    environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": offline}
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=120
+    )
+    digest = load_encoder(tiny_bert, device="cpu").digest
+    assert shown.stdout.splitlines() == [f"someone/tiny 4 {digest}", f"tiny 4 {digest}"], shown.stderr

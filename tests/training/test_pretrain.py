@@ -10,7 +10,8 @@ from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
 from crosslens.settings import read_settings
 from crosslens.training.loop import Loop
-from crosslens.training.pretrain import Masking, Pretraining, Shape, Vocabulary, cut_streams, mask, pretrain
+from crosslens.training.pretrain import Pretraining, Shape, Vocabulary, pretrain
+from crosslens.training.streams import Masker, cut_streams
 from crosslens.training.vocabulary import VOCABULARIES
 
 
@@ -98,15 +99,14 @@ def test_a_partial_training_of_other_settings_is_not_taken_up(texts, tmp_path, m
 def test_languages_are_drawn_by_size_to_the_exponent_and_rounds_are_complete(texts):
     text = {language: SENTENCES[language] * times for language, times in (("en", 40), ("fr", 10))}
     tokenizer = VOCABULARIES["bpe"]([line for lines in text.values() for line in lines], size=120, positions=24)
-    settings = SMALL.model_copy(update={"steps": 4000, "exponent": 0.5})
-    streams = cut_streams(settings, text, tokenizer)
+    streams = cut_streams(text, tokenizer, length=24, steps=4000, exponent=0.5, seed=1)
     sizes = np.asarray([len(rows) for rows in streams.sequences])
     expected = sizes**0.5 / (sizes**0.5).sum()
     share = np.bincount(streams.order) / 4000
     assert np.abs(share - expected).max() < 4 * (0.25 / 4000) ** 0.5
     for language in (0, 1):
         steps = np.flatnonzero(streams.order == language)
-        seen = np.concatenate([streams.batch(int(s), size=4, seed=1) for s in steps[:30]])
+        seen = np.concatenate([streams.batch(int(s), size=4) for s in steps[:30]])
         rows = {tuple(row) for row in streams.sequences[language]}
         first = [tuple(row) for row in seen[: sizes[language]]]
         assert set(first) == rows  # a round holds every sequence
@@ -120,7 +120,7 @@ def test_masking_hides_the_shares_asked_for_and_never_a_special():
     generator = np.random.default_rng(0)
     ids = np.full((200, 50), tokenizer.convert_tokens_to_ids("▁the"))
     ids[:, 0] = tokenizer.cls_token_id
-    shown, chosen = mask(ids, Masking(share=0.2, masked=0.7, replaced=0.2), tokenizer, generator)
+    shown, chosen = Masker.of(tokenizer, share=0.2, masked=0.7, replaced=0.2).hide(ids, generator)
     n = chosen[:, 1:].sum()
     assert not chosen[:, 0].any()
     assert abs(n / 9800 - 0.2) < 0.02
@@ -130,7 +130,7 @@ def test_masking_hides_the_shares_asked_for_and_never_a_special():
     assert abs(masked - 0.7) < 0.04
     assert abs(same - 0.1) < 0.03
     assert not np.isin(shown[chosen], [i for i in tokenizer.all_special_ids if i != tokenizer.mask_token_id]).any()
-    _, one = mask(ids[:1, :3], Masking(share=0.0001), tokenizer, generator)
+    _, one = Masker.of(tokenizer, share=0.0001, masked=0.8, replaced=0.1).hide(ids[:1, :3], generator)
     assert one.sum() == 1
 
 

@@ -126,8 +126,8 @@ class Results:
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
         """
-        measures = self.records["measure"]
-        return similarity_table(self) if len(self) and not measures.null_count else score_table(self)
+        make = similarity_table if len(self) and not self.records["measure"].null_count else score_table
+        return make(self.to_pandas())
 
     def write(self, path: str | Path) -> None:
         """Write to ``.csv``, ``.parquet`` or ``.json`` (records), whole or not at all.

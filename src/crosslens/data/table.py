@@ -1,7 +1,7 @@
 """Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
 
 # pyright: reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportIndexIssue=false
+# pyright: reportIndexIssue=false, reportAssignmentType=false
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
 import json
@@ -12,24 +12,24 @@ from crosslens.errors import RequestError
 if TYPE_CHECKING:
     import pandas
 
-    from crosslens.data.records import Results
-
 SAME, CROSS = "same-language mean", "cross-language mean"
 
 
-def score_table(results: "Results") -> "pandas.DataFrame":
+def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Scores of one task and source: a row a corpus, a column a condition.
 
     With a reference (no layers drawn anew) the other conditions are differences to it, headed ``Δ``, as in Table 1 of
     Muller et al. (2021). Values are means over seeds; a mean over corpora weighs every corpus alike, and is taken
     over targets in the source's language and over all others apart.
 
+    Args:
+        frame: the columns of `crosslens.data.records.Record`.
+
     Raises:
-        RequestError: when the results hold no score, or those of several tasks, metrics, encoders or sources.
+        RequestError: when the records hold no score, or those of several tasks, metrics, encoders or sources.
     """
     import pandas as pd
 
-    frame = results.to_pandas()
     frame = frame[frame["measure"].isna()]
     if frame.empty:
         raise RequestError("these results hold no scores")
@@ -63,13 +63,15 @@ def score_table(results: "Results") -> "pandas.DataFrame":
     return table
 
 
-def similarity_table(results: "Results") -> "pandas.DataFrame":
+def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Similarities: a row a pair and measure, a column a layer.
 
+    Args:
+        frame: the columns of `crosslens.data.records.Record`.
+
     Raises:
-        RequestError: when the results hold no similarity.
+        RequestError: when the records hold no similarity.
     """
-    frame = results.to_pandas()
     frame = frame[frame["measure"].notna()]
     if frame.empty:
         raise RequestError("these results hold no similarities")

@@ -7,7 +7,6 @@ sequences of one length, so there is no padding; a step reads one language, draw
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,7 +23,8 @@ from crosslens.errors import RequestError, TrainingError
 from crosslens.files import new_folder, write_text
 from crosslens.identity import digest, stream_seed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
-from crosslens.training.vocabulary import SPECIALS, VOCABULARIES, encode_lines
+from crosslens.training.streams import Masker, cut_streams
+from crosslens.training.vocabulary import SPECIALS, VOCABULARIES
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -133,84 +133,6 @@ class Pretraining(_Strict):
     seed: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """The text as the encoder reads it.
-
-    Attributes:
-        languages: in order.
-        sequences: for each language ``(sequences, length)`` ids, special tokens included.
-        order: ``(steps,)``: the language of each step.
-        turn: ``(steps,)``: how many steps that language has had before.
-    """
-
-    languages: tuple[str, ...]
-    sequences: tuple[np.ndarray, ...]
-    order: np.ndarray
-    turn: np.ndarray
-
-    def batch(self, step: int, *, size: int, seed: int) -> np.ndarray:
-        """The ids of a step, ``(size, length)``: a language's sequences in shuffled rounds, none twice in a round."""
-        language = int(self.order[step])
-        rows = self.sequences[language]
-        first = int(self.turn[step]) * size
-        rounds = range(first // len(rows), (first + size - 1) // len(rows) + 1)
-        name = self.languages[language]
-        shuffled = [
-            np.random.default_rng(stream_seed(seed, "sequences", name, r)).permutation(len(rows)) for r in rounds
-        ]
-        start = first - rounds[0] * len(rows)
-        return rows[np.concatenate(shuffled)[start : start + size]]
-
-
-def cut_streams(settings: Pretraining, text: dict[str, list[str]], tokenizer: PreTrainedTokenizerFast) -> Streams:
-    """Cut each language's text into sequences of ``shape.positions`` subwords, and draw the order of languages.
-
-    Raises:
-        RequestError: for a language with too little text for one sequence.
-    """
-    inside = settings.shape.positions - 2
-    vocabulary = tokenizer.get_vocab()
-    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
-    sequences = []
-    for language, lines in text.items():
-        ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, last)]
-        whole = len(ids) // inside
-        if not whole:
-            raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
-        rows = np.asarray(ids[: whole * inside], np.int64).reshape(whole, inside)
-        framed = np.full((whole, inside + 2), first, np.int64)
-        framed[:, 1:-1], framed[:, -1] = rows, last
-        sequences.append(framed)
-    weights = np.asarray([len(rows) for rows in sequences], float) ** settings.exponent
-    generator = np.random.default_rng(stream_seed(settings.seed, "languages"))
-    order = generator.choice(len(sequences), size=settings.steps, p=weights / weights.sum())
-    turn = np.zeros(settings.steps, np.int64)
-    for language in range(len(sequences)):
-        steps = np.flatnonzero(order == language)
-        turn[steps] = np.arange(len(steps))
-    return Streams(tuple(text), tuple(sequences), order, turn)
-
-
-def mask(
-    ids: np.ndarray, masking: Masking, tokenizer: PreTrainedTokenizerFast, generator: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Hide subwords (Devlin et al. 2019): what is shown, and which places are to be predicted, both of ``ids``' shape.
-
-    Special tokens are never hidden, and never shown in the place of another.
-    """
-    specials = np.asarray(tokenizer.all_special_ids)
-    ordinary = np.setdiff1d(np.arange(len(tokenizer)), specials)
-    chosen = (generator.random(ids.shape) < masking.share) & ~np.isin(ids, specials)
-    if not chosen.any():  # a sequence of specials alone, or bad luck with a tiny batch: predict the first ordinary one
-        chosen.flat[np.flatnonzero(~np.isin(ids, specials))[:1]] = True
-    fate = generator.random(ids.shape)
-    random_ids = ordinary[generator.integers(len(ordinary), size=ids.shape)]
-    shown = np.where(chosen & (fate < masking.masked), tokenizer.get_vocab()[SPECIALS["mask_token"]], ids)
-    replaced = chosen & (fate >= masking.masked) & (fate < masking.masked + masking.replaced)
-    return np.where(replaced, random_ids, shown), chosen
-
-
 def pretrain(
     settings: Pretraining,
     folder: str | Path,
@@ -256,7 +178,12 @@ def pretrain(
     tokenizer = VOCABULARIES[settings.vocabulary.kind](
         everything, size=settings.vocabulary.size, positions=settings.shape.positions
     )
-    streams = cut_streams(settings, text, tokenizer)
+    masking = settings.masking
+    streams = cut_streams(
+        text, tokenizer, length=settings.shape.positions, steps=settings.steps, exponent=settings.exponent,
+        seed=settings.seed,
+    )  # fmt: skip
+    masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
     model = fresh_model(settings, tokenizer)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
     optimiser = Optimiser(
@@ -269,9 +196,9 @@ def pretrain(
         loop.load(partial / "state.pt")
 
     def batches(step: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        ids = streams.batch(step, size=settings.batch, seed=settings.seed)
+        ids = streams.batch(step, size=settings.batch)
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
-        return [(ids, *mask(ids, settings.masking, tokenizer, generator))]
+        return [(ids, *masker.hide(ids, generator))]
 
     def loss(item: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[torch.Tensor, int]:
         ids, shown, chosen = item

@@ -1,0 +1,126 @@
+"""Raw text as a masked language model reads it: streams cut into sequences, and what is hidden in them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from transformers import PreTrainedTokenizerFast
+
+from crosslens.errors import RequestError
+from crosslens.identity import stream_seed
+from crosslens.training.vocabulary import SPECIALS, encode_lines
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Streams:
+    """Each language's text as one stream, cut into sequences; a step reads one language.
+
+    Attributes:
+        languages: in order.
+        sequences: for each language ``(sequences, length)`` ids, special tokens included.
+        order: ``(steps,)``: the language of each step.
+        turn: ``(steps,)``: how many steps that language has had before.
+        seed: of the order and the rounds.
+    """
+
+    languages: tuple[str, ...]
+    sequences: tuple[np.ndarray, ...]
+    order: np.ndarray
+    turn: np.ndarray
+    seed: int
+
+    def batch(self, step: int, *, size: int) -> np.ndarray:
+        """The ids of a step, ``(size, length)``: a language's sequences in shuffled rounds, none twice in a round."""
+        language = int(self.order[step])
+        rows = self.sequences[language]
+        first = int(self.turn[step]) * size
+        rounds = range(first // len(rows), (first + size - 1) // len(rows) + 1)
+        seeds = [stream_seed(self.seed, "sequences", self.languages[language], r) for r in rounds]
+        shuffled = np.concatenate([np.random.default_rng(seed).permutation(len(rows)) for seed in seeds])
+        start = first - rounds[0] * len(rows)
+        return rows[shuffled[start : start + size]]
+
+
+def cut_streams(
+    text: Mapping[str, Sequence[str]],
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    length: int,
+    steps: int,
+    exponent: float,
+    seed: int,
+) -> Streams:
+    """Cut texts, and draw the order of languages (Conneau, Wu et al. 2020, section 3).
+
+    Args:
+        text: language -> lines.
+        tokenizer: from `vocabulary`.
+        length: subwords a sequence, special tokens included.
+        steps: how many there will be.
+        exponent: a language is drawn with its number of sequences to this power.
+        seed: of the drawing.
+
+    Raises:
+        RequestError: for a language with too little text for one sequence.
+    """
+    inside = length - 2
+    vocabulary = tokenizer.get_vocab()
+    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
+    sequences = []
+    for language, lines in text.items():
+        ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, last)]
+        whole = len(ids) // inside
+        if not whole:
+            raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
+        framed = np.full((whole, length), first, np.int64)
+        framed[:, 1:-1] = np.asarray(ids[: whole * inside]).reshape(whole, inside)
+        framed[:, -1] = last
+        sequences.append(framed)
+    weights = np.asarray([len(rows) for rows in sequences], float) ** exponent
+    generator = np.random.default_rng(stream_seed(seed, "languages"))
+    order = generator.choice(len(sequences), size=steps, p=weights / weights.sum())
+    turn = np.zeros(steps, np.int64)
+    for language in range(len(sequences)):
+        its_steps = np.flatnonzero(order == language)
+        turn[its_steps] = np.arange(len(its_steps))
+    return Streams(tuple(text), tuple(sequences), order, turn, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masker:
+    """Hides subwords (Devlin et al. 2019). Special tokens are never hidden, and never shown in the place of another.
+
+    Attributes:
+        mask: the id of the mask.
+        specials: ids that are never touched.
+        ordinary: all others.
+        share: of the subwords, to be predicted.
+        masked: of those, shown as the mask.
+        replaced: of those, shown as a random subword; the rest is shown as it is.
+    """
+
+    mask: int
+    specials: np.ndarray
+    ordinary: np.ndarray
+    share: float
+    masked: float
+    replaced: float
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerFast, *, share: float, masked: float, replaced: float) -> "Masker":
+        """For the vocabulary of a tokenizer from `vocabulary`."""
+        specials = np.asarray(sorted(tokenizer.all_special_ids))
+        ordinary = np.setdiff1d(np.arange(len(tokenizer)), specials)
+        return cls(tokenizer.get_vocab()[SPECIALS["mask_token"]], specials, ordinary, share, masked, replaced)
+
+    def hide(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """What is shown, and which places are to be predicted, both of ``ids``' shape; at least one is."""
+        may = ~np.isin(ids, self.specials)
+        chosen = (generator.random(ids.shape) < self.share) & may
+        if not chosen.any():
+            chosen.flat[np.flatnonzero(may)[:1]] = True
+        fate = generator.random(ids.shape)
+        random_ids = self.ordinary[generator.integers(len(self.ordinary), size=ids.shape)]
+        shown = np.where(chosen & (fate < self.masked), self.mask, ids)
+        replaced = chosen & (fate >= self.masked) & (fate < self.masked + self.replaced)
+        return np.where(replaced, random_ids, shown), chosen
