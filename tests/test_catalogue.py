@@ -37,6 +37,18 @@ def test_a_path_is_a_corpus_too(treebanks):
     assert corpus.digest == load_corpus("ud/en_toy:dev", data=treebanks).digest
 
 
+def test_a_path_may_say_its_language(treebanks, tmp_path):
+    path = tmp_path / "mine.conllu"
+    path.write_bytes((treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-dev.conllu").read_bytes())
+    assert load_corpus(path).language is None
+    corpus = load_corpus(f"wo={path}[:2]")
+    assert (corpus.language, corpus.name, len(corpus)) == ("wo", f"{path}[:2]", 2)
+    assert load_corpus(f"zh-Hans={path}").language == "zh-Hans"
+    assert match_corpora(f"wo={path}") == [f"wo={path}"]
+    with pytest.raises(DataError, match="no such file"):
+        load_corpus("wo=nowhere.conllu")
+
+
 def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, monkeypatch):
     release = tmp_path / "cache" / "ud-treebanks-v2.14" / "UD_English-toy"
     release.mkdir(parents=True)

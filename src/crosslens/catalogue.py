@@ -1,4 +1,4 @@
-"""Corpora by name: ``ud/en_ewt:train``, ``ud/fr_pud``, ``ud/en_ewt:train[:200]``, or a path.
+"""Corpora by name: ``ud/en_ewt:train``, ``ud/fr_pud``, ``ud/en_ewt:train[:200]``, or a path, or ``wo=`` and a path.
 
 A name is looked for in the folder that is given, then in ``CROSSLENS_DATA``, then in the user's cache. A folder is laid
 out as ``ud/UD_English-EWT/en_ewt-ud-train.conllu``, or as an official release unpacks:
@@ -22,6 +22,7 @@ from crosslens.errors import DataError, suggest
 SPLITS = ("train", "dev", "test")
 _NAME = re.compile(r"ud/(?P<treebank>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
+_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
 _RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
 
 
@@ -62,7 +63,8 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     """Read a corpus.
 
     Args:
-        name: ``ud/en_ewt:train``, a path to a .conllu file, or either with a slice such as ``[:200]``.
+        name: ``ud/en_ewt:train``; a path to a .conllu file, perhaps with its language before it as in
+            ``wo=my.conllu``; or any of them with a slice such as ``[:200]``.
         split: the split meant where the name has none.
         data: a folder that is looked through first.
 
@@ -160,7 +162,8 @@ def _load_named(name: str, treebank: str, split: str, data: str | Path | None) -
 
 
 def _load_path(name: str) -> Corpus:
-    path = Path(name)
+    said = _LANGUAGE.match(name)
+    path = Path(said["path"] if said else name)
     if name.startswith("ud/") and not path.exists():
         raise DataError(
             f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train, or ud/en_ewt:train[:200]"
@@ -170,7 +173,8 @@ def _load_path(name: str) -> Corpus:
     if not path.exists():
         raise DataError(f"there is no corpus {name!r}: no such file", hint="a treebank is named ud/en_ewt:train")
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.conllu", path.name)
-    return conllu.read(path, language=parts[1] if parts else None, split=parts[2] if parts else None)
+    language = said["language"] if said else parts[1] if parts else None
+    return conllu.read(path, name=str(path), language=language, split=parts[2] if parts else None)
 
 
 def _missing(treebank: str, split: str, data: str | Path | None) -> DataError:

@@ -95,6 +95,17 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     assert shown.startswith("accuracy 100.00  95 % [100.00, 100.00]  n=")
 
 
+def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
+    row = "{}\t{}\t_\t{}\t_\t_\t{}\tdep\t_\t_\n"
+    words = [("\u200b", "NOUN"), ("cat", "SYM"), ("x", "SYM")]
+    text = "".join(row.format(i, word, tag, i - 1) for i, (word, tag) in enumerate(words, start=1))
+    (tmp_path / "odd.conllu").write_text(text + "\n", "utf-8")
+    status, _, said = finetune(run, tiny_bert, test="odd.conllu")
+    assert status == 0
+    assert "odd.conllu: 2 words have a label that training never saw; they count as errors" in said
+    assert "odd.conllu: 1 words have no subword" in said
+
+
 def test_similarity(run, tiny_bert):
     status, shown, said = run("compare", tiny_bert, "--pairs", "en-*", "--out", "sim", "--device", "cpu")
     assert status == 0, said

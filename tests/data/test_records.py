@@ -77,6 +77,14 @@ def test_differences_are_taken_within_a_seed():
     assert table.loc[(CROSS, "")].tolist() == [70.0, -10.0]
 
 
+def test_a_language_that_nothing_says_is_shown_and_in_no_mean():
+    table = Results.of([*SCORES[:3], score(None, 10.0, corpus="mine")]).table()
+    assert table.loc[(CROSS, "")].tolist() == [85.0]
+    assert table.index[-1] == ("?", "mine")
+    nothing = [Record(**{n: getattr(r, n) for n in COLUMNS if n != "source"}) for r in SCORES[:2]]
+    assert list(Results.of(nothing).table().index.get_level_values("corpus")) == ["ud/en_pud:test", "ud/fr_pud:test"]
+
+
 def test_without_a_reference_there_are_values():
     table = Results.of(SCORES[3:6]).table()
     assert list(table.columns) == ["1-2"]

@@ -24,7 +24,7 @@ def command(model: str, test: str, out: str, data: str | None, device: str | Non
     names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
     tests = [load_corpus(name, data=data) for name in names]
 
-    from crosslens.cli.show import print_table, progress
+    from crosslens.cli.show import print_table, progress, say_oddities
     from crosslens.training.checkpoint import load_model
     from crosslens.training.evaluate import evaluate
 
@@ -40,4 +40,6 @@ def command(model: str, test: str, out: str, data: str | None, device: str | Non
             results = evaluate(loaded, tests, done=after_corpus)
         results.write(folder / "results.csv")
     metric = loaded.task.metric
-    print_table(results.filter(metric=metric).table(), title=f"{loaded.task.name} {metric} of {model}")
+    shown = results.filter(metric=metric)
+    say_oddities(shown)
+    print_table(shown.table(), title=f"{loaded.task.name} {metric} of {model}")

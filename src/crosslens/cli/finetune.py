@@ -75,7 +75,7 @@ def command(
     for corpus in [train_corpus, *([dev_corpus] if dev_corpus else []), *tests]:
         corpus.require(*chosen.needs)
 
-    from crosslens.cli.show import print_table, progress, say
+    from crosslens.cli.show import print_table, progress, say, say_oddities
     from crosslens.data.conllu import write
     from crosslens.encoders.ablation import freeze as frozen
     from crosslens.encoders.ablation import random_init as drawn_anew
@@ -124,5 +124,8 @@ def command(
             save_model(model, folder / "model")
     title = f"{chosen.name} {chosen.metric}, trained on {train_corpus.name}"
     condition = f"layers {random_init} drawn anew, " if random_init else ""
-    table = results.filter(metric=chosen.metric).table()
-    print_table(table, title=title, note=f"{condition}seed {seed}; {out}/results.csv has intervals and signatures")
+    shown = results.filter(metric=chosen.metric)
+    say_oddities(shown)
+    print_table(
+        shown.table(), title=title, note=f"{condition}seed {seed}; {out}/results.csv has intervals and signatures"
+    )

@@ -1,5 +1,6 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     import pandas
+
+    from crosslens.data.records import Results
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
@@ -69,6 +72,22 @@ def _number(value: float, column: str, decimals: int) -> str:
 def say(text: str) -> None:
     """A line for the person at the terminal, on standard error."""
     Console(stderr=True, highlight=False).print(text, soft_wrap=True, markup=False)
+
+
+ODDITIES = {
+    "unknown_gold": "words have a label that training never saw; they count as errors",
+    "unknown_words": "words have no subword; they were read as the unknown token, and scored",
+    "cut_words": "words have so many subwords that only the first were read",
+}
+
+
+def say_oddities(results: "Results") -> None:
+    """What a reader of the table should know of each corpus, on standard error."""
+    for tags in results.records["tags"].to_pylist():
+        facts = json.loads(tags)
+        for fact, words in ODDITIES.items():
+            if facts.get(fact):
+                say(f"{facts['corpus']}: {facts[fact]} {words}")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
 
 # pyright: reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportIndexIssue=false, reportAssignmentType=false
+# pyright: reportIndexIssue=false, reportAssignmentType=false, reportArgumentType=false
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
 import json
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas
 
 SAME, CROSS = "same-language mean", "cross-language mean"
+UNKNOWN = "?"
+"""Stands for a language that nothing says: such a corpus is in no mean."""
 
 
 def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
@@ -41,6 +43,7 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
             )
     source = frame["source"].iloc[0]
     frame = frame.assign(
+        target=frame["target"].fillna(UNKNOWN),
         corpus=[json.loads(tags).get("corpus", "") for tags in frame["tags"]],
         condition=frame["ablation"].fillna("reference"),
     )
@@ -50,13 +53,15 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     if reference and others:  # differences within a seed: a seed that only one of the two has says nothing of them
         values[others] = values[others].sub(values["reference"], axis=0)
     values = values.groupby(level=["target", "corpus"], sort=False).mean()
-    same = values.index.get_level_values("target") == source
+    targets = values.index.get_level_values("target")
+    unknown = (targets == UNKNOWN) | bool(pd.isna(source))
+    same = (targets == source) & ~unknown
     blocks = []
-    for block, title in ((values[same], SAME), (values[~same], CROSS)):
+    for block, title in ((values[same], SAME), (values[~same & ~unknown], CROSS)):
         if len(block):
             mean = pd.DataFrame([block.mean()], index=pd.MultiIndex.from_tuples([(title, "")], names=block.index.names))
             blocks += [block.sort_index(), mean]
-    table = pd.concat(blocks)[reference + others]
+    table = pd.concat([*blocks, values[unknown]])[reference + others]
     if reference and others:
         table = table.rename(columns={name: f"Δ {name}" for name in others})
     table.columns.name = None
