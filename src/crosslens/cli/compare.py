@@ -57,12 +57,12 @@ def command(
         loaded = drawn_anew(loaded, random_init, seed=seed)
     languages = {language for pair in chosen for language in pair.split("-")}
     with new_folder(out) as folder:
-        with progress("reading", len(languages)) as bar:
+        with progress("reading") as bar:
             read = []
 
             def done(language: str) -> None:
                 read.append(language)
-                bar(len(read), language)
+                bar.show(len(read), len(languages), language)
 
             results = compare(loaded, parallel, pairs=chosen, measures=names, done=done)
         results.write(folder / "results.csv")

@@ -30,12 +30,12 @@ def command(model: str, test: str, out: str, data: str | None, device: str | Non
 
     loaded = load_model(model, device=device)
     with new_folder(out) as folder:
-        with progress("evaluating", len(tests)) as bar:
+        with progress("evaluating") as bar:
             finished = []
 
             def after_corpus(gold, predicted) -> None:  # noqa: ANN001
                 finished.append(gold)
-                bar(len(finished), gold.name)
+                bar.show(len(finished), len(tests), gold.name)
 
             results = evaluate(loaded, tests, done=after_corpus)
         results.write(folder / "results.csv")

@@ -94,11 +94,10 @@ def command(
         say(f"frozen: {len(loaded.changes[-1].tensors)} tensors of layers {loaded.changes[-1].layers}")
 
     with new_folder(out) as folder:
-        with progress(f"fine-tuning on {train_corpus.name}", None) as bar:
+        with progress(f"fine-tuning on {train_corpus.name}") as bar:
 
             def after_step(state: Progress) -> None:
-                bar.total(state.steps)  # type: ignore[attr-defined]
-                bar(state.step, f"loss {state.loss:.3f}")
+                bar.show(state.step, state.steps, f"loss {state.loss:.3f}")
                 if state.dev is not None:
                     say(f"step {state.step}: dev {chosen.metric} {state.dev:.2f}")
 
@@ -108,12 +107,12 @@ def command(
         say(f"trained {model.facts['steps']} steps in {model.facts['seconds']} s")
         if predictions:
             (folder / "predictions").mkdir()
-        with progress("evaluating", len(tests)) as bar:
+        with progress("evaluating") as bar:
             finished = []
 
             def after_corpus(gold, predicted) -> None:  # noqa: ANN001
                 finished.append(gold)
-                bar(len(finished), gold.name)
+                bar.show(len(finished), len(tests), gold.name)
                 if predictions:
                     write(predicted, folder / "predictions" / f"{gold.name.replace('/', '_').replace(':', '-')}.conllu")
 

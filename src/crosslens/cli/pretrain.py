@@ -33,7 +33,7 @@ def command(settings_file: str, settings: tuple[str, ...], save_every: int, out:
 
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     started = None
-    with progress("pretraining", chosen.steps) as bar:
+    with progress("pretraining") as bar:
 
         def after_step(step: int, steps: int, loss: float, subwords: int) -> None:
             nonlocal started
@@ -41,7 +41,7 @@ def command(settings_file: str, settings: tuple[str, ...], save_every: int, out:
                 started = (time.perf_counter(), subwords)
                 return
             rate = (subwords - started[1]) / (time.perf_counter() - started[0])
-            bar(step, f"loss {loss:.3f}  {rate:,.0f} subwords/s")
+            bar.show(step, steps, f"loss {loss:.3f}  {rate:,.0f} subwords/s")
             if step % max(1, steps // 10) == 0:
                 left = (steps - step) * chosen.batch * chosen.shape.positions / rate
                 say(f"step {step}/{steps}  loss {loss:.3f}  {rate:,.0f} subwords/s  ETA {left:.0f} s")

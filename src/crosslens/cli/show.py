@@ -1,13 +1,22 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -33,10 +42,9 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     console = Console(width=room)
     room -= max(map(len, labels)) + 2
     for number, names in enumerate(_fitting(columns, room)):
-        table = Table(
-            title=title if number == 0 else "(further columns)", title_justify="left", title_style="bold",
-            box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False,
-        )  # fmt: skip
+        heading = title if number == 0 else "(further columns)"
+        console.print(heading, style="bold", highlight=False, markup=False, soft_wrap=True)
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
         table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
         for name in names:
             table.add_column(name, justify="right", no_wrap=True)
@@ -46,7 +54,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
             table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
         console.print(table)
     if note:
-        console.print(f"[italic]{note}[/italic]", highlight=False, soft_wrap=True)
+        console.print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
 
 
 def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
@@ -90,22 +98,25 @@ def say_oddities(results: "Results") -> None:
                 say(f"{facts['corpus']}: {facts[fact]} {words}")
 
 
-@contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
-    """A bar on standard error; the block calls what it is given with the steps done and a few words.
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A progress bar on standard error; where that is no terminal nothing is drawn."""
 
-    Where standard error is no terminal nothing is drawn.
-    """
+    drawn: Progress
+    task: TaskID
+
+    def show(self, done: int, total: int | None = None, words: str = "") -> None:
+        """So much is done, of so much, and a few words."""
+        self.drawn.update(self.task, completed=done, total=total, words=words)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Bar]:
+    """A bar that goes when the block ends."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[words]}"),
     )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total, words="")
-
-        def update(done: int, words: str = "") -> None:
-            bar.update(task, completed=done, words=words)
-
-        update.total = lambda total: bar.update(task, total=total)  # type: ignore[attr-defined]
-        yield update
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        yield Bar(drawn, drawn.add_task(what, total=None, words=""))
