@@ -31,7 +31,8 @@ bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'
 	sh benchmarks/run.sh $(RUN)/python
 
-# torch comes first and alone: its exact version is the one whose CPU build is small.
+# torch comes first and alone: where a CPU build of this very version is at hand (PIP_EXTRA_INDEX_URL can name
+# PyTorch's own index of them), that one is taken, and not gigabytes of CUDA.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN)/python -m pip install -q --upgrade pip

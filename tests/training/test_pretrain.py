@@ -199,3 +199,12 @@ def test_text_that_cannot_be_used(texts, tmp_path):
             pretrain(SMALL.model_copy(update={"corpora": {"en": file}}), tmp_path / "out", base=tmp_path)
     with pytest.raises(RequestError, match="too few for one sequence"):
         pretrain(SMALL.model_copy(update={"corpora": {"en": "short.txt"}}), tmp_path / "out", base=tmp_path)
+    assert not list(tmp_path.glob("out*"))  # nothing half-written
+
+
+def test_a_folder_of_someone_elses_is_left_alone(texts, tmp_path):
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / "precious").touch()
+    with pytest.raises(RequestError, match="no training of ours"):
+        pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
+    assert [p.name for p in (tmp_path / "out.partial").iterdir()] == ["precious"]

@@ -19,7 +19,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from crosslens import __version__
 from crosslens.data.text import read
 from crosslens.encoders.load import quiet
-from crosslens.errors import RequestError, TrainingError
+from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.identity import digest, stream_seed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
@@ -171,9 +171,6 @@ def pretrain(
         {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": SEMANTICS,
          "text": {language: corpus.digest for language, corpus in corpora.items()}}
     )  # fmt: skip
-    partial = folder.with_name(f"{folder.name}.partial")
-    _claim(partial, identity)
-
     everything = [line for lines in text.values() for line in lines]
     tokenizer = VOCABULARIES[settings.vocabulary.kind](
         everything, size=settings.vocabulary.size, positions=settings.shape.positions
@@ -184,6 +181,9 @@ def pretrain(
         seed=settings.seed,
     )  # fmt: skip
     masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+    partial = folder.with_name(f"{folder.name}.partial")
+    _claim(partial, identity)  # after all that can be wrong with the request
+
     model = fresh_model(settings, tokenizer)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
     optimiser = Optimiser(
@@ -264,5 +264,5 @@ def _claim(partial: Path, identity: str) -> None:
         return
     partial.mkdir(parents=True, exist_ok=True)
     if any(partial.iterdir()):
-        raise TrainingError(f"{partial} holds something that is no training of ours")
+        raise RequestError(f"{partial} holds something that is no training of ours", hint="name another folder")
     write_text(note, identity)
