@@ -77,6 +77,17 @@ def test_patterns(treebanks):
         name_split("./x.conllu", "dev")
 
 
+def test_a_pattern_never_mixes_two_folders(treebanks, tmp_path, monkeypatch):
+    other = tmp_path / "other" / "ud" / "UD_German-PUD"
+    other.mkdir(parents=True)
+    (other / "de_pud-ud-test.conllu").write_text("# sent_id = elsewhere\n1\tx" + "\t_" * 8 + "\n\n")
+    monkeypatch.setenv("CROSSLENS_DATA", str(tmp_path / "other"))
+    assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
+    assert load_parallel("ud/pud", data=treebanks).languages == ("en", "fr")
+    assert match_corpora("ud/*_pud") == ["ud/de_pud"]
+    assert load_corpus("ud/de_pud", data=treebanks)[0].id == "elsewhere"
+
+
 def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp_path):
     with pytest.raises(DataError) as caught:
         load_corpus("ud/en_tyo:train", data=treebanks)

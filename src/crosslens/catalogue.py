@@ -192,8 +192,12 @@ def _missing(treebank: str, split: str, data: str | Path | None) -> DataError:
 
 
 def _find_all(pattern: str, data: str | Path | None) -> list[str]:
-    names = (name.removeprefix("ud/") for name in list_corpora(data))
-    return [name for name in names if fnmatchcase(name, pattern)]
+    """The treebanks that a pattern matches, in the first folder that has any: two folders' are never mixed."""
+    for root in roots(data):
+        found = sorted({bank for bank, _ in _treebanks(root.folder) if fnmatchcase(bank, pattern)})
+        if found:
+            return found
+    return []
 
 
 def _treebanks(folder: Path) -> dict[tuple[str, str], Path]:
