@@ -9,9 +9,7 @@ thread. The two sides take turns, and the median of the turns is printed.
 
 import argparse
 import os
-import statistics
 import tempfile
-import time
 import warnings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,6 +18,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import numpy as np
 import torch
 import transformers
+from ratios import Rates, seconds
 from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -71,12 +70,6 @@ class Plain:
         )
 
 
-def seconds(work):
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("encoder")
@@ -95,20 +88,20 @@ def main():
     recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
     plain = Plain(chosen.encoder, train.sentences)
 
-    rates = {(side, work): [] for side in ("crosslens", "Trainer") for work in ("training", "evaluation")}
+    rates = Rates("Trainer")
     accuracies = {}
 
     def turn():
         took, model = seconds(lambda: finetune(encoder, "pos", train=train, recipe=recipe, seed=1))
-        rates["crosslens", "training"].append(len(train) / took)
+        rates.add("crosslens", "training", len(train), took)
         took, results = seconds(lambda: evaluate(model, tests))
-        rates["crosslens", "evaluation"].append(evaluated / took)
+        rates.add("crosslens", "evaluation", evaluated, took)
         table = results.to_pandas()
         accuracies["crosslens"] = float(np.average(table["value"], weights=table["n"]))
         with tempfile.TemporaryDirectory() as folder:
             bare = plain.trainer(folder)  # loading the model is neither side's training
             took, _ = seconds(lambda: setattr(bare, "train_dataset", plain.dataset(train.sentences)) or bare.train())
-            rates["Trainer", "training"].append(len(train) / took)
+            rates.add("Trainer", "training", len(train), took)
 
             def predict():
                 right = words = 0
@@ -120,7 +113,7 @@ def main():
                 return 100 * right / words
 
             took, accuracies["Trainer"] = seconds(predict)
-            rates["Trainer", "evaluation"].append(evaluated / took)
+            rates.add("Trainer", "evaluation", evaluated, took)
 
     for _ in range(chosen.turns):
         turn()
@@ -128,12 +121,7 @@ def main():
     shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
     print(f"crosslens {__version__}, torch {torch.__version__}, transformers {transformers.__version__}")
     print(f"{shape}; {len(train)} training and {evaluated} test sentences; 1 thread; median of {chosen.turns} turns\n")
-    print("| work | crosslens | Trainer | ratio |\n|---|---|---|---|")
-    for work in ("training", "evaluation"):
-        ours, theirs = (statistics.median(rates[side, work]) for side in ("crosslens", "Trainer"))
-        ratios = [a / b for a, b in zip(rates["crosslens", work], rates["Trainer", work], strict=True)]
-        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        print(f"| {work}, sentences per CPU second | {ours:.1f} | {theirs:.1f} | **{ours / theirs:.2f}** ({spread}) |")
+    rates.print()
     print(f"\naccuracy over all words: crosslens {accuracies['crosslens']:.2f}, Trainer {accuracies['Trainer']:.2f}")
 
 

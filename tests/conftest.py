@@ -29,21 +29,49 @@ UPOS = {
 }  # fmt: skip
 
 
+RELATIONS = {"DET": "det", "ADJ": "amod", "NUM": "nummod", "ADP": "case", "PUNCT": "punct", "PRON": "nsubj"}
+ENTITIES = {"cat": "ANIMAL", "dog": "ANIMAL", "chat": "ANIMAL", "chien": "ANIMAL", "garden": "PLACE", "jardin": "PLACE"}
+
+
 def conllu_text(language: str) -> str:
-    """The sentences above as CoNLL-U: every word hangs from the first."""
+    """The sentences above as CoNLL-U: nouns, pronouns and full stops hang from the verb, all else from its noun."""
     blocks = []
     for number, sentence in enumerate(SENTENCES[language], start=1):
         rows = [f"# sent_id = n{number:02}", f"# text = {sentence}"]
-        for index, word in enumerate(sentence.split(), start=1):
-            head, relation = (0, "root") if index == 1 else (1, "dep")
-            rows.append(f"{index}\t{word}\t_\t{UPOS.get(word, 'NOUN')}\t_\t_\t{head}\t{relation}\t_\t_")
+        words = sentence.split()
+        tags = [UPOS.get(word, "NOUN") for word in words]
+        verb = tags.index("VERB") + 1
+        for index, (word, tag) in enumerate(zip(words, tags, strict=True), start=1):
+            if tag == "VERB":
+                head, relation = 0, "root"
+            elif tag in ("NOUN", "PRON", "PUNCT"):
+                head, relation = verb, RELATIONS.get(tag, "nsubj" if index < verb else "obl:arg")
+            else:
+                head, relation = tags.index("NOUN", index) + 1, RELATIONS[tag]
+            rows.append(f"{index}\t{word}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
+        blocks.append("\n".join(rows) + "\n\n")
+    return "".join(blocks)
+
+
+def iob_text(language: str) -> str:
+    """The sentences above in UNER's layout: an entity is its noun and the adjective before it."""
+    blocks = []
+    for number, sentence in enumerate(SENTENCES[language], start=1):
+        rows = [f"# sent_id = n{number:02}", f"# text = {sentence}"]
+        words = sentence.split()
+        for index, word in enumerate(words, start=1):
+            kind, follows = ENTITIES.get(word), ENTITIES.get(words[index]) if index < len(words) else None
+            adjective = UPOS.get(words[index - 2]) == "ADJ" and index > 1
+            tag = f"{'I' if adjective else 'B'}-{kind}" if kind else "O"
+            tag = f"B-{follows}" if follows and UPOS.get(word) == "ADJ" else tag
+            rows.append(f"{index}\t{word}\t{tag}\t-\tannotator")
         blocks.append("\n".join(rows) + "\n\n")
     return "".join(blocks)
 
 
 @pytest.fixture(scope="session")
 def treebanks(tmp_path_factory) -> Path:
-    """A data folder with train, dev and test of ``ud/en_toy``, and ``ud/{en,fr}_pud``."""
+    """A data folder with train, dev and test of ``ud/en_toy``, and ``ud/{en,fr}_pud``; the same in ``uner``."""
     root = tmp_path_factory.mktemp("data")
     for language, bank, splits in (
         ("en", "toy", ("train", "dev", "test")), ("en", "pud", ("test",)), ("fr", "pud", ("test",)),
@@ -52,6 +80,9 @@ def treebanks(tmp_path_factory) -> Path:
         folder.mkdir(parents=True)
         for split in splits:
             (folder / f"{language}_{bank}-ud-{split}.conllu").write_text(conllu_text(language), "utf-8")
+            entities = root / "uner" / f"UNER_{language.upper()}-{bank}" / f"{language}_{bank}-ud-{split}.iob2"
+            entities.parent.mkdir(parents=True, exist_ok=True)
+            entities.write_text(iob_text(language), "utf-8")
     return root
 
 
@@ -134,10 +165,10 @@ def encoder(tiny_bert):
 
 @pytest.fixture(scope="session")
 def toy(treebanks):
-    """The toy treebank's corpus by split: ``toy("train")``."""
+    """The toy treebank's corpus by split: ``toy("train")``; for another task: ``toy(task="ner")``."""
     from crosslens.catalogue import load_corpus
 
-    def load(name="train"):
-        return load_corpus(f"ud/en_toy:{name}", data=treebanks)
+    def load(name="train", *, task="pos"):
+        return load_corpus(f"{'uner' if task == 'ner' else 'ud'}/en_toy:{name}", data=treebanks)
 
     return load

@@ -103,6 +103,7 @@ def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp
         ("ud/en_toy:trian", r"no split 'trian' .did you mean 'train'"),
         ("ud/fr_pud:train", r"ud/fr_pud has no train split here .there is test"),
         ("ud/en-toy", "is no name of a corpus"),
+        ("unre/en_ewt", "no collection 'unre' .did you mean 'uner'"),
         ("nowhere.conllu", "no such file"),
         ("nothing", "no such file"),
     ],
@@ -112,18 +113,43 @@ def test_wrong_names(treebanks, name, message):
         load_corpus(name, data=treebanks)
 
 
-def test_files_of_other_kinds(tmp_path):
-    (tmp_path / "x.txt").write_text("hello")
-    with pytest.raises(DataError, match=r"only .conllu files are read"):
-        load_corpus(tmp_path / "x.txt")
+def test_collections_of_entities(tmp_path):
+    """Each as it is published; languages as Universal Dependencies names them."""
+    for name, text in (
+        ("wikiann/en/train", "en:Bonn\tB-LOC\n"), ("wikineural/de/test.conll", "Bonn\tB-LOC\n"),
+        ("masakhaner/MasakhaNER2.0/data/wol/dev.txt", "Bonn B-LOC\n"),
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    expected = {"masakhaner/wol": ["dev"], "wikiann/en": ["train"], "wikineural/de": ["test"]}
+    assert list_corpora(tmp_path) == expected
+    for name, language in (("wikiann/en:train", "en"), ("wikineural/de", "de"), ("masakhaner/wol:dev[:1]", "wo")):
+        corpus = load_corpus(name, data=tmp_path)
+        assert (corpus[0].words, corpus[0].entities, corpus.language) == (("Bonn",), ("B-LOC",), language)
+    assert match_corpora("wikiann/*:train", data=tmp_path) == ["wikiann/en:train"]
+    assert name_split("wikiann/en:train", "dev") == "wikiann/en:dev"
+    (tmp_path / "wikiann" / "en" / "train").write_text("en:Bonn\tB-LOC\nRhein\tB-LOC\n")
+    with pytest.raises(DataError, match=r"train:2: the word 'Rhein' has no 'en:' before it"):
+        load_corpus("wikiann/en:train", data=tmp_path)
+
+
+def test_files_of_other_kinds(tmp_path, treebanks):
+    (tmp_path / "x.txt").write_text("hello world\n\nagain .\n")
+    read = load_corpus(f"wo={tmp_path / 'x.txt'}")
+    assert [s.words for s in read.sentences] == [("hello", "world"), ("again", ".")]
+    assert (read.language, read.layers, str(read[1].where)) == ("wo", frozenset(), f"{tmp_path / 'x.txt'}:3")
+    (tmp_path / "tags.txt").write_text("Dakar B-LOC\nci O\n")
+    assert load_corpus(tmp_path / "tags.txt")[0].entities == ("B-LOC", "O")
+    uner = treebanks / "uner" / "UNER_EN-pud" / "en_pud-ud-test.iob2"
+    assert (load_corpus(uner).language, load_corpus(uner).split) == ("en", "test")
     with pytest.raises(DataError, match="is a folder"):
         load_corpus(tmp_path)
 
 
 def test_what_there_is(treebanks):
-    expected = {"ud/en_pud": ["test"], "ud/en_toy": ["train", "dev", "test"], "ud/fr_pud": ["test"]}
-    assert list_corpora(treebanks) == expected
-    assert "3 treebanks" in roots(treebanks)[0].describe()
+    expected = {"en_pud": ["test"], "en_toy": ["train", "dev", "test"], "fr_pud": ["test"]}
+    assert list_corpora(treebanks) == {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
+    assert "6 corpora" in roots(treebanks)[0].describe()
     assert "no such folder" in roots(treebanks / "x")[0].describe()
 
 

@@ -1,29 +1,39 @@
-"""Corpora by name: ``ud/en_ewt:train``, ``ud/fr_pud``, ``ud/en_ewt:train[:200]``, or a path, or ``wo=`` and a path.
+"""Corpora by name: ``ud/en_ewt:train``, ``uner/fr_pud``, ``wikiann/en:train[:200]``, or a path, or ``wo=`` and a path.
 
-A name is looked for in the folder that is given, then in ``CROSSLENS_DATA``, then in the user's cache. A folder is laid
-out as ``ud/UD_English-EWT/en_ewt-ud-train.conllu``, or as an official release unpacks:
-``ud-treebanks-v2.14/UD_English-EWT/…``; it may be that release itself.
+A name is looked for in the folder that is given, then in ``CROSSLENS_DATA``, then in the user's cache. In a folder each
+collection lies as it is published:
+
+    ud            ``ud/UD_English-EWT/en_ewt-ud-train.conllu``, or ``ud-treebanks-v2.14/UD_English-EWT/…``; the folder
+                  may be that release itself
+    uner          ``uner/UNER_English-EWT/en_ewt-ud-train.iob2``
+    wikiann       ``wikiann/en/train``
+    wikineural    ``wikineural/en/train.conll``
+    masakhaner    ``masakhaner/…/wol/train.txt``
 """
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import langcodes
 import platformdirs
 
-from crosslens.data import conllu
+from crosslens.data import conllu, iob, text
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
 
 SPLITS = ("train", "dev", "test")
-_NAME = re.compile(r"ud/(?P<treebank>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
+_NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
 _RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
+
+Files = dict[tuple[str, str], Path]
+"""(corpus, split) -> file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +52,8 @@ class Root:
         """The folder and what was found in it, in one line."""
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
-        found = _treebanks(self.folder)
-        return f"{self.folder} ({self.given_by}; {len({bank for bank, _ in found})} treebanks)"
+        count = sum(len({name for name, _ in find(self.folder)}) for find in COLLECTIONS.values())
+        return f"{self.folder} ({self.given_by}; {count} corpora)"
 
 
 def roots(data: str | Path | None = None) -> list[Root]:
@@ -63,8 +73,10 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     """Read a corpus.
 
     Args:
-        name: ``ud/en_ewt:train``; a path to a .conllu file, perhaps with its language before it as in
-            ``wo=my.conllu``; or any of them with a slice such as ``[:200]``.
+        name: ``ud/en_ewt:train``, ``uner/en_ewt:dev``; a path to a file, perhaps with its language before it as in
+            ``wo=my.conllu``; or any of them with a slice such as ``[:200]``. Files that end in ``.conllu`` are that;
+            ``.txt`` holds a sentence a line with words between spaces, or a word and its IOB tag a line; all others
+            hold IOB tags (`crosslens.data.iob`).
         split: the split meant where the name has none.
         data: a folder that is looked through first.
 
@@ -75,8 +87,8 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     name = str(name)
     sliced = _SLICE.match(name)
     bare = sliced["name"] if sliced else name
-    named = _NAME.match(bare)
-    corpus = _load_named(bare, named["treebank"], named["split"] or split, data) if named else _load_path(bare)
+    named = _named(bare)
+    corpus = _load_named(bare, named, split, data) if named else _load_path(bare)
     if sliced:
         begin, end = (int(sliced[edge]) if sliced[edge] else None for edge in ("begin", "end"))
         size = len(corpus)
@@ -100,9 +112,9 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
     treebank = name.removeprefix("ud/")
     if not name.startswith("ud/") or not treebank.isidentifier():
         raise DataError(f"{name!r} names no parallel corpus", hint="for example ud/pud, every PUD treebank")
-    found = {bank.partition("_")[0]: bank for bank in _find_all(f"*_{treebank}", data)}
+    found = {bank.partition("_")[0]: bank for bank in _find_all("ud", f"*_{treebank}", data)}
     if not found:
-        raise _missing(f"*_{treebank}", "test", data)
+        raise _missing("ud", f"*_{treebank}", "test", data)
     for language in languages or ():
         if language not in found:
             raise DataError(f"{name} has no {language!r}", hint=suggest(language, found))
@@ -116,22 +128,24 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     Raises:
         DataError: when nothing matches.
     """
-    named = _NAME.match(pattern)
-    if not named or not set(named["treebank"]) & set("*?"):
+    named = _named(pattern)
+    if not named or not set(named["corpus"]) & set("*?"):
         return [pattern]
-    banks = _find_all(named["treebank"], data)
-    if not banks:
-        raise _missing(named["treebank"], named["split"] or "test", data)
-    return [f"ud/{bank}" + (f":{named['split']}" if named["split"] else "") for bank in banks]
+    collection, split = named["collection"], named["split"]
+    found = _find_all(collection, named["corpus"], data, split=split or "test")
+    if not found:
+        raise _missing(collection, named["corpus"], split or "test", data)
+    return [f"{collection}/{corpus}" + (f":{split}" if split else "") for corpus in found]
 
 
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
-    """Every treebank found, by name, with its splits."""
-    found: dict[str, set[str]] = {}
+    """Every corpus found, by name, with its splits."""
+    there: dict[str, set[str]] = {}
     for root in roots(data):
-        for bank, split in _treebanks(root.folder):
-            found.setdefault(f"ud/{bank}", set()).add(split)
-    return {bank: [split for split in SPLITS if split in found[bank]] for bank in sorted(found)}
+        for collection, find in COLLECTIONS.items():
+            for corpus, split in find(root.folder):
+                there.setdefault(f"{collection}/{corpus}", set()).add(split)
+    return {name: [split for split in SPLITS if split in there[name]] for name in sorted(there)}
 
 
 def name_split(name: str, split: str) -> str:
@@ -140,78 +154,122 @@ def name_split(name: str, split: str) -> str:
     Raises:
         DataError: for a path, which has no other split.
     """
-    named = _NAME.match(_SLICE.sub(r"\g<name>", name))
+    named = _named(_SLICE.sub(r"\g<name>", name))
     if not named:
         raise DataError(f"{name} is a file, so its {split} data must be named too", hint=f"give --{split} as well")
-    return f"ud/{named['treebank']}:{split}"
+    return f"{named['collection']}/{named['corpus']}:{split}"
 
 
-def _load_named(name: str, treebank: str, split: str, data: str | Path | None) -> Corpus:
+def _named(name: str) -> re.Match | None:
+    """A name of a collection's corpus; None for what can only be a path."""
+    named = _NAME.match(name)
+    return named if named and named["collection"] in COLLECTIONS else None
+
+
+def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
+    collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     if split not in SPLITS:
         raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
     for root in roots(data):
-        path = _treebanks(root.folder).get((treebank, split))
+        path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:
-            release = _RELEASE.match(path.parent.parent.name)
-            language = treebank.partition("_")[0]
-            return conllu.read(
-                path, name=f"ud/{treebank}:{split}", language=language, split=split,
-                release=release[1] if release else None,
-            )  # fmt: skip
-    raise _missing(treebank, split, data)
+            full = f"{collection}/{corpus}:{split}"
+            language = langcodes.standardize_tag(corpus.partition("_")[0])  # MasakhaNER's wol is UD's wo
+            if collection == "ud":
+                release = _RELEASE.match(path.parent.parent.name)
+                return conllu.read(
+                    path, name=full, language=language, split=split, release=release[1] if release else None
+                )
+            return iob.read(path, name=full, language=language, split=split, prefixed=collection == "wikiann")
+    raise _missing(collection, corpus, split, data)
 
 
 def _load_path(name: str) -> Corpus:
     said = _LANGUAGE.match(name)
     path = Path(said["path"] if said else name)
-    if name.startswith("ud/") and not path.exists():
-        raise DataError(
-            f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train, or ud/en_ewt:train[:200]"
-        )
-    if path.exists() and not path.is_dir() and path.suffix != ".conllu":
-        raise DataError(f"{name}: only .conllu files are read", hint="rename it if it is CoNLL-U")
     if not path.exists():
+        if _NAME.match(name):
+            collection = name.partition("/")[0]
+            raise DataError(f"{name!r}: there is no collection {collection!r}", hint=suggest(collection, COLLECTIONS))
+        if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):
+            raise DataError(f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train[:200]")
         raise DataError(f"there is no corpus {name!r}: no such file", hint="a treebank is named ud/en_ewt:train")
-    parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.conllu", path.name)
+    parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = said["language"] if said else parts[1] if parts else None
-    return conllu.read(path, name=str(path), language=language, split=parts[2] if parts else None)
+    split = parts[2] if parts else None
+    if path.suffix == ".conllu" or path.is_dir():
+        return conllu.read(path, name=str(path), language=language, split=split)
+    if path.suffix == ".txt" and not iob.is_iob(path):
+        return text.read_words(path, name=str(path), language=language)
+    return iob.read(path, name=str(path), language=language, split=split)
 
 
-def _missing(treebank: str, split: str, data: str | Path | None) -> DataError:
+def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:
     known = list_corpora(data)
-    bank = f"ud/{treebank}"
-    if bank in known:
-        there = ", ".join(known[bank])
-        return DataError(f"{bank} has no {split} split here", hint=f"there is {there}")
+    name = f"{collection}/{corpus}"
+    if name in known:
+        there = ", ".join(known[name])
+        return DataError(f"{name} has no {split} split here", hint=f"there is {there}")
     places = ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data))
-    near = f"; {suggest(bank, known)}" if known else ""
+    near = f"; {suggest(name, known)}" if known else ""
+    get = ", or `crosslens data get ud --release 2.14`" if collection == "ud" else ""
     return DataError(
-        f"there is no corpus {bank!r} in {places}",
-        hint=f"set CROSSLENS_DATA to a folder of treebanks, or `crosslens data get ud --release 2.14`{near}",
+        f"there is no corpus {name!r} in {places}", hint=f"set CROSSLENS_DATA to a folder that has it{get}{near}"
     )
 
 
-def _find_all(pattern: str, data: str | Path | None) -> list[str]:
-    """The treebanks that a pattern matches, in the first folder that has any: two folders' are never mixed."""
+def _find_all(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
+    """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
     for root in roots(data):
-        found = sorted({bank for bank, _ in _treebanks(root.folder) if fnmatchcase(bank, pattern)})
+        there = COLLECTIONS[collection](root.folder)
+        found = sorted({name for name, its in there if its == split and fnmatchcase(name, pattern)})
         if found:
             return found
     return []
 
 
-def _treebanks(folder: Path) -> dict[tuple[str, str], Path]:
-    """(treebank, split) -> file, for all treebanks in a folder of either layout."""
+def _treebanks(folder: Path) -> Files:
+    """Universal Dependencies, in any of its layouts; of several releases the newest."""
     releases = [folder / "ud", folder] if folder.is_dir() else []
     if folder.is_dir():
         unpacked = [child for child in folder.iterdir() if _RELEASE.match(child.name)]
         newest_first = sorted(unpacked, key=lambda c: tuple(map(int, c.name[14:].split("."))), reverse=True)
         releases += newest_first
-    found: dict[tuple[str, str], Path] = {}
-    for release in releases:
-        for bank in sorted(release.glob("UD_*")) if release.is_dir() else ():
-            for file in bank.iterdir():
-                parts = re.fullmatch(r"(\w+)-ud-(train|dev|test)\.conllu", file.name)
-                if parts:
-                    found.setdefault((parts[1], parts[2]), file)
+    return _files(
+        (file for release in releases for bank in sorted(release.glob("UD_*")) for file in sorted(bank.iterdir())),
+        r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.conllu",
+    )
+
+
+def _uner(folder: Path) -> Files:
+    files = sorted((folder / "uner").glob("UNER_*/*.iob2"))
+    return _files(files, r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.iob2")
+
+
+def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection that has a folder a language, and in it a file a split."""
+
+    def find(folder: Path) -> Files:
+        files = sorted((folder / collection).glob(pattern))
+        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS}
+
+    return find
+
+
+def _files(files: Iterable[Path], pattern: str) -> Files:
+    found: Files = {}
+    for file in files:
+        parts = re.fullmatch(pattern, file.name)
+        if parts:
+            found.setdefault((parts["corpus"], parts["split"]), file)
     return found
+
+
+COLLECTIONS: dict[str, Callable[[Path], Files]] = {
+    "ud": _treebanks,
+    "uner": _uner,
+    "wikiann": _by_language("wikiann", "*/*"),
+    "wikineural": _by_language("wikineural", "*/*.conll"),
+    "masakhaner": _by_language("masakhaner", "**/*.txt"),
+}
+"""Collection -> what of it is in a data folder. A new collection is one row, and a reader if its format is new."""

@@ -51,6 +51,33 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
         raise RequestError("\n".join(_explain(path, document, model, e) for e in error.errors())) from None
 
 
+def replace_settings(usual: Settings, settings: Mapping[str, Any], *, what: str) -> Settings:
+    """A value with some of its settings replaced, and validated anew.
+
+    Args:
+        usual: the value.
+        settings: setting -> value; text is read as the setting's type, and ``none`` is None.
+        what: what errors call the value.
+
+    Raises:
+        RequestError: naming every setting that is unknown or has a value that does not fit.
+    """
+    model = type(usual)
+    replaced: dict[str, Any] = usual.model_dump()
+    for setting, value in settings.items():
+        if setting not in model.model_fields:
+            raise RequestError(f"{what} has no setting {setting!r}", hint=suggest(setting, model.model_fields))
+        if isinstance(value, str):
+            several = isinstance(replaced[setting], tuple)
+            value = None if value.lower() == "none" else value.split(",") if several else value
+        replaced[setting] = value
+    try:
+        return model.model_validate(replaced)
+    except ValidationError as error:
+        wrong = [f"{e['loc'][0]}={settings.get(str(e['loc'][0]), '')}: {e['msg']}" for e in error.errors()]
+        raise RequestError("; ".join(dict.fromkeys(wrong))) from None
+
+
 def _override(document: dict, setting: str, value: Any) -> None:
     *parents, last = setting.split(".")
     for name in parents:

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.reading import read_windows
 from crosslens.errors import RequestError
-from crosslens.tasks import TASKS, find_task, window_targets
+from crosslens.tasks import TASKS, find_task
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
+from crosslens.training.recipe import Recipe
 
 
 @pytest.fixture(params=sorted(TASKS))
@@ -18,73 +23,157 @@ def task(request):
 
 
 @pytest.fixture
-def ready(task, encoder, toy):
-    corpus = toy()
+def corpus(task, toy):
+    return toy(task=task.name)
+
+
+@pytest.fixture
+def ready(task, encoder, corpus):
     labels = task.labels(corpus)
     torch.manual_seed(0)
     head = task.head(encoder.width, labels, dropout=0.0).eval()
-    windows = read_windows(encoder, corpus).windows
+    units = by_sentence(read_windows(encoder, corpus).windows)
     targets = [task.targets(sentence, labels) for sentence in corpus.sentences]
-    return corpus, labels, head, windows, targets
+    return labels, head, units, targets
 
 
-def test_gold_against_gold_is_100(task, toy):
-    scores = task.score(toy(), toy())
+@pytest.fixture
+def trained(task, encoder, corpus):
+    recipe = Recipe(batch=4, learning_rate=5e-3, epochs=25, select="last", encoder_dropout="off", head_dropout=0.0)
+    losses = []
+    model = finetune(
+        encoder, task, train=corpus, recipe=recipe, seed=1, progress=lambda done: losses.append(done.loss)
+    )  # fmt: skip
+    return model, losses
+
+
+def reader(encoder, task, head):
+    """Sentences' windows -> their batch, and the head's work on it."""
+
+    def read(units):
+        batch = make_batch([w for unit in units for w in unit], padding=encoder.padding, device=encoder.device)
+        return batch, encoder.states(batch.ids, batch.mask)
+
+    return read
+
+
+def test_gold_against_gold_is_100(task, corpus):
+    scores = task.score(corpus, corpus)
     assert scores[0].metric == task.metric
     assert all(score.value == 100.0 for score in scores)
-    assert scores[0].n == toy().words
+
+
+def test_the_loss_falls_and_what_was_learnt_is_predicted(task, corpus, trained):
+    model, losses = trained
+    assert np.mean(losses[-5:]) < 0.25 * np.mean(losses[:5])
+    results = evaluate(model, [corpus])
+    assert results.filter(metric=task.metric).to_pandas()["value"][0] > 90
 
 
 def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(task, encoder, ready):
-    _, _, head, windows, targets = ready
+    _, head, units, targets = ready
+    read = reader(encoder, task, head)
 
-    def loss(chosen):
-        batch = make_batch(chosen, padding=encoder.padding, device=encoder.device)
-        gold = torch.from_numpy(window_targets(chosen, targets))
+    def loss(numbers):
         with torch.inference_mode():
-            total, count = task.loss(head, encoder.states(batch.ids, batch.mask), batch, gold)
+            batch, states = read([units[i] for i in numbers])
+            gold = torch.from_numpy(np.concatenate([targets[i] for i in numbers]))
+            total, count = task.loss(head, states, batch, gold)
         return float(total), count
 
-    together, alone = loss(windows), [loss([window]) for window in windows]
-    assert together[1] == sum(count for _, count in alone) == sum(w.last - w.first for w in windows)
+    everything = range(len(units))
+    together, alone = loss(everything), [loss([i]) for i in everything]
+    assert together[1] == sum(count for _, count in alone) == sum(w.last - w.first for unit in units for w in unit)
     assert together[0] == pytest.approx(sum(total for total, _ in alone), rel=1e-5)
 
 
-def test_predictions_fit_the_words_and_padding_changes_nothing(task, encoder, ready):
-    corpus, labels, head, windows, _ = ready
+def test_predictions_fit_the_words_and_padding_changes_nothing(task, encoder, corpus, ready):
+    labels, head, units, _ = ready
+    read = reader(encoder, task, head)
 
-    def predict(chosen):
-        batch = make_batch(chosen, padding=encoder.padding, device=encoder.device)
+    def guess(some):
         with torch.inference_mode():
-            return task.predict(head, encoder.states(batch.ids, batch.mask), batch)
+            batch, states = read(some)
+            return task.predict(head, states, batch)
 
-    together = predict(windows)
-    for window, words, alone in zip(windows, together, (predict([w])[0] for w in windows), strict=True):
-        assert len(words) == window.last - window.first
+    together = guess(units)
+    assert len(together) == len(units)
+    for unit, words, alone in zip(units, together, (guess([unit])[0] for unit in units), strict=True):
+        sentence = corpus.sentences[unit[0].sentence]
+        assert len(words) == len(sentence)
         np.testing.assert_array_equal(words, alone)
-        annotated = task.annotate(corpus.sentences[window.sentence], words, labels)
-        assert annotated.words == corpus.sentences[window.sentence].words
+        annotated = task.annotate(sentence, words, labels)
+        assert annotated.words == sentence.words
         assert all(getattr(annotated, layer) is not None for layer in task.needs)
 
 
-def test_labels_that_training_never_saw_teach_nothing(task, encoder, ready):
-    corpus, _, head, windows, _ = ready
-    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+def test_the_order_of_the_sentences_changes_nothing(corpus, trained):
+    model, _ = trained
+    backwards = dataclasses.replace(corpus, items=corpus.items[::-1])
+    assert predict(model, backwards).items == predict(model, corpus).items[::-1]
+
+
+def test_a_sentence_longer_than_a_window_is_whole(task, corpus, trained):
+    """Words of several windows are answered for once each, in their order, and scored as one sentence."""
+    model, _ = trained
+    one = corpus.sentences[0]
+    times = 12
+    layers = {name: values * times for name in ("upos", "entities", "relations") if (values := getattr(one, name))}
+    if one.heads:
+        layers["heads"] = tuple(
+            head + len(one) * turn if head else (0 if turn == 0 else one.heads.index(0) + 1)
+            for turn in range(times)
+            for head in one.heads
+        )
+    long = dataclasses.replace(one, words=one.words * times, lines=None, **layers)
+    corpus = dataclasses.replace(corpus, items=(long, one))
+    assert len(read_windows(model.encoder, corpus).windows) > 3
+    predicted = predict(model, corpus)
+    assert [len(sentence) for sentence in predicted.sentences] == [len(long), len(one)]
+    scores = task.score(corpus, predicted)
+    assert len(scores[0].numerator) == 2
+    assert predicted.items[1] == predict(model, corpus[1:]).items[0]
+
+
+def test_labels_that_training_never_saw_are_counted_and_teach_nothing(task, encoder, corpus, ready):
+    _, head, units, _ = ready
     with torch.inference_mode():
-        states = encoder.states(batch.ids, batch.mask)
-        gold = window_targets(windows, [task.targets(s, ("NONE", "OF", "THESE")) for s in corpus.sentences])
-        _, count = task.loss(head, states, batch, torch.from_numpy(gold))
-    assert count == 0
+        batch, states = reader(encoder, task, head)(units)
+        gold = np.concatenate([task.targets(sentence, ("NONE", "OF", "THESE")) for sentence in corpus.sentences])
+        known = np.concatenate([task.targets(s, task.labels(corpus)) for s in corpus.sentences])
+        unknown, _ = task.loss(head, states, batch, torch.from_numpy(gold))
+        usual, _ = task.loss(head, states, batch, torch.from_numpy(known))
+    assert torch.isfinite(unknown)
+    assert unknown < usual  # what is left is what needs no label: the heads of a tree
+    notes = task.score(corpus, corpus, known=frozenset({"NONE"}))[0].notes
+    assert notes["unknown_gold"] > 0
+    assert task.score(corpus, corpus, known=frozenset(task.labels(corpus)))[0].notes["unknown_gold"] == 0
 
 
-def test_other_sentences_are_refused(task, toy):
-    gold = toy()
-    with pytest.raises(RequestError):
-        task.score(gold, dataclasses.replace(gold, items=gold.items[1:]))
-    with pytest.raises(RequestError):
-        task.score(gold, dataclasses.replace(gold, items=gold.items[::-1]))
+def test_other_sentences_are_refused(task, corpus):
+    with pytest.raises(RequestError, match="5 sentences, where the gold"):
+        task.score(corpus, dataclasses.replace(corpus, items=corpus.items[:-1]))
+    place = r"en_toy-ud-train\.\w+:\d+: sentence 1 has other words than the gold one"
+    with pytest.raises(RequestError, match=place):
+        task.score(corpus, dataclasses.replace(corpus, items=corpus.items[::-1]))
+
+
+def test_a_corpus_without_the_annotation_is_refused(task, corpus):
+    bare = dataclasses.replace(corpus.sentences[0], upos=None, heads=None, relations=None, entities=None)
+    with pytest.raises(RequestError, match=r"en_toy-ud-train\.\w+:1: .* has no"):
+        task.check(dataclasses.replace(corpus, items=(bare,)))
+
+
+def test_settings_are_plain_and_make_the_task_again(task):
+    assert find_task(task.name, task.settings) == task
+    with pytest.raises(RequestError, match="has no setting 'nonsense'"):
+        find_task(task.name, {"nonsense": "1"})
 
 
 def test_unknown_tasks():
     with pytest.raises(RequestError, match=r"no task 'poss'.*did you mean 'pos'"):
         find_task("poss")
+    with pytest.raises(RequestError, match="repair=lenient"):
+        find_task("ner", {"repair": "lenient"})
+    with pytest.raises(RequestError, match="arc_size=0"):
+        find_task("parsing", {"arc_size": "0"})

@@ -2,7 +2,8 @@ import pytest
 from pydantic import ValidationError
 
 from crosslens.errors import RequestError
-from crosslens.training.recipe import RECIPES, Recipe, find_recipe
+from crosslens.tasks import TASKS, find_task
+from crosslens.training.recipe import RECIPES, Recipe, differing, find_recipe
 
 
 def test_the_first_papers_settings():
@@ -13,9 +14,40 @@ def test_the_first_papers_settings():
 
 def test_settings_replace_and_none_is_none():
     recipe = find_recipe(
-        "muller2021.pos", {"epochs": "1", "clip": "none", "learning_rate": "1e-4", "betas": "0.9,0.98"}
+        "muller2021.pos", "pos", {"epochs": "1", "clip": "none", "learning_rate": "1e-4", "betas": "0.9,0.98"}
     )
     assert (recipe.epochs, recipe.clip, recipe.learning_rate, recipe.betas) == (1, None, 1e-4, (0.9, 0.98))
+
+
+def test_settings_of_the_task():
+    recipe = find_recipe("wu2019-ref", "parsing", {"arc_size": "64", "relations": "full", "root": "learnt"})
+    assert recipe.task == {"arc_size": 64, "relation_size": 128, "relations": "full", "metric": "las_nopunct"}
+    with pytest.raises(RequestError, match=r"neither recipes nor ner have a setting 'relations'"):
+        find_recipe("small", "ner", {"relations": "full"})
+    with pytest.raises(RequestError, match="relations=some"):
+        find_recipe("small", "parsing", {"relations": "some"})
+
+
+def test_profiles_say_what_they_change():
+    """The switches of the first paper's code, and of Wu & Dredze's, against the usual recipe of the task."""
+    changed = {"clip": None, "epsilon": 1e-6, "select_by": "uas", "relations": "full", "decode": "greedy"}
+    assert (
+        differing(RECIPES["muller2021-ref.parsing"], find_task("parsing", RECIPES["muller2021-ref.parsing"].task))
+        == changed
+    )
+    wu = find_recipe("wu2019-ref", "parsing")
+    its = differing(wu, find_task("parsing", wu.task))
+    assert {
+        "root": "wu2019-masked",
+        "arc_size": 512,
+        "relation_size": 128,
+        "window": 128,
+        "context": 64,
+    }.items() <= its.items()
+    for task in TASKS:
+        assert differing(find_recipe("muller2021", task), find_task(task)) == {}
+        for profile in ("muller2021-ref", "wu2019-ref"):
+            assert find_recipe(profile, task)
 
 
 def test_a_recipe_cannot_be_changed():
@@ -26,7 +58,7 @@ def test_a_recipe_cannot_be_changed():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"epoch": "1"}, "no setting 'epoch'.*did you mean 'epochs'"),
+        ({"epoch": "1"}, "a setting 'epoch'.*did you mean 'epochs'"),
         ({"epochs": "many"}, "epochs=many"),
         ({"epochs": "0"}, "epochs=0"),
         ({"learning_rate": "-1"}, "learning_rate=-1"),
@@ -38,12 +70,12 @@ def test_a_recipe_cannot_be_changed():
 )
 def test_wrong_settings_are_named(settings, message):
     with pytest.raises(RequestError, match=message):
-        find_recipe("muller2021.pos", settings)
+        find_recipe("muller2021", "pos", settings)
 
 
 def test_an_unknown_recipe():
-    with pytest.raises(RequestError, match=r"no recipe 'muller2021.poss'.*did you mean 'muller2021.pos'"):
-        find_recipe("muller2021.poss")
+    with pytest.raises(RequestError, match=r"no recipe 'muler2021' for pos .did you mean 'muller2021'"):
+        find_recipe("muler2021", "pos")
 
 
 def test_defaults_are_valid():

@@ -1,8 +1,10 @@
 """``crosslens evaluate``: a model that is there, on more corpora."""
 
+from contextlib import nullcontext
+
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, split_names
+from crosslens.cli.options import data_option, device_option, out_option
 
 
 @click.command("evaluate")
@@ -11,35 +13,27 @@ from crosslens.cli.options import data_option, device_option, out_option, split_
     "--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD."
 )
 @out_option("Folder for results.csv")
+@click.option("--predictions", metavar="FOLDER", help="Keep the predictions there; must not exist yet.")
 @data_option
 @device_option
-def command(model: str, test: str, out: str, data: str | None, device: str | None) -> None:
+def command(model: str, test: str, out: str, predictions: str | None, data: str | None, device: str | None) -> None:
     """Score MODEL, a folder that `crosslens finetune --keep-model` wrote, on more corpora."""
     from crosslens.files import new_folder, refuse_existing
 
     refuse_existing(out)
+    if predictions:
+        refuse_existing(predictions, what="--predictions")
 
-    from crosslens.catalogue import load_corpus, match_corpora
+    from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
 
-    names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
-    tests = [load_corpus(name, data=data) for name in names]
+    tests = load_tests(test, data=data)
 
-    from crosslens.cli.show import print_table, progress, say_oddities
     from crosslens.training.checkpoint import load_model
-    from crosslens.training.evaluate import evaluate
 
     loaded = load_model(model, device=device)
-    with new_folder(out) as folder:
-        with progress("evaluating") as bar:
-            finished = []
-
-            def after_corpus(gold, predicted) -> None:  # noqa: ANN001
-                finished.append(gold)
-                bar.show(len(finished), len(tests), gold.name)
-
-            results = evaluate(loaded, tests, done=after_corpus)
-        results.write(folder / "results.csv")
-    metric = loaded.task.metric
-    shown = results.filter(metric=metric)
-    say_oddities(shown)
-    print_table(shown.table(), title=f"{loaded.task.name} {metric} of {model}")
+    task = loaded.task
+    if predictions:
+        refuse_same_names(task, tests)
+    with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
+        results = evaluate_into(folder, loaded, tests, predictions=kept)
+    show_results(results, task, title=f"{task.name} {task.metric} of {model}")

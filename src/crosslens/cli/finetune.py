@@ -1,10 +1,12 @@
 """``crosslens finetune``: the main job."""
 
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli.options import data_option, device_option, out_option, read_settings
 
 if TYPE_CHECKING:
     from crosslens.encoders.ablation import Components, Init
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 @click.command("finetune")
 @click.argument("task")
 @click.argument("encoder")
-@click.option("--train", required=True, metavar="CORPUS", help="Training data: ud/en_ewt, or a .conllu file.")
+@click.option("--train", required=True, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file.")
 @click.option("--dev", metavar="CORPUS", help="Development data [the same treebank's dev split].")
 @click.option(
     "--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD."
@@ -23,11 +25,15 @@ if TYPE_CHECKING:
 @click.option("--init", default="architecture", show_default=True, help="How they are drawn: architecture or torch.")
 @click.option("--freeze", metavar="LAYERS", help="Layers that are not trained; 0 is the embeddings.")
 @click.option("--recipe", metavar="NAME", help="Named settings [muller2021.TASK]; see `crosslens list recipes`.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting, e.g. epochs=1.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one, e.g. epochs=1.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the fresh layers, the head and the order.")
 @out_option("Folder for results.csv and run.json")
 @click.option("--keep-model", is_flag=True, help="Keep the fine-tuned model, in OUT/model.")
-@click.option("--predictions", is_flag=True, help="Keep the predictions, in OUT/predictions.")
+@click.option("--predictions", metavar="FOLDER", help="Keep the predictions there; must not exist yet.")
+@click.option(
+    "--save-every", type=click.IntRange(min=1), default=500, show_default=True,
+    help="Steps between states, in OUT.state; interrupted, the same command goes on from there.",
+)  # fmt: skip
 @data_option
 @device_option
 def command(
@@ -45,7 +51,8 @@ def command(
     seed: int,
     out: str,
     keep_model: bool,
-    predictions: bool,
+    predictions: str | None,
+    save_every: int,
     data: str | None,
     device: str | None,
 ) -> None:
@@ -58,73 +65,77 @@ def command(
     from crosslens.files import new_folder, refuse_existing
 
     refuse_existing(out)  # before the work, not after it
-    test_names, overrides = split_names(test), read_settings(settings)
+    if predictions:
+        refuse_existing(predictions, what="--predictions")
+    overrides = read_settings(settings)
 
     # Asked wrongly is told before anything heavy is imported or loaded.
-    from crosslens.catalogue import load_corpus, match_corpora, name_split
+    from crosslens.catalogue import load_corpus, name_split
+    from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
     from crosslens.tasks import find_task
-    from crosslens.training.recipe import find_recipe
+    from crosslens.training.recipe import USUAL, find_recipe
 
-    chosen = find_task(task)
-    how = find_recipe(recipe or f"muller2021.{chosen.name}", overrides)
+    how = find_recipe(recipe or USUAL, find_task(task).name, overrides)
+    chosen = find_task(task, how.task)
     train_corpus = load_corpus(train, data=data, split="train")
     dev_name = dev or (name_split(train, "dev") if how.select == "best" else None)
     dev_corpus = load_corpus(dev_name, data=data, split="dev") if dev_name else None
-    names = [name for pattern in test_names for name in match_corpora(pattern, data=data)]
-    tests = [load_corpus(name, data=data) for name in names]
+    tests = load_tests(test, data=data)
     for corpus in [train_corpus, *([dev_corpus] if dev_corpus else []), *tests]:
-        corpus.require(*chosen.needs)
+        chosen.check(corpus)
+    if predictions:
+        refuse_same_names(chosen, tests)
 
-    from crosslens.cli.show import print_table, progress, say, say_oddities
-    from crosslens.data.conllu import write
+    from crosslens.cli.show import progress, say
     from crosslens.encoders.ablation import freeze as frozen
     from crosslens.encoders.ablation import random_init as drawn_anew
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import save_model
-    from crosslens.training.evaluate import evaluate
     from crosslens.training.finetune import Progress, finetune
+    from crosslens.training.processes import join_processes, leave_processes, processes
     from crosslens.training.provenance import describe_run
 
-    loaded = load_encoder(encoder, device=device)
+    loaded = load_encoder(encoder, device=join_processes(device))
     if random_init:
         loaded = drawn_anew(loaded, random_init, seed=seed, components=components, init=init)
-        say(f"drawn anew: {len(loaded.changes[-1].tensors)} tensors of layers {loaded.changes[-1].layers}")
     if freeze:
         loaded = frozen(loaded, freeze)
-        say(f"frozen: {len(loaded.changes[-1].tensors)} tensors of layers {loaded.changes[-1].layers}")
+    alone = processes().rank == 0  # the others train along, and leave the rest to the first
+    for change in loaded.changes if alone else ():
+        did = "drawn anew" if change.kind == "random_init" else "frozen"
+        say(f"{did}: {len(change.tensors)} tensors of layers {change.layers}")
 
-    with new_folder(out) as folder:
-        with progress(f"fine-tuning on {train_corpus.name}") as bar:
+    state = Path(f"{out.rstrip('/')}.state")
+    if alone and state.exists():
+        say(f"going on from {state}")
+    with progress(f"fine-tuning on {train_corpus.name}", shown=alone) as bar:
 
-            def after_step(state: Progress) -> None:
-                bar.show(state.step, state.steps, f"loss {state.loss:.3f}")
-                if state.dev is not None:
-                    say(f"step {state.step}: dev {chosen.metric} {state.dev:.2f}")
+        def after_step(done: Progress) -> None:
+            bar.show(done.step, done.steps, f"loss {done.loss:.3f}")
+            if alone and done.note:
+                say(f"step {done.step}: {done.note}")
+            if alone and done.dev is not None:
+                say(f"step {done.step}: dev {how.select_by or chosen.metric} {done.dev:.2f}")
 
-            model = finetune(
-                loaded, chosen, train=train_corpus, dev=dev_corpus, recipe=how, seed=seed, progress=after_step
-            )
-        say(f"trained {model.facts['steps']} steps in {model.facts['seconds']} s")
-        if predictions:
-            (folder / "predictions").mkdir()
-        with progress("evaluating") as bar:
-            finished = []
-
-            def after_corpus(gold, predicted) -> None:  # noqa: ANN001
-                finished.append(gold)
-                bar.show(len(finished), len(tests), gold.name)
-                if predictions:
-                    write(predicted, folder / "predictions" / f"{gold.name.replace('/', '_').replace(':', '-')}.conllu")
-
-            results = evaluate(model, tests, done=after_corpus)
-        results.write(folder / "results.csv")
+        model = finetune(
+            loaded, chosen, train=train_corpus, dev=dev_corpus, recipe=how, seed=seed, state=state,
+            save_every=save_every, progress=after_step,
+        )  # fmt: skip
+    leave_processes()
+    if not alone:
+        return
+    say(f"trained {model.facts['steps']} steps in {model.facts['seconds']} s")
+    for fact, words in (("train_split_sentences", "read in several windows"), ("train_cut_words", "cut words")):
+        if model.facts[fact]:
+            say(f"{train_corpus.name}: {model.facts[fact]} {words}")
+    with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
+        results = evaluate_into(folder, model, tests, predictions=kept)
         (folder / "run.json").write_text(describe_run(model), "utf-8")
         if keep_model:
             save_model(model, folder / "model")
-    title = f"{chosen.name} {chosen.metric}, trained on {train_corpus.name}"
+    state.unlink(missing_ok=True)
     condition = f"layers {random_init} drawn anew, " if random_init else ""
-    shown = results.filter(metric=chosen.metric)
-    say_oddities(shown)
-    print_table(
-        shown.table(), title=title, note=f"{condition}seed {seed}; {out}/results.csv has intervals and signatures"
-    )
+    show_results(
+        results, chosen, title=f"{chosen.name} {chosen.metric}, trained on {train_corpus.name}",
+        note=f"{condition}seed {seed}; {out}/results.csv has intervals and signatures",
+    )  # fmt: skip

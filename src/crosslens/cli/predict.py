@@ -1,5 +1,7 @@
 """``crosslens predict``: annotate a corpus."""
 
+from pathlib import Path
+
 import click
 
 from crosslens.cli.options import data_option, device_option, out_option
@@ -8,22 +10,29 @@ from crosslens.cli.options import data_option, device_option, out_option
 @click.command("predict")
 @click.argument("model")
 @click.argument("corpus")
-@out_option("The .conllu file to write")
+@out_option("The file to write, .conllu or .iob2")
 @data_option
 @device_option
 def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:
-    """Annotate CORPUS, a name or a .conllu file, with MODEL; everything else in it is kept as it is."""
+    """Annotate CORPUS with MODEL; everything else in it is kept as it is.
+
+    CORPUS is a name, a .conllu or IOB file, or a .txt file that has a sentence a line, its words between spaces.
+    Trees and tags of words are written as CoNLL-U, entities as IOB2.
+    """
+    from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
 
     from crosslens.catalogue import load_corpus
+    from crosslens.cli.evaluating import ending, write_predictions
     from crosslens.cli.show import say
-    from crosslens.data.conllu import write
     from crosslens.training.checkpoint import load_model
     from crosslens.training.predict import predict
 
     read = load_corpus(corpus, data=data)
     loaded = load_model(model, device=device)
-    write(predict(loaded, read), out)
+    if Path(out).suffix in (".conllu", ".iob2") and Path(out).suffix != ending(loaded.task):
+        raise RequestError(f"--out {out}: {loaded.task.name} is written as {ending(loaded.task)}")
+    write_predictions(loaded.task, predict(loaded, read), Path(out))
     say(f"{out}: {len(read)} sentences, {read.words} words, {loaded.task.name} predicted")

@@ -4,18 +4,24 @@ import json
 
 import click
 
+from crosslens.cli.options import read_settings
+
 
 @click.command("score")
 @click.argument("task")
 @click.argument("gold")
 @click.argument("predicted")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A rule of scoring, e.g. relations=full.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def command(task: str, gold: str, predicted: str, as_json: bool) -> None:
-    """Score the file PREDICTED against the file GOLD, as TASK is scored. Values are points, 0 to 100."""
-    from crosslens.data.conllu import read
+def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Score PREDICTED against GOLD, as TASK is scored. Values are points, 0 to 100.
+
+    Both are files, .conllu or IOB (UNER, CoNLL, WikiANN); GOLD can be a name such as ud/fr_pud.
+    """
+    from crosslens.catalogue import load_corpus
     from crosslens.tasks import find_task
 
-    scores = find_task(task).score(read(gold), read(predicted))
+    scores = find_task(task, read_settings(settings)).score(load_corpus(gold), load_corpus(predicted))
     if as_json:
         values: dict = {score.metric: score.value for score in scores}
         values["intervals"] = {score.metric: score.interval for score in scores}

@@ -111,12 +111,12 @@ class Bar:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Bar]:
+def progress(what: str, *, shown: bool = True) -> Iterator[Bar]:
     """A bar that goes when the block ends."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[words]}"),
     )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+    with Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal)) as drawn:
         yield Bar(drawn, drawn.add_task(what, total=None, words=""))

@@ -6,11 +6,11 @@ MISC) stays in them; writing replaces only the columns whose values differ from 
 https://universaldependencies.org/format.html
 """
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -18,7 +18,6 @@ from crosslens.files import write_bytes
 COLUMNS = 10
 FORM, UPOS, HEAD, DEPREL = 1, 3, 6, 7
 ABSENT = "_"
-BYTE_ORDER_MARK = "\ufeff"
 
 
 def read(
@@ -48,21 +47,7 @@ def read(
             of a sentence have and others lack.
     """
     file = str(path)
-    try:
-        raw = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise DataError("there is no such file", file=file) from None
-    except IsADirectoryError:
-        raise DataError("is a folder, where a .conllu file is needed", file=file) from None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=file) from None
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        reason = f"is not UTF-8: byte 0x{raw[error.start]:02x}"
-        raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
-    sentences = tuple(_sentences(text, file))
+    sentences = tuple(_sentence(block, file, start) for start, block in blocks(read_text(path)))
     if not sentences:
         raise DataError("has no sentence", file=file, hint="is it the right file?")
     return Corpus(sentences, name or file, language, split, release)
@@ -96,23 +81,6 @@ def check_trees(corpus: Corpus) -> None:
             raise DataError(f"the sentence has {roots or 'no'} roots, where a tree has one", file=file, line=line)
 
 
-def _sentences(text: str, file: str) -> Iterator[Sentence]:
-    """Cut a file into sentences; blank lines belong to the one before them, so that all their lines are the file."""
-    block: list[str] = []
-    start, filled, closed = 1, False, False
-    lines = text.split("\n")  # not splitlines, which cuts at a dozen more characters
-    for number, line in enumerate(lines, start=1):
-        blank = line in ("", "\r")
-        if closed and not blank:
-            yield _sentence(block, file, start)
-            block, start, filled, closed = [], number, False, False
-        block.append(line + "\n" if number < len(lines) else line)
-        filled = filled or not blank
-        closed = filled and blank
-    if filled:
-        yield _sentence(block, file, start)
-
-
 def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     forms: list[str] = []
     upos: list[str] = []
@@ -133,7 +101,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         if line[0] == "#":
             if words:
                 raise DataError("a comment stands among the words", file=file, line=number, hint=_SEPARATE)
-            name = _id(line) or name
+            name = sentence_id(line) or name
             continue
         columns = line.split("\t")
         if len(columns) != COLUMNS:
@@ -165,7 +133,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         raise DataError(f"the range ends at {range_end}, behind the last word {words}", file=file, line=range_line)
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
-        words=tuple(map(_normal, forms)),
+        words=tuple(map(normal, forms)),
         upos=_layer(upos, "UPOS", file, lines),
         heads=numbers,
         relations=_layer(relations, "DEPREL", file, lines),
@@ -176,18 +144,6 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
 
 
 _SEPARATE = "an empty line separates sentences"
-
-
-def _normal(form: str) -> str:
-    return form if form.isascii() else unicodedata.normalize("NFC", form)
-
-
-def _id(comment: str) -> str | None:
-    """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
-    key, separator, value = comment[1:].strip().partition("=")
-    if not separator or " " in key.strip():
-        key, separator, value = comment[1:].strip().partition(" ")
-    return (value.strip() or None) if key.strip().rstrip(":") in ("sent_id", "sentid") else None
 
 
 def _range_end(identifier: str, words: int) -> int | None:
@@ -233,9 +189,9 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
 
 
 def _lines(sentence: Sentence) -> Iterator[str]:
-    """A sentence's own lines with what changed in them; new ones where it has none, or has other words than they."""
+    """A sentence's own lines with what changed in them; new ones where it has none, or others than words of CoNLL-U."""
     rows = [line for line in sentence.lines or () if line.removeprefix(BYTE_ORDER_MARK).partition("\t")[0].isdecimal()]
-    if len(rows) != len(sentence):
+    if len(rows) != len(sentence) or any(row.count("\t") != COLUMNS - 1 for row in rows):
         yield from _new_lines(sentence)
         return
     word = 0
@@ -246,7 +202,7 @@ def _lines(sentence: Sentence) -> Iterator[str]:
             continue
         columns = line.split("\t")
         before = columns.copy()
-        if _normal(columns[FORM]) != sentence.words[word]:
+        if normal(columns[FORM]) != sentence.words[word]:
             columns[FORM] = sentence.words[word]
         columns[UPOS] = sentence.upos[word] if sentence.upos else ABSENT
         columns[HEAD] = str(sentence.heads[word]) if sentence.heads else ABSENT

@@ -82,6 +82,25 @@ class Corpus(Sequence[Sentence | Text]):
                         file=file, line=line, hint="is it the right treebank, or the right task?",
                     )  # fmt: skip
 
+    def require_same_words(self, other: "Corpus") -> None:
+        """Check that another corpus, a predicted one, has the same sentences of the same words.
+
+        Raises:
+            DataError: naming the first place where they part.
+        """
+        for number, (mine, its) in enumerate(zip(self.sentences, other.sentences, strict=False), start=1):
+            if mine.words != its.words:
+                file, line = its.where or (other.name, None)
+                raise DataError(
+                    f"sentence {number} has other words than the gold one, {mine.where or mine.id or self.name}",
+                    file=file, line=line, hint="is it a prediction for another corpus?",
+                )  # fmt: skip
+        if len(self) != len(other):
+            raise DataError(
+                f"{len(other)} sentences, where the gold {self.name} has {len(self)}",
+                file=other.name, hint="is it a prediction for another corpus?",
+            )  # fmt: skip
+
 
 def _content(item: Sentence | Text) -> list:
     left_out = ("id", "where", "lines")

@@ -1,10 +1,11 @@
 """Raw text: a line is a sentence or a paragraph."""
 
-import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Text, Where
+from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.errors import DataError
 
 
@@ -15,19 +16,27 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
         DataError: with file and line: for a file that is missing, empty, or not UTF-8.
     """
     file = str(path)
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=file) from None
-    items = []
-    for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        try:
-            text = unicodedata.normalize("NFC", line.decode("utf-8")).strip()
-        except UnicodeDecodeError:
-            hint = "convert it, for example with iconv -t UTF-8"
-            raise DataError("is not UTF-8", file=file, line=number, hint=hint) from None
-        if text:
-            items.append(Text((text,), where=Where(file, number)))
+    items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
     if not items:
         raise DataError("has no text", file=file)
-    return Corpus(tuple(items), file, language)
+    return Corpus(items, file, language)
+
+
+def read_words(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
+    """Read text that is cut into words already: a line is a sentence, its words stand between spaces.
+
+    Raises:
+        DataError: as `read`.
+    """
+    file = str(path)
+    items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
+    if not items:
+        raise DataError("has no text", file=file)
+    return Corpus(items, name or file, language)
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+        text = normal(line).strip()
+        if text:
+            yield number, text

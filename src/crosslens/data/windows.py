@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -65,6 +66,11 @@ def cut_windows(
             span = (int(subwords.starts[first] + shift), int(subwords.starts[last] + shift))
             windows.append(Window(number, first, last, ids, subwords.labelled[first:last] + shift, span))
     return windows
+
+
+def by_sentence(windows: Iterable[Window]) -> list[tuple[Window, ...]]:
+    """Windows in order, those of one sentence together; a sentence without words has none and is left out."""
+    return [tuple(group) for _, group in groupby(windows, lambda window: window.sentence)]
 
 
 def _cut(starts: np.ndarray, room: int, context: int) -> list[tuple[int, int, int, int]]:

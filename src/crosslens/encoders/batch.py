@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import torch
 
 from crosslens.data.windows import Window
+from crosslens.errors import EncoderError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,21 +16,48 @@ class Batch:
     """Windows padded to one length.
 
     Attributes:
-        windows: the windows, in the batch's order.
+        windows: the windows, in the batch's order; those of one sentence stand together and in order.
         ids: ``(windows, length)`` int64.
         mask: ``(windows, length)`` int64, 1 where ``ids`` is no padding.
         places: ``(words,)`` int64: where in the flattened ``windows x length`` the labelled piece of each word
-            that the windows answer for is, window by window.
+            that the windows answer for is, window by window, so sentence by sentence.
+        lengths: for each sentence its words.
     """
 
     windows: tuple[Window, ...]
     ids: torch.Tensor
     mask: torch.Tensor
     places: torch.Tensor
+    lengths: tuple[int, ...]
 
     def at_words(self, states: torch.Tensor) -> torch.Tensor:
         """The states of the words answered for: ``(windows, length, width)`` to ``(words, width)``."""
         return states.flatten(0, 1)[self.places]
+
+    def at_sentences(self, states: torch.Tensor) -> torch.Tensor:
+        """The states that stand for whole sentences, ``(sentences, width)``: of the special token before or after it.
+
+        Raises:
+            EncoderError: when the tokenizer puts a special token neither before nor after a sentence.
+        """
+        places = []
+        for first, last in self._rows():
+            opening, closing = self.windows[first], self.windows[last]
+            if opening.span[0] > 0:
+                places.append(first * self.ids.shape[1])
+            elif closing.span[1] < len(closing):
+                places.append(last * self.ids.shape[1] + len(closing) - 1)
+            else:
+                raise EncoderError(
+                    "this tokenizer puts no special token around a sentence, and the task needs one to stand for it",
+                    hint="use an encoder that has one, as BERT's [CLS]",
+                )
+        return states.flatten(0, 1)[torch.tensor(places, device=states.device)]
+
+    def _rows(self) -> list[tuple[int, int]]:
+        """For each sentence its first and its last window."""
+        rows = [[row for row, _ in group] for _, group in groupby(enumerate(self.windows), lambda w: w[1].sentence)]
+        return [(group[0], group[-1]) for group in rows]
 
 
 def reading_budget(device: torch.device) -> int:
@@ -45,5 +74,6 @@ def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device)
         ids[row, : len(window)] = window.ids
         mask[row, : len(window)] = 1
     places = np.concatenate([row * length + window.labelled for row, window in enumerate(windows)])
-    tensors = (torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, places))
-    return Batch(tuple(windows), *tensors)
+    lengths = [sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)]
+    tensors = [torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, places)]
+    return Batch(tuple(windows), *tensors, lengths=tuple(lengths))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -114,14 +114,18 @@ class Encoder:
         vocabulary = canonical_json(sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1]))
         return digest_chunks(_bytes_of(self.model, vocabulary))
 
-    def states(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The last hidden states, ``(windows, length, width)``: what a task's head reads.
+    def states(
+        self, ids: torch.Tensor, mask: torch.Tensor, *, precision: Literal["float32", "bfloat16"] = "float32"
+    ) -> torch.Tensor:
+        """The last hidden states, ``(windows, length, width)`` float32: what a task's head reads.
 
         Args:
             ids: ``(windows, length)`` int64.
             mask: ``(windows, length)`` int64, 1 where there is a subword.
+            precision: what is computed in; parameters are float32 either way.
         """
-        return self.model(input_ids=ids, attention_mask=mask, **self._arguments).last_hidden_state
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+            return self.model(input_ids=ids, attention_mask=mask, **self._arguments).last_hidden_state.float()
 
     @cached_property
     def _arguments(self) -> dict[str, Any]:

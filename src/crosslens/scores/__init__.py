@@ -1,6 +1,8 @@
 """Gold and predicted annotation in, per-sentence counts out: nothing here knows of models."""
 
 from crosslens.scores.accuracy import accuracy
+from crosslens.scores.attachment import attachment_scores
 from crosslens.scores.score import Score, bootstrap_interval
+from crosslens.scores.spans import span_scores
 
-__all__ = ["Score", "accuracy", "bootstrap_interval"]
+__all__ = ["Score", "accuracy", "attachment_scores", "bootstrap_interval", "span_scores"]

@@ -1,21 +1,36 @@
 """One file a task. A new task is one file here and one row in `TASKS`."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
 from crosslens.errors import RequestError, suggest
+from crosslens.settings import replace_settings
+from crosslens.tasks.ner import NamedEntities
+from crosslens.tasks.parsing import Parsing
 from crosslens.tasks.pos import PartOfSpeech
-from crosslens.tasks.task import Task, window_targets
+from crosslens.tasks.task import Task
 
-TASKS: dict[str, Task] = {task.name: task for task in (PartOfSpeech(),)}
+_ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities())
+TASKS = {task.name: task for task in _ALL}
 
 
-def find_task(name: str) -> Task:
+def find_task(name: str, settings: Mapping[str, Any] | None = None) -> Task:
     """The task of this name.
 
+    Args:
+        name: one of `TASKS`.
+        settings: those of its settings that are not to be the usual ones.
+
     Raises:
-        RequestError: when there is none.
+        RequestError: when there is none, or it has no such setting, or a setting does not take such a value.
     """
     if name not in TASKS:
         raise RequestError(f"there is no task {name!r}", hint=suggest(name, TASKS))
-    return TASKS[name]
+    usual = TASKS[name]
+    assert isinstance(usual, BaseModel)
+    return replace_settings(usual, settings or {}, what=f"the task {name}")
 
 
-__all__ = ["TASKS", "Task", "find_task", "window_targets"]
+__all__ = ["TASKS", "Task", "find_task"]

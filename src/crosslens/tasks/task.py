@@ -1,14 +1,13 @@
 """What a task is: the contract that every file of this folder fulfils."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
-from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch
 from crosslens.scores import Score
 
@@ -22,13 +21,26 @@ class Task(Protocol):
         ...
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What of it can be set, and how it is: plain values. See `crosslens.tasks.find_task`."""
+        ...
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The annotation layers that training and scoring need."""
         ...
 
     @property
     def metric(self) -> str:
-        """The score by which models are selected and tables are made."""
+        """The score that tables show, and by which models are selected unless the recipe says another."""
+        ...
+
+    def check(self, corpus: Corpus) -> None:
+        """Refuse a corpus that cannot be trained or scored on.
+
+        Raises:
+            DataError: with file and line.
+        """
         ...
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
@@ -46,18 +58,18 @@ class Task(Protocol):
     def loss(
         self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> tuple[torch.Tensor, int]:
-        """The sum of the losses over the words the batch answers for, and how many they are.
+        """The sum of the losses over the words of the batch, and how many they are.
 
         Args:
             head: the task's head.
             states: ``(windows, length, width)``, the encoder's last hidden states.
             batch: the windows.
-            targets: ``(words, …)``, window by window.
+            targets: ``(words, …)``, sentence by sentence.
         """
         ...
 
     def predict(self, head: torch.nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
-        """For each window its words' predictions, ``(words, …)``, as numbers."""
+        """For each sentence its words' predictions, ``(words, …)``, as numbers."""
         ...
 
     def annotate(self, sentence: Sentence, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
@@ -73,8 +85,3 @@ class Task(Protocol):
             known: the labels that training saw; None when nothing is known of the training.
         """
         ...
-
-
-def window_targets(windows: Sequence[Window], of_sentences: Sequence[np.ndarray]) -> np.ndarray:
-    """The targets of the words that the windows answer for, one after the other."""
-    return np.concatenate([of_sentences[window.sentence][window.first : window.last] for window in windows])

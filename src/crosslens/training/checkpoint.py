@@ -18,7 +18,7 @@ from crosslens.encoders.load import load_encoder, quiet
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
-from crosslens.tasks.pos import TaggingHead
+from crosslens.tasks.tagging import TaggingHead
 from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe
 
@@ -37,7 +37,8 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         RequestError: when the folder exists already.
     """
     description = {
-        "format": FORMAT, "crosslens": __version__, "task": model.task.name, "labels": list(model.labels),
+        "format": FORMAT, "crosslens": __version__, "task": model.task.name, "task_settings": model.task.settings,
+        "labels": list(model.labels),
         "recipe": model.recipe.model_dump(mode="json"), "source": model.source, "seed": model.seed,
         "facts": dict(model.facts), "encoder": model.encoder.name,
         "changes": [dataclasses.asdict(change) for change in model.encoder.changes],
@@ -69,7 +70,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
         if description["format"] != FORMAT:
             raise EncoderError(f"{folder} is of format {description['format']}, and this version reads {FORMAT}")
-        task = find_task(description["task"])
+        task = find_task(description["task"], description.get("task_settings"))
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
         changes = tuple(Change(**{**change, "tensors": tuple(change["tensors"])}) for change in description["changes"])

@@ -9,6 +9,7 @@ from crosslens.data.records import Record, Results
 from crosslens.encoders.reading import read_windows
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows
+from crosslens.training.recipe import differing
 
 
 def evaluate(
@@ -29,7 +30,8 @@ def evaluate(
     """
     gold = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:
-        corpus.require(*model.task.needs)
+        model.task.check(corpus)
+    differs = " ".join(f"{key}={value}" for key, value in differing(model.recipe, model.task).items())
     records = []
     for corpus in gold:
         reading = read_windows(model.encoder, corpus, window=model.recipe.window, context=model.recipe.context)
@@ -42,6 +44,8 @@ def evaluate(
                 "signature": score.signature, "crosslens": __version__,
                 **score.notes, **{f"training_{key}": value for key, value in model.facts.items()},
             }  # fmt: skip
+            if differs:
+                tags["differs_from_usual"] = differs
             if corpus.release:
                 tags["release"] = corpus.release
             records.append(

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,19 +12,21 @@ import torch
 from crosslens.catalogue import load_corpus
 from crosslens.data.batching import training_batches
 from crosslens.data.corpus import Corpus
+from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import Batch, make_batch
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reading import Reading, read_windows
-from crosslens.errors import DataError, RequestError
-from crosslens.identity import stream_seed
-from crosslens.tasks import Task, find_task, window_targets
+from crosslens.errors import DataError, RequestError, suggest
+from crosslens.identity import digest, stream_seed
+from crosslens.tasks import Task, find_task
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows
-from crosslens.training.recipe import RECIPES, Recipe
+from crosslens.training.processes import processes
+from crosslens.training.recipe import RECIPES, USUAL, Recipe
 from crosslens.training.rows import only_used_rows
 
-SEMANTICS = 1
+SEMANTICS = 2
 """Raised by hand whenever the same request gives other weights than before."""
 
 
@@ -36,12 +39,14 @@ class Progress:
         steps: steps in all.
         loss: the step's mean loss.
         dev: the source's dev score in points, after the last step of an epoch.
+        note: something worth telling, once.
     """
 
     step: int
     steps: int
     loss: float
     dev: float | None
+    note: str | None = None
 
 
 def finetune(
@@ -52,6 +57,8 @@ def finetune(
     dev: Corpus | str | None = None,
     recipe: Recipe | None = None,
     seed: int = 1,
+    state: str | Path | None = None,
+    save_every: int = 500,
     progress: Callable[[Progress], None] | None = None,
 ) -> TaskModel:
     """Train a copy of an encoder, and a fresh head, on one corpus.
@@ -60,6 +67,9 @@ def finetune(
     batches and dropout each draw from a stream of their own, so a run with layers drawn anew differs from its
     reference in those layers and in nothing else.
 
+    In processes that `torchrun` started and `join_processes` joined, each reads its share of every batch; all of them
+    return the same model.
+
     Args:
         encoder: the encoder, perhaps from `random_init` or `freeze`; it is not changed.
         task: a task or its name.
@@ -67,15 +77,21 @@ def finetune(
         dev: the source language's development data; needed where the recipe selects the best epoch.
         recipe: None: the first paper's for this task.
         seed: of the head, the order and dropout.
+        state: a file that keeps the training's state while it runs. Where it is there already, training goes on from
+            it, to the same bits on a CPU. It stays when training is done: the caller removes it when the model is
+            safe.
+        save_every: steps between two states kept; a training of fewer keeps none.
         progress: called after every step.
 
     Raises:
-        RequestError: for an unknown task, or a recipe that selects by dev scores where there is no dev.
+        RequestError: for an unknown task; a recipe that selects by dev scores where there is no dev, or by a score
+            that there is not; a state of another training.
         DataError: for a corpus without the annotation, or without a sentence.
-        TrainingError: when the loss is no longer a number.
+        TrainingError: when the loss is no longer a number, or the memory is full.
     """
-    task = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or RECIPES[f"muller2021.{task.name}"]
+    named = find_task(task) if isinstance(task, str) else task
+    recipe = recipe or RECIPES[f"{USUAL}.{named.name}"]
+    task = find_task(task, recipe.task) if isinstance(task, str) else task
     if recipe.select == "best" and dev is None:
         raise RequestError("the best epoch is selected on dev data, and none is given", hint="give dev, or select=last")
     train = _limit(load_corpus(train, split="train") if isinstance(train, str) else train, recipe.limit)
@@ -84,7 +100,7 @@ def finetune(
         if corpus is not None:
             if not corpus.words:
                 raise DataError(f"{corpus.name} has no words to train on")
-            corpus.require(*task.needs)
+            task.check(corpus)
 
     started = time.perf_counter()
     encoder_digest = encoder.digest
@@ -95,12 +111,19 @@ def finetune(
         head = task.head(encoder.width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
+    identity = digest(
+        {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
+         "recipe": recipe.model_dump(mode="json"),
+         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": SEMANTICS,
+         "trained": [name for name, p in encoder.model.named_parameters() if p.requires_grad]}
+    )  # fmt: skip
+    keeping = (Path(state), save_every) if state is not None else None
     reading = read_windows(encoder, train, window=recipe.window, context=recipe.context)
     dev_reading = read_windows(encoder, dev, window=recipe.window, context=recipe.context) if dev else None
     both = [reading] if dev_reading is None else [reading, dev_reading]
     with only_used_rows(encoder, *both) as (small, *small_dev):
-        held_out = (dev, small_dev[0]) if dev is not None else None
-        loop, dev_scores = _train(model, train, small, held_out, progress)
+        held_out = _HeldOut.of(task, recipe, dev, small_dev[0]) if dev is not None else None
+        loop, dev_scores = _train(model, train, small, held_out, identity, keeping, progress)
     encoder.model.eval()
     head.eval()
     facts: dict[str, str | int | float] = {
@@ -108,6 +131,7 @@ def finetune(
         "train": train.name, "train_digest": train.digest, "train_sentences": len(train), "train_words": train.words,
         "train_unknown_words": reading.unknown, "train_cut_words": reading.cut, "train_split_sentences": reading.split,
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
+        "halved_batches": int(loop.halved), "processes": processes().size,
         "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": SEMANTICS,
     }  # fmt: skip
     if train.release:
@@ -119,16 +143,41 @@ def finetune(
     return dataclasses.replace(model, facts=facts)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _HeldOut:
+    """The source's dev data, and the score that the epochs are compared by."""
+
+    corpus: Corpus
+    reading: Reading
+    metric: str
+
+    @classmethod
+    def of(cls, task: Task, recipe: Recipe, corpus: Corpus, reading: Reading) -> "_HeldOut":
+        metric = recipe.select_by or task.metric
+        known = [score.metric for score in task.score(corpus, corpus)]
+        if metric not in known:
+            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
+        return cls(corpus, reading, metric)
+
+    def score(self, model: TaskModel) -> float:
+        predicted = predict_windows(model, self.corpus, self.reading)
+        scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
+        return next(score.value for score in scores if score.metric == self.metric) or 0.0
+
+
 def _train(
     model: TaskModel,
     train: Corpus,
     reading: Reading,
-    held_out: tuple[Corpus, Reading] | None,
+    held_out: _HeldOut | None,
+    identity: str,
+    keeping: tuple[Path, int] | None,
     progress: Callable[[Progress], None] | None,
 ) -> tuple[Loop, list[float]]:
     """Train a model in place; the loop at its end, and the dev score of every epoch."""
     encoder, task, recipe = model.encoder, model.task, model.recipe
-    lengths = [len(window) for window in reading.windows]
+    units = by_sentence(reading.windows)
+    lengths = [sum(map(len, unit)) for unit in units]
     targets = [task.targets(sentence, model.labels) for sentence in train.sentences]
     epoch_steps = -(-len(lengths) // recipe.batch)
     optimiser = Optimiser(
@@ -142,7 +191,10 @@ def _train(
         for group in parameter_groups(module, learning_rate=rate, weight_decay=recipe.weight_decay)
     ]
     both = torch.nn.ModuleList([encoder.model, model.head])
-    loop: Loop[np.ndarray] = Loop(both, groups, optimiser, seed=model.seed)
+    loop: Loop[np.ndarray] = Loop(
+        both, groups, optimiser, seed=model.seed, identity=identity,
+        halve=lambda numbers: [half for half in np.array_split(numbers, 2) if len(half)],
+    )  # fmt: skip
 
     order: dict[int, list[np.ndarray]] = {}
 
@@ -151,33 +203,45 @@ def _train(
         if epoch not in order:
             order.clear()
             order[epoch] = training_batches(lengths, batch=recipe.batch, seed=model.seed, epoch=epoch)
-        return [order[epoch][place]]
+        among = processes()
+        share = order[epoch][place][among.rank :: among.size]
+        micro = recipe.micro_batch or recipe.batch
+        return [share[start : start + micro] for start in range(0, len(share), micro)]
 
     def loss(numbers: np.ndarray) -> tuple[torch.Tensor, int]:
-        chosen = [reading.windows[i] for i in numbers]
-        batch: Batch = make_batch(chosen, padding=encoder.padding, device=encoder.device)
-        gold = torch.from_numpy(window_targets(chosen, targets)).to(encoder.device)
-        return task.loss(model.head, encoder.states(batch.ids, batch.mask), batch, gold)
+        windows = [window for i in numbers for window in units[i]]
+        batch: Batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+        gold = np.concatenate([targets[units[i][0].sentence] for i in numbers])
+        states = encoder.states(batch.ids, batch.mask, precision=recipe.precision)
+        return task.loss(model.head, states, batch, torch.from_numpy(gold).to(encoder.device))
 
     dev_scores: list[float] = []
     best: dict[str, torch.Tensor] | None = None
+    told = False
 
     def after_step(step: int, mean: float) -> None:
-        nonlocal best
+        nonlocal best, told
         score = None
         if held_out is not None and step % epoch_steps == 0:
-            dev, dev_reading = held_out
-            predicted = predict_windows(model, dev, dev_reading)
-            score = task.score(dev, predicted, known=frozenset(model.labels))[0].value or 0.0
+            score = held_out.score(model)
             if recipe.select == "best" and score > max(dev_scores, default=-1.0):
                 # The last epoch's weights are in place already.
                 last = step == optimiser.steps
                 best = None if last else {name: v.detach().clone() for name, v in both.state_dict().items()}
             dev_scores.append(score)
             _training_mode(model)
+        if keeping is not None and processes().rank == 0:
+            state, every = keeping
+            if step % every == 0 or (step == optimiser.steps and step > every):
+                loop.save(state, dev_scores=dev_scores, best=best)
         if progress is not None:
-            progress(Progress(step, optimiser.steps, mean, score))
+            note = "the memory was full: batches are read in halves from here on, with the same result"
+            progress(Progress(step, optimiser.steps, mean, score, note if loop.halved and not told else None))
+            told = loop.halved
 
+    if keeping is not None and keeping[0].exists():
+        kept = loop.load(keeping[0])
+        dev_scores, best, told = kept["dev_scores"], kept["best"], loop.halved
     _training_mode(model)
     loop.run(batches, loss, after_step=after_step)
     if best is not None:

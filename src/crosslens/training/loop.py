@@ -1,7 +1,8 @@
 """The one training loop: fine-tuning and pretraining both call it.
 
 It knows nothing of labels. It asks for the micro-batches of a step and for the (sum, count) of each one's losses, and
-divides the summed gradient by the whole step's count, so that accumulating changes nothing but memory.
+divides the summed gradient by the whole step's count, so that accumulating, reading in several processes, and reading
+in halves when the memory is full change nothing but memory and time.
 """
 
 import math
@@ -15,9 +16,10 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 
-from crosslens.errors import TrainingError
+from crosslens.errors import RequestError, TrainingError
 from crosslens.files import write_bytes
 from crosslens.identity import stream_seed
+from crosslens.training.processes import processes
 
 Item = TypeVar("Item")
 
@@ -72,14 +74,29 @@ class Loop(Generic[Item]):
         groups: from `parameter_groups`.
         optimiser: its settings.
         seed: dropout draws from ``(seed, step)`` alone, so a resumed run draws the same.
+        identity: of the training; a state of another is not taken up.
+        halve: micro-batch -> its halves, for when the memory is full; None: that ends the training.
     """
 
-    def __init__(self, module: nn.Module, groups: list[dict[str, Any]], optimiser: Optimiser, *, seed: int) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        groups: list[dict[str, Any]],
+        optimiser: Optimiser,
+        *,
+        seed: int,
+        identity: str = "",
+        halve: Callable[[Item], Sequence[Item]] | None = None,
+    ) -> None:
         self.module = module
         self.settings = optimiser
         self.seed = seed
+        self.identity = identity
         self.step = 0
+        self.halved = False  # whether the memory was full once, and micro-batches are read in halves since
         self.losses: deque[float] = deque(maxlen=100)  # the last ones, the newest at the end
+        self._halve = halve
+        self._processes = processes()
         self._parameters = [p for group in groups for p in group["params"]]
         self._adamw = torch.optim.AdamW(
             groups, lr=0.0, betas=optimiser.betas, eps=optimiser.epsilon, fused=True
@@ -96,30 +113,26 @@ class Loop(Generic[Item]):
         """Train up to a step.
 
         Args:
-            batches: step, counted from 0 -> its micro-batches.
+            batches: step, counted from 0 -> its micro-batches, of which this process reads its share.
             loss: micro-batch -> the sum of its losses, and how many they are.
             until: stop after this many steps in all; None: at the end.
             after_step: called with the number of steps done and the step's mean loss.
 
         Raises:
-            TrainingError: when a loss or a gradient is not a number: says at which step, and the last losses.
+            TrainingError: when a loss or a gradient is not a number: says at which step, and the last losses; when
+                the memory is full even for half a micro-batch.
         """
-        devices = [] if self._parameters[0].device.type == "cpu" else None
+        device = self._parameters[0].device
+        devices = [device] if device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices):
             while self.step < (self.settings.steps if until is None else min(until, self.settings.steps)):
-                torch.manual_seed(stream_seed(self.seed, "dropout", self.step))
                 mean = self._one_step(batches(self.step), loss)
                 if after_step is not None:
                     after_step(self.step, mean)
 
     def _one_step(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> float:
-        total, count = 0.0, 0
-        for item in micro:
-            summed, terms = loss(item)
-            if terms:
-                summed.backward()
-                total += float(summed.detach())
-                count += terms
+        total, count = self._gradients(micro, loss)
+        total, count = self._over_processes(total, count)
         mean = total / count if count else 0.0
         gradients = [p.grad for p in self._parameters if p.grad is not None]
         norm = float(nn.utils.get_total_norm(gradients)) / max(count, 1)
@@ -142,32 +155,87 @@ class Loop(Generic[Item]):
         self.losses.append(mean)
         return mean
 
-    def save(self, path: str | Path) -> None:
-        """Write all that going on needs: parameters, optimiser, step. Whole or not at all."""
+    def _gradients(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> tuple[float, int]:
+        """Sum the gradients of this process's losses; the losses' sum, and how many they are."""
+        while True:
+            # Drawn again from the start when a step is begun again.
+            share = [self._processes.rank] if self._processes.size > 1 else []
+            torch.manual_seed(stream_seed(self.seed, "dropout", self.step, *share))
+            items = [half for item in micro for half in self._halve(item)] if self.halved and self._halve else micro
+            total, count = 0.0, 0
+            try:
+                for item in items:
+                    summed, terms = loss(item)
+                    if terms:
+                        summed.backward()
+                        total += float(summed.detach())
+                        count += terms
+                return total, count
+            except (MemoryError, RuntimeError) as error:
+                if not _memory_is_full(error):
+                    raise
+            # Outside of the handler, whose traceback keeps the tensors of the failed attempt alive.
+            self._adamw.zero_grad(set_to_none=True)
+            if self.halved or self._halve is None:
+                raise TrainingError(
+                    f"the memory is full at step {self.step + 1} of {self.settings.steps}",
+                    hint="a smaller micro_batch or window takes less and gives the same result",
+                )
+            self.halved = True
+
+    def _over_processes(self, total: float, count: int) -> tuple[float, int]:
+        """Sum gradients, losses and counts over all processes."""
+        if self._processes.size == 1:
+            return total, count
+        has = [float(parameter.grad is not None) for parameter in self._parameters]
+        sums = torch.tensor([total, count, *has], dtype=torch.float64, device=self._parameters[0].device)
+        self._processes.sum([sums])
+        for parameter, anywhere in zip(self._parameters, sums[2:].tolist(), strict=True):
+            if anywhere and parameter.grad is None:  # none anywhere stays none: AdamW moves what has a gradient of 0
+                parameter.grad = torch.zeros_like(parameter)
+        self._processes.sum([p.grad for p in self._parameters if p.grad is not None])
+        return float(sums[0]), int(sums[1])
+
+    def save(self, path: str | Path, **more: Any) -> None:
+        """Write all that going on needs: parameters, optimiser, step, and ``more``. Whole or not at all."""
         state = {
-            "module": self.module.state_dict(), "adamw": self._adamw.state_dict(),
-            "step": self.step, "losses": list(self.losses), "seed": self.seed,
+            "module": self.module.state_dict(), "adamw": self._adamw.state_dict(), "step": self.step,
+            "losses": list(self.losses), "identity": self.identity, "halved": self.halved, "more": more,
         }  # fmt: skip
         stream = BytesIO()
         torch.save(state, stream)
         write_bytes(path, stream.getvalue())
 
-    def load(self, path: str | Path) -> None:
-        """Take up what `save` wrote.
+    def load(self, path: str | Path) -> dict[str, Any]:
+        """Take up what `save` wrote, and give ``more`` back.
 
         Raises:
-            TrainingError: when the file is damaged, or of another training.
+            RequestError: when it is of another training.
+            TrainingError: when the file is damaged.
         """
         try:
             state = torch.load(path, map_location=self._parameters[0].device, weights_only=True)
+            if state["identity"] != self.identity:
+                raise RequestError(
+                    f"{path} holds an unfinished training of other settings or other data",
+                    hint="remove it to start again, or name another place for the result",
+                )
             self.module.load_state_dict(state["module"])
             self._adamw.load_state_dict(state["adamw"])
+        except RequestError:
+            raise
         except Exception as error:  # torch raises a dozen kinds for a damaged file
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise TrainingError(
                 f"{path} cannot be resumed from: {reason}", hint="remove it to start again from the beginning"
             ) from None
-        if state["seed"] != self.seed:
-            raise TrainingError(f"{path} was trained with seed {state['seed']}, and {self.seed} is asked for")
-        self.step = state["step"]
+        self.step, self.halved = state["step"], state["halved"]
         self.losses = deque(state["losses"], maxlen=self.losses.maxlen)
+        return state["more"]
+
+
+def _memory_is_full(error: Exception) -> bool:
+    """CUDA and MPS say so by a kind or a text of their own, the CPU's allocator by another text."""
+    words = str(error)
+    full = ("out of memory", "can't allocate memory")
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in words for text in full)

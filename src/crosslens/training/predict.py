@@ -7,6 +7,7 @@ import torch
 
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
+from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.reading import Reading, read_windows
 from crosslens.training.model import TaskModel
@@ -29,23 +30,21 @@ def predict(model: TaskModel, corpus: Corpus) -> Corpus:
 
 def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading) -> Corpus:
     """`predict` for a corpus that has been cut already."""
-    windows = reading.windows
-    predicted: list[np.ndarray | None] = [None] * len(windows)
+    units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
+    predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
     encoder = model.encoder
     encoder.model.eval()
     model.head.eval()
+    lengths = [sum(map(len, unit)) for unit in units]
     with torch.inference_mode():
-        for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
-            batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
-            states = encoder.states(batch.ids, batch.mask)
+        for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
+            windows = [window for i in numbers for window in units[i]]
+            batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+            states = encoder.states(batch.ids, batch.mask, precision=model.recipe.precision)
             for number, words in zip(numbers, model.task.predict(model.head, states, batch), strict=True):
-                predicted[number] = words
-    of_sentence: list[list[np.ndarray]] = [[] for _ in corpus]
-    for window, words in zip(windows, predicted, strict=True):
-        assert words is not None
-        of_sentence[window.sentence].append(words)
+                predicted[units[number][0].sentence] = words
     annotated = tuple(
-        model.task.annotate(sentence, np.concatenate(parts) if parts else np.empty(0, np.int64), model.labels)
-        for sentence, parts in zip(corpus.sentences, of_sentence, strict=True)
+        model.task.annotate(sentence, words, model.labels)
+        for sentence, words in zip(corpus.sentences, predicted, strict=True)
     )
     return replace(corpus, items=annotated)

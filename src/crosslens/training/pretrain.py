@@ -191,7 +191,9 @@ def pretrain(
         clip=settings.clip,
     )  # fmt: skip
     groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
-    loop: Loop[tuple[np.ndarray, np.ndarray, np.ndarray]] = Loop(model, groups, optimiser, seed=settings.seed)
+    loop: Loop[tuple[np.ndarray, np.ndarray, np.ndarray]] = Loop(
+        model, groups, optimiser, seed=settings.seed, identity=identity
+    )
     if (partial / "state.pt").exists():
         loop.load(partial / "state.pt")
 

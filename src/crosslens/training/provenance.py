@@ -9,6 +9,7 @@ import transformers
 from crosslens import __version__
 from crosslens.identity import digest
 from crosslens.training.model import TaskModel
+from crosslens.training.recipe import differing
 
 
 def describe_run(model: TaskModel) -> str:
@@ -16,12 +17,14 @@ def describe_run(model: TaskModel) -> str:
     facts = dict(model.facts)
     determined_by = ("encoder_digest", "train_digest", "dev_digest", "semantics")
     identity = {
-        "task": model.task.name, "seed": model.seed, "recipe": model.recipe.model_dump(mode="json"),
+        "task": model.task.name, "task_settings": model.task.settings, "seed": model.seed,
+        "recipe": model.recipe.model_dump(mode="json"),
         "changes": [[c.kind, c.layers, c.components, c.init, c.seed] for c in model.encoder.changes],
         **{name: facts[name] for name in determined_by if name in facts},
     }  # fmt: skip
     described = {
         "run": digest(identity), "identity": identity,
+        "differs_from_usual": differing(model.recipe, model.task),
         "changed_tensors": {f"{c.kind} {c.layers}": list(c.tensors) for c in model.encoder.changes},
         "facts": facts, "encoder": model.encoder.name, "source": model.source, "labels": list(model.labels),
         "versions": {

@@ -1,11 +1,13 @@
 """How a model is fine-tuned: an immutable, validated value. Named recipes carry their source."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from crosslens.errors import RequestError, suggest
+from crosslens.settings import replace_settings
+from crosslens.tasks import Task, find_task
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -16,7 +18,9 @@ class Recipe(BaseModel):
     """Settings of a fine-tuning: AdamW, linear warm-up, linear decay to 0.
 
     Attributes:
-        batch: windows (nearly always sentences) a step.
+        batch: sentences a step, whatever the number of processes.
+        micro_batch: sentences that are read at once; a step's gradient is the same, it takes less memory. None: all.
+        precision: what the encoder computes in; ``bfloat16`` is for GPUs, and slower on most CPUs.
         learning_rate: the peak, reached at the end of the warm-up.
         head_learning_rate: the peak for the task's head; None: the same.
         epochs: passes over the training data.
@@ -25,17 +29,21 @@ class Recipe(BaseModel):
         betas: AdamW's decay rates.
         epsilon: AdamW's.
         clip: largest norm of a step's gradient; None: not clipped.
-        head_dropout: before the head's linear layer.
+        head_dropout: before a tagger's linear layer; behind a parser's projections.
         encoder_dropout: ``checkpoint``: as its configuration says; ``off``: none (small data, small encoder).
         window: subwords a window, special tokens included; None: all that the encoder has positions for.
         context: subwords that neighbouring windows of a long sentence share; None: half a window.
         limit: train on this many sentences, spread evenly over the corpus (treebanks are sorted by genre).
         select: ``best``: the epoch that scores highest on the source's dev set; ``last``: the last one.
+        select_by: the score that ``best`` means; None: the one the task's tables show.
+        task: settings of the task itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     batch: Count = 16
+    micro_batch: Count | None = None
+    precision: Literal["float32", "bfloat16"] = "float32"
     learning_rate: Positive = 5e-5
     head_learning_rate: Positive | None = None
     epochs: Count = 6
@@ -50,40 +58,84 @@ class Recipe(BaseModel):
     context: Annotated[int, Field(ge=0)] | None = None
     limit: Count | None = None
     select: Literal["best", "last"] = "best"
+    select_by: str | None = None
+    task: Mapping[str, str | int | float] = {}
 
 
 RECIPES: dict[str, Recipe] = {
-    # Muller et al. 2021, appendix A.1.1 and Table 3.
+    # Muller et al. 2021, appendix A.1.1 and Table 3; a parser's usual sizes are those of its first
+    # author's code.
     "muller2021.pos": Recipe(batch=16, learning_rate=5e-5, epochs=6),
+    "muller2021.parsing": Recipe(batch=32, learning_rate=5e-5, epochs=15),
+    "muller2021.ner": Recipe(batch=16, learning_rate=3.5e-5, epochs=6),
+    # The same with what that code does besides: no clipping, no dropout before a tagger, heads chosen one by one,
+    # parsers selected by UAS and scored with subtypes.
+    "muller2021-ref.pos": Recipe(batch=16, learning_rate=5e-5, epochs=6, clip=None, epsilon=1e-6, head_dropout=0.0),
+    "muller2021-ref.parsing": Recipe(
+        batch=32, learning_rate=5e-5, epochs=15, clip=None, epsilon=1e-6, select_by="uas",
+        task={"relations": "full", "decode": "greedy"},
+    ),
+    "muller2021-ref.ner": Recipe(
+        batch=16, learning_rate=3.5e-5, epochs=6, clip=None, epsilon=1e-6, head_dropout=0.0
+    ),
+    # Wu & Dredze 2019, section 4 and appendix A: windows of 128 subwords that keep 64, weight decay, no clipping. The
+    # paper selects from a grid and does not print the choices: these are its middle. The parser's sizes, its dropout
+    # and its untrained root are those of the code released later.
+    "wu2019-ref.pos": Recipe(
+        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64
+    ),
+    "wu2019-ref.parsing": Recipe(
+        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64, head_dropout=0.33,
+        task={"arc_size": 512, "relation_size": 128, "root": "wu2019-masked", "metric": "las_nopunct"},
+    ),
+    "wu2019-ref.ner": Recipe(
+        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64
+    ),
     # Measured for encoders of some 20 million parameters and a thousand sentences: the published learning rates
     # leave a fresh layer untrained after so few steps.
     "small": Recipe(
         batch=16, learning_rate=2e-4, head_learning_rate=1e-3, epochs=2, encoder_dropout="off", select="last"
     ),
-}
+}  # fmt: skip
+"""Named settings. One that ends in a task's name is that task's; ``muller2021-ref`` and ``wu2019-ref`` are profiles:
+all that a paper's code is known to do otherwise, as far as it moves a published number."""
+
+USUAL = "muller2021"
+"""The recipe where none is named."""
 
 
-def find_recipe(name: str, settings: Mapping[str, str] | None = None) -> Recipe:
-    """A named recipe with some of its settings replaced, as the command line gives them.
+def find_recipe(name: str, task: str, settings: Mapping[str, Any] | None = None) -> Recipe:
+    """A named recipe for a task with some of its settings replaced, as the command line gives them.
 
     Args:
-        name: one of `RECIPES`.
-        settings: setting -> value as text; ``none`` is None.
+        name: one of `RECIPES`, with or without the task's name at its end.
+        task: the task's name.
+        settings: setting -> value as text, of the recipe or of the task; ``none`` is None.
 
     Raises:
         RequestError: naming every setting that is unknown or has a value that does not fit.
     """
-    if name not in RECIPES:
-        raise RequestError(f"there is no recipe {name!r}", hint=suggest(name, RECIPES))
-    recipe = RECIPES[name]
-    replaced: dict[str, object] = recipe.model_dump()
-    for setting, value in (settings or {}).items():
-        if setting not in Recipe.model_fields:
-            raise RequestError(f"a recipe has no setting {setting!r}", hint=suggest(setting, Recipe.model_fields))
-        several = setting == "betas"
-        replaced[setting] = None if value.lower() == "none" else value.split(",") if several else value
-    try:
-        return Recipe.model_validate(replaced)
-    except ValidationError as error:
-        wrong = [f"{e['loc'][0]}={replaced[str(e['loc'][0])]}: {e['msg']}" for e in error.errors()]
-        raise RequestError("; ".join(dict.fromkeys(wrong))) from None
+    full = name if name in RECIPES else f"{name}.{task}"
+    if full not in RECIPES:
+        profiles = {known.removesuffix(f".{task}") for known in RECIPES}
+        raise RequestError(f"there is no recipe {name!r} for {task}", hint=suggest(name, profiles))
+    recipe = RECIPES[full]
+    of_task = find_task(task, recipe.task).settings
+    mine = {key: value for key, value in (settings or {}).items() if key in Recipe.model_fields and key != "task"}
+    its = {key: value for key, value in (settings or {}).items() if key not in mine}
+    for key in its:
+        if key not in of_task:
+            known = [*Recipe.model_fields, *of_task]
+            raise RequestError(f"neither recipes nor {task} have a setting {key!r}", hint=suggest(key, known))
+    changed = find_task(task, {**recipe.task, **its}).settings
+    usual = find_task(task).settings
+    chosen = {key: value for key, value in changed.items() if value != usual[key]}
+    return replace_settings(recipe, {**mine, "task": chosen}, what="a recipe")
+
+
+def differing(recipe: Recipe, task: Task) -> dict[str, Any]:
+    """The settings, of recipe and task, that are not those of the task's usual recipe: what a paper must mention."""
+    usual = RECIPES[f"{USUAL}.{task.name}"]
+    settings = {**usual.model_dump(mode="json"), **find_task(task.name, usual.task).settings}
+    used = {**recipe.model_dump(mode="json"), **task.settings}
+    return {key: value for key, value in used.items() if key != "task" and value != settings[key]}

@@ -1,0 +1,146 @@
+"""Dependency parsing against SuPar 1.1.4: both sides of each ratio from one run. And the time of decoding alone.
+
+    python benchmarks/parsing.py ENCODER TRAIN.conllu TEST.conllu...
+
+The same encoder, the same sizes of the biaffine head, an epoch in batches of 16 sentences (SuPar counts words: so many
+words as 16 sentences have), then trees with heads and relations for all test files, scored. CPU seconds, one thread; the
+two sides take turns. SuPar is from 2021: where it needs something that is gone (transformers' AdamW), PyTorch's own
+stands in.
+"""
+
+import argparse
+import logging
+import os
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+import numpy as np
+import torch
+import transformers
+from ratios import Rates, seconds
+
+transformers.AdamW = torch.optim.AdamW  # gone since transformers 5
+warnings.filterwarnings("ignore")
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+
+import supar
+from supar.utils import Dataset
+from supar.utils.metric import AttachmentMetric
+
+from crosslens import Recipe, __version__, evaluate, finetune, load_corpus, load_encoder
+from crosslens.data import conllu
+from crosslens.tasks import parsing, trees
+
+supar.utils.logging.logger.setLevel(logging.ERROR)
+BATCH, RATE = 16, 1e-4
+
+
+class SuPar:
+    """SuPar's own pieces, without the dev and test evaluations that its `train` puts between."""
+
+    def __init__(self, encoder, train, words):
+        self.train_file = str(train)
+        self.words = words
+        self.path = tempfile.mkdtemp()
+        self.encoder = encoder
+
+    def build(self):
+        self.parser = supar.BiaffineDependencyParser.build(
+            f"{self.path}/model", train=self.train_file, encoder="bert", bert=str(self.encoder), build=True,
+            n_arc_mlp=500, n_rel_mlp=200, lr=RATE, lr_rate=1, warmup=0.1, update_steps=1, clip=1.0, partial=False,
+            punct=True, tree=True, proj=False, feat=None, n_bert_layers=1, bert_pooling="first", finetune=True,
+            mix_dropout=0.0, encoder_dropout=0.1, mlp_dropout=0.1, fix_len=20,
+        )  # fmt: skip
+
+    def train(self):
+        parser = self.parser
+        parser.transform.train()
+        data = Dataset(parser.transform, self.train_file).build(self.words, 32, True, False)
+        parameters = [{"params": p, "lr": RATE} for p in parser.model.parameters()]
+        parser.optimizer = torch.optim.AdamW(parameters, RATE)
+        steps = len(data.loader)
+        parser.scheduler = transformers.get_linear_schedule_with_warmup(parser.optimizer, steps // 10, steps)
+        parser._train(data.loader)
+        return steps
+
+    def evaluate(self, files):
+        total = AttachmentMetric()
+        for file in files:
+            self.parser.transform.train()
+            data = Dataset(self.parser.transform, str(file)).build(5000, 8)
+            _, metric = self.parser._evaluate(data.loader)
+            total.correct_rels += metric.correct_rels
+            total.total += metric.total
+        return 100 * total.correct_rels / total.total
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("encoder")
+    parser.add_argument("train")
+    parser.add_argument("test", nargs="+")
+    parser.add_argument("--train-sentences", type=int, default=600)
+    parser.add_argument("--test-sentences", type=int, default=900, help="of all test files together")
+    parser.add_argument("--turns", type=int, default=3)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    folder = Path(tempfile.mkdtemp())
+    train = load_corpus(chosen.train)[: chosen.train_sentences]
+    each = chosen.test_sentences // len(chosen.test)
+    tests = [load_corpus(path)[:each] for path in chosen.test]
+    files = []
+    for corpus in [train, *tests]:  # both sides read the same files
+        files.append(folder / f"{len(files)}.conllu")
+        conllu.write(corpus, files[-1])
+    evaluated = sum(map(len, tests))
+    encoder = load_encoder(chosen.encoder, device="cpu")
+    recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
+    peer = SuPar(chosen.encoder, files[0], BATCH * train.words // len(train))
+    rates = Rates("SuPar")
+    decoding = {"seconds": 0.0, "words": 0, "sentences": 0}
+    original = trees.best_trees
+
+    def timed(scores, lengths):
+        start = time.process_time()
+        found = original(scores, lengths)
+        decoding["seconds"] += time.process_time() - start
+        decoding["sentences"] += len(lengths)
+        decoding["words"] += sum(lengths)
+        return found
+
+    parsing.best_trees = timed
+    for _ in range(chosen.turns):
+        took, model = seconds(
+            lambda: finetune(encoder, "parsing", train=load_corpus(files[0]), recipe=recipe, seed=1)
+        )  # fmt: skip
+        rates.add("crosslens", "training", len(train), took)
+        took, results = seconds(lambda model=model: evaluate(model, [load_corpus(file) for file in files[1:]]))
+        rates.add("crosslens", "evaluation", evaluated, took)
+        table = results.filter(metric="las").to_pandas()
+        las = float(np.average(table["value"], weights=table["n"]))
+        torch.manual_seed(1)
+        peer.build()  # building the model is neither side's training
+        took, steps = seconds(peer.train)
+        rates.add("SuPar", "training", len(train), took)
+        took, its_las = seconds(lambda: peer.evaluate(files[1:]))
+        rates.add("SuPar", "evaluation", evaluated, took)
+
+    print(f"crosslens {__version__}, SuPar {supar.__version__}, torch {torch.__version__}")
+    shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
+    print(f"{shape}; {len(train)} training and {evaluated} test sentences; 1 thread; {chosen.turns} turns")
+    print(f"steps: crosslens {model.facts['steps']}, SuPar {steps}\n")
+    rates.print()
+    mean = decoding["words"] / decoding["sentences"]
+    each = 1000 * decoding["seconds"] / decoding["sentences"]
+    print(f"\nLAS: crosslens {las:.2f}, SuPar {its_las:.2f}")
+    print(f"decoding: {each:.3f} ms a sentence of {mean:.1f} words on average")
+
+
+if __name__ == "__main__":
+    main()

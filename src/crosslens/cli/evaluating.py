@@ -1,0 +1,87 @@
+"""What commands that evaluate share: the corpora, the bar, the predictions kept, the table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crosslens.cli.options import split_names
+from crosslens.errors import RequestError
+
+if TYPE_CHECKING:
+    from crosslens.data.corpus import Corpus
+    from crosslens.data.records import Results
+    from crosslens.tasks import Task
+    from crosslens.training.model import TaskModel
+
+
+def load_tests(test: str, *, data: str | None) -> "list[Corpus]":
+    """The corpora that ``--test`` names."""
+    from crosslens.catalogue import load_corpus, match_corpora
+
+    names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
+    return [load_corpus(name, data=data) for name in names]
+
+
+def evaluate_into(
+    folder: Path, model: "TaskModel", tests: "Sequence[Corpus]", *, predictions: Path | None
+) -> "Results":
+    """Evaluate under a bar, and write ``results.csv`` and the predictions into the folders."""
+    from crosslens.cli.show import progress
+    from crosslens.training.evaluate import evaluate
+
+    with progress("evaluating") as bar:
+        finished = []
+
+        def after_corpus(gold: "Corpus", predicted: "Corpus") -> None:
+            finished.append(gold)
+            bar.show(len(finished), len(tests), gold.name)
+            if predictions is not None:
+                write_predictions(model.task, predicted, predictions / file_name(model.task, gold))
+
+        results = evaluate(model, tests, done=after_corpus)
+    results.write(folder / "results.csv")
+    return results
+
+
+def write_predictions(task: "Task", predicted: "Corpus", path: Path) -> None:
+    """A predicted corpus in the format of its annotation, all else of the input kept."""
+    from crosslens.data import conllu, iob
+
+    (iob if "entities" in task.needs else conllu).write(predicted, path)
+
+
+def file_name(task: "Task", corpus: "Corpus") -> str:
+    """What a corpus's predictions are called: its name, as a file can have it, and the format's ending."""
+    bare = corpus.name.removesuffix(".conllu").removesuffix(".iob2").strip("./")
+    for character in '/\\:*?"<>|':
+        bare = bare.replace(character, "-" if character == ":" else "_")
+    return bare + ending(task)
+
+
+def ending(task: "Task") -> str:
+    """Of files that hold the task's annotation."""
+    return ".iob2" if "entities" in task.needs else ".conllu"
+
+
+def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:
+    """Predictions of two corpora would be one file.
+
+    Raises:
+        RequestError: naming them.
+    """
+    names: dict[str, str] = {}
+    for corpus in tests:
+        other = names.setdefault(file_name(task, corpus), corpus.name)
+        if other != corpus.name or sum(its.name == corpus.name for its in tests) > 1:
+            raise RequestError(
+                f"the predictions for {other} and {corpus.name} would be one file", hint="evaluate them one by one"
+            )
+
+
+def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:
+    """The table of the task's metric, and what is odd about a corpus."""
+    from crosslens.cli.show import print_table, say_oddities
+
+    shown = results.filter(metric=task.metric)
+    say_oddities(shown)
+    print_table(shown.table(), title=title, note=note)

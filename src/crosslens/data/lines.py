@@ -1,0 +1,65 @@
+"""What the formats with one word a line share: reading the file, cutting it into blocks, a word's form, its ids."""
+
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+from crosslens.errors import DataError
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def read_text(path: str | Path) -> str:
+    """A file's text, line ends as they are.
+
+    Raises:
+        DataError: for a file that is missing, cannot be read or is not UTF-8.
+    """
+    file = str(path)
+    try:
+        raw = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=file) from None
+    except IsADirectoryError:
+        raise DataError("is a folder, where a file is needed", file=file) from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=file) from None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        reason = f"is not UTF-8: byte 0x{raw[error.start]:02x}"
+        raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
+
+
+def blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The stretches that empty lines separate, each with the number of its first line.
+
+    Empty lines belong to the block before them, so that all lines of all blocks are the file.
+    """
+    block: list[str] = []
+    start, filled, closed = 1, False, False
+    lines = text.split("\n")  # not splitlines, which cuts at a dozen more characters
+    for number, line in enumerate(lines, start=1):
+        blank = line in ("", "\r")
+        if closed and not blank:
+            yield start, block
+            block, start, filled, closed = [], number, False, False
+        block.append(line + "\n" if number < len(lines) else line)
+        filled = filled or not blank
+        closed = filled and blank
+    if filled:
+        yield start, block
+
+
+def normal(form: str) -> str:
+    """A word's form as it is kept: Unicode NFC."""
+    return form if form.isascii() else unicodedata.normalize("NFC", form)
+
+
+def sentence_id(comment: str) -> str | None:
+    """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
+    key, separator, value = comment[1:].strip().partition("=")
+    if not separator or " " in key.strip():
+        key, separator, value = comment[1:].strip().partition(" ")
+    return (value.strip() or None) if key.strip().rstrip(":") in ("sent_id", "sentid") else None

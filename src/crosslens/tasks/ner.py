@@ -1,0 +1,43 @@
+"""Named-entity recognition: one IOB2 tag a word; scored as the F1 of whole spans over whole sentences.
+
+Sentences are put together from their windows before they are scored, so an entity that crosses a window's border
+counts once.
+"""
+
+from typing import ClassVar, Literal
+
+from crosslens.data.corpus import Corpus
+from crosslens.scores import Score, span_scores
+from crosslens.tasks.tagging import Tagging
+
+
+class NamedEntities(Tagging):
+    """The task ``ner``.
+
+    Attributes:
+        repair: how tags that are no IOB2 are read, of gold and predictions alike: ``conll`` as conlleval,
+            ``conneau-last-type`` as Conneau, Wu et al. (2020), ``strict``.
+    """
+
+    layer: ClassVar[str] = "entities"
+
+    repair: Literal["conll", "conneau-last-type", "strict"] = "conll"
+
+    @property
+    def name(self) -> str:
+        """``ner``."""
+        return "ner"
+
+    @property
+    def metric(self) -> str:
+        """``f1``, of spans."""
+        return "f1"
+
+    def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
+        """Span F1, precision, recall, strict F1, and F1 per type."""
+        self.check(gold)
+        gold.require_same_words(predicted)
+        self.check(predicted)
+        right, guess = ([self._tags(sentence) for sentence in corpus.sentences] for corpus in (gold, predicted))
+        types = None if known is None else frozenset(tag.partition("-")[2] for tag in known if tag != "O")
+        return span_scores(right, guess, data=gold.digest, repair=self.repair, known=types)

@@ -1,0 +1,247 @@
+"""Dependency parsing with a deep biaffine head (Dozat & Manning 2017) on the words' states.
+
+A word's head is chosen among the root, for which the sentence's special token stands, and the other words of its
+sentence, each by its labelled piece; the relation is chosen for the head that was chosen.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import nn
+from torch.nn import functional
+
+from crosslens.data.conllu import check_trees
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.batch import Batch
+from crosslens.scores import Score, attachment_scores
+from crosslens.tasks.tagging import UNSEEN
+from crosslens.tasks.trees import best_trees, greedy_heads
+
+NO_RELATION = "unlabelled"
+"""What the root word gets where the root is not learnt: no relation of UD, so never right."""
+
+Size = Annotated[int, Field(ge=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the nodes of a batch's sentences are: of each sentence the root, then its words.
+
+    Attributes:
+        grid: ``(sentences, longest + 1)`` int64: the node of each place; 0 behind a sentence's end.
+        sentence: ``(nodes,)`` int64: the sentence of each node.
+        words: ``(words,)`` int64: the nodes that are words, sentence by sentence.
+        roots: ``(sentences,)`` int64: the nodes that are roots.
+        candidates: ``(sentences, longest + 1)`` bool: which places are nodes at all.
+    """
+
+    grid: torch.Tensor
+    sentence: torch.Tensor
+    words: torch.Tensor
+    roots: torch.Tensor
+    candidates: torch.Tensor
+
+    @classmethod
+    def of(cls, lengths: Sequence[int], device: torch.device) -> "Places":
+        """For sentences of so many words."""
+        sizes = np.asarray(lengths) + 1
+        roots = np.cumsum(sizes) - sizes
+        place = np.arange(sizes.max())
+        candidates = place < sizes[:, None]
+        arrays = (
+            np.where(candidates, roots[:, None] + place, 0),
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.setdiff1d(np.arange(sizes.sum()), roots),
+            roots,
+            candidates,
+        )
+        return cls(*(torch.from_numpy(array).to(device) for array in arrays))
+
+
+class Projection(nn.Module):
+    """A linear layer, a LeakyReLU, and dropout that hides the same features in all of a sentence's words."""
+
+    def __init__(self, width: int, size: int, *, dropout: float) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, size)
+        nn.init.orthogonal_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+        self.dropout = dropout
+
+    def forward(self, states: torch.Tensor, sentence: torch.Tensor) -> torch.Tensor:
+        """``(nodes, width)`` to ``(nodes, size)``."""
+        projected = functional.leaky_relu(self.linear(states), 0.1)
+        if not (self.training and self.dropout):
+            return projected
+        mask = projected.new_ones(int(sentence.max()) + 1, projected.shape[1])
+        return projected * functional.dropout(mask, self.dropout)[sentence]
+
+
+class BiaffineHead(nn.Module):
+    """Scores of all arcs, and of all relations of given arcs."""
+
+    def __init__(self, width: int, labels: int, *, arc_size: int, relation_size: int, dropout: float) -> None:
+        super().__init__()
+        self.arc_dependent = Projection(width, arc_size, dropout=dropout)
+        self.arc_head = Projection(width, arc_size, dropout=dropout)
+        self.relation_dependent = Projection(width, relation_size, dropout=dropout)
+        self.relation_head = Projection(width, relation_size, dropout=dropout)
+        # A 1 behind the dependent scores each head by itself; relations are scored by either side as well.
+        self.arcs = nn.Parameter(_fresh(arc_size + 1, arc_size))
+        self.relations = nn.Parameter(_fresh(labels, relation_size + 1, relation_size + 1))
+
+    def arc_scores(self, nodes: torch.Tensor, places: Places) -> torch.Tensor:
+        """``(nodes, width)`` to ``(sentences, words, words + 1)``: of each candidate head, for each word.
+
+        What is no candidate, the padding and the word itself, has -inf.
+        """
+        dependents = _with_one(self.arc_dependent(nodes, places.sentence))[places.grid[:, 1:]]
+        heads = self.arc_head(nodes, places.sentence)[places.grid]
+        scores = torch.einsum("bix,xy,bjy->bij", dependents, self.arcs, heads)
+        itself = torch.eye(*scores.shape[1:], dtype=torch.bool, device=scores.device).roll(1, 1)  # word i is node i + 1
+        return scores.masked_fill(itself | ~places.candidates[:, None, :], -torch.inf)
+
+    def relation_scores(self, nodes: torch.Tensor, places: Places, heads: torch.Tensor) -> torch.Tensor:
+        """``(nodes, width)`` and each word's head, ``(words,)``, to ``(words, relations)``."""
+        dependents = _with_one(self.relation_dependent(nodes, places.sentence))[places.words]
+        owners = places.roots[places.sentence[places.words]] + heads
+        governors = _with_one(self.relation_head(nodes, places.sentence))[owners]
+        return torch.einsum("ix,oxy,iy->io", dependents, self.relations, governors)
+
+
+class Parsing(BaseModel):
+    """The task ``parsing``.
+
+    Attributes:
+        arc_size: of the vectors that arcs are scored from: 500 in the code behind Muller et al. (2021), 512 in Wu &
+            Dredze's.
+        relation_size: of the vectors that relations are scored from: 200 and 128.
+        relations: what LAS compares: ``universal`` without subtypes, as CoNLL-2018; ``full`` with them, as Muller et
+            al. (2021). Subtypes are learnt and predicted either way.
+        decode: ``tree``: the best tree with one root; ``greedy``: the likeliest head of each word.
+        root: ``learnt``; or ``wu2019-masked``: attachment to the root is not trained and the root word never gets its
+            relation, as in the code released for Wu & Dredze (2019).
+        metric: what tables show: ``las``, ``uas``, or either without punctuation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    arc_size: Size = 500
+    relation_size: Size = 200
+    relations: Literal["universal", "full"] = "universal"
+    decode: Literal["tree", "greedy"] = "tree"
+    root: Literal["learnt", "wu2019-masked"] = "learnt"
+    metric: Literal["las", "uas", "las_nopunct", "uas_nopunct"] = "las"
+
+    @property
+    def name(self) -> str:
+        """``parsing``."""
+        return "parsing"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Heads and relations."""
+        return ("heads", "relations")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of the task can be set."""
+        return self.model_dump(mode="json")
+
+    def check(self, corpus: Corpus) -> None:
+        """Every sentence must be a tree with one root."""
+        check_trees(corpus)
+
+    def labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """The corpus's relations with their subtypes, sorted."""
+        return tuple(sorted({relation for sentence in corpus.sentences for relation in sentence.relations or ()}))
+
+    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> nn.Module:
+        """A fresh `BiaffineHead`."""
+        return BiaffineHead(
+            width, len(labels), arc_size=self.arc_size, relation_size=self.relation_size, dropout=dropout
+        )
+
+    def targets(self, sentence: Sentence, labels: Sequence[str]) -> np.ndarray:
+        """``(words, 2)``: each word's head, 0 for the root, and the number of its relation."""
+        number = {label: index for index, label in enumerate(labels)}
+        relations = [number.get(relation, UNSEEN) for relation in sentence.relations or ()]
+        return np.stack([np.asarray(sentence.heads, np.int64), np.asarray(relations, np.int64)], axis=1)
+
+    def loss(
+        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> tuple[torch.Tensor, int]:
+        """Cross-entropy of the gold head and of its relation, summed over words."""
+        assert isinstance(head, BiaffineHead)
+        nodes, places = _nodes(states, batch)
+        heads, relations = targets.unbind(1)
+        scores = head.arc_scores(nodes, places)[places.candidates[:, 1:]].float()
+        learnt = torch.ones_like(heads, dtype=torch.bool)
+        if self.root == "wu2019-masked":
+            learnt = heads > 0
+            scores = scores.index_fill(1, torch.zeros(1, dtype=torch.int64, device=scores.device), -torch.inf)
+        arc_loss = functional.cross_entropy(scores[learnt], heads[learnt], reduction="sum")
+        of_arcs = head.relation_scores(nodes, places, heads).float()
+        relation_loss = functional.cross_entropy(of_arcs, relations, ignore_index=UNSEEN, reduction="sum")
+        return arc_loss + relation_loss, len(heads)
+
+    def predict(self, head: nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
+        """For each sentence ``(words, 2)``: heads, and the numbers of their relations (-1: none)."""
+        assert isinstance(head, BiaffineHead)
+        nodes, places = _nodes(states, batch)
+        logits = head.arc_scores(nodes, places)
+        if self.root == "wu2019-masked":  # every word may as well be the root: the cheapest to leave without a head
+            logits[:, :, 0] = -torch.inf
+            scores = torch.log_softmax(logits.float(), -1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+            scores[:, :, 0] = 0.0 if self.decode == "tree" else -torch.inf
+        else:
+            scores = torch.log_softmax(logits.float(), -1)
+        scored = scores.cpu().numpy().astype(np.float64)
+        decoded = best_trees(scored, batch.lengths) if self.decode == "tree" else greedy_heads(scored, batch.lengths)[0]
+        heads = torch.from_numpy(np.concatenate(decoded)).to(states.device)
+        relations = head.relation_scores(nodes, places, heads).argmax(-1)
+        if self.root == "wu2019-masked":
+            relations = relations.masked_fill(heads == 0, -1)
+        both = torch.stack([heads, relations], dim=1).cpu().numpy()
+        return np.split(both, np.cumsum(batch.lengths)[:-1])
+
+    def annotate(self, sentence: Sentence, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
+        """The sentence with the predicted heads and relations."""
+        heads, relations = predicted.reshape(-1, 2).T.tolist()
+        named = (labels[number] if number >= 0 else NO_RELATION for number in relations)
+        return replace(sentence, heads=tuple(heads), relations=tuple(named))
+
+    def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
+        """LAS and UAS over all words, and over those that are no punctuation."""
+        self.check(gold)
+        gold.require_same_words(predicted)
+        predicted.require(*self.needs)
+        return sorted(
+            attachment_scores(
+                gold.sentences, predicted.sentences, data=gold.digest, relations=self.relations, known=known
+            ),
+            key=lambda score: score.metric != self.metric,
+        )  # fmt: skip
+
+
+def _nodes(states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, Places]:
+    """The states of roots and words, ``(nodes, width)``, and where they are."""
+    places = Places.of(batch.lengths, states.device)
+    words, roots = batch.at_words(states), batch.at_sentences(states)
+    nodes = words.new_empty(len(words) + len(roots), words.shape[1])
+    return nodes.index_copy(0, places.words, words).index_copy(0, places.roots, roots), places
+
+
+def _with_one(states: torch.Tensor) -> torch.Tensor:
+    return functional.pad(states, (0, 1), value=1.0)
+
+
+def _fresh(*shape: int) -> torch.Tensor:
+    """Small enough for the first scores to be near 1, and not zero, so that both sides learn from the first step."""
+    return torch.randn(shape) / math.sqrt(shape[-1] * shape[-2])

@@ -1,0 +1,50 @@
+import pytest
+
+from crosslens.data.sentence import Sentence
+from crosslens.errors import RequestError
+from crosslens.scores import attachment_scores
+
+GOLD = Sentence(
+    ("Cats", "are", "fed", "."), upos=("NOUN", "AUX", "VERB", "PUNCT"), heads=(3, 3, 0, 3),
+    relations=("nsubj:pass", "aux:pass", "root", "punct"),
+)  # fmt: skip
+
+
+def guess(heads=GOLD.heads, relations=GOLD.relations):
+    return Sentence(GOLD.words, heads=tuple(heads), relations=tuple(relations))
+
+
+def values(predicted, **more):
+    return {score.metric: score.value for score in attachment_scores([GOLD], [predicted], data="x", **more)}
+
+
+def test_by_hand():
+    assert values(guess()) == {"las": 100, "uas": 100, "las_nopunct": 100, "uas_nopunct": 100}
+    # A wrong full stop is an error in las and none in las_nopunct.
+    assert values(guess(heads=(3, 3, 0, 1))) == {"las": 75, "uas": 75, "las_nopunct": 100, "uas_nopunct": 100}
+    # A right relation of a wrong head is no right arc.
+    assert values(guess(heads=(2, 3, 0, 3)))["las"] == 75
+    assert values(guess(relations=("obj", "aux:pass", "root", "punct"))) == {
+        "las": 75, "uas": 100, "las_nopunct": pytest.approx(200 / 3), "uas_nopunct": 100
+    }  # fmt: skip
+
+
+def test_subtypes_count_when_relations_are_full():
+    """CoNLL-2018 leaves them out, the first paper's code compares whole relations."""
+    plain = guess(relations=("nsubj", "aux", "root", "punct"))
+    assert values(plain)["las"] == 100
+    assert values(plain, relations="full")["las"] == 50
+    with pytest.raises(RequestError, match="no rule 'some'"):
+        values(plain, relations="some")
+
+
+def test_relations_that_training_never_saw_are_counted_by_the_rule():
+    known = frozenset({"nsubj", "aux", "root"})
+    notes = [attachment_scores([GOLD], [guess()], data="x", known=known, relations=rule)[0].notes["unknown_gold"]
+             for rule in ("universal", "full")]  # fmt: skip
+    assert notes == [1, 3]
+
+
+def test_gold_without_tags_has_no_score_without_punctuation():
+    bare = Sentence(GOLD.words, heads=GOLD.heads, relations=GOLD.relations)
+    assert [score.metric for score in attachment_scores([bare], [guess()], data="x")] == ["las", "uas"]

@@ -1,0 +1,233 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from crosslens.data.sentence import Sentence
+from crosslens.data.windows import by_sentence
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.reading import read_windows
+from crosslens.errors import DataError, EncoderError
+from crosslens.tasks import find_task
+from crosslens.tasks.parsing import NO_RELATION, Parsing, Places
+from crosslens.tasks.trees import best_trees
+
+PARSING = Parsing(arc_size=20, relation_size=10)
+
+
+class Perfect(torch.nn.Module):
+    """Scores the gold heads and relations highest."""
+
+    def __init__(self, task, sentences, labels):
+        super().__init__()
+        targets = [task.targets(sentence, labels) for sentence in sentences]
+        self.heads = [target[:, 0] for target in targets]
+        self.relations = np.concatenate([target[:, 1] for target in targets])
+        self.labels = len(labels)
+        self.weight = torch.nn.Parameter(torch.zeros(()))
+
+    def arc_scores(self, nodes, places):
+        shape = (len(self.heads), places.grid.shape[1] - 1, places.grid.shape[1])
+        scores = torch.full(shape, -5.0)
+        for row, heads in enumerate(self.heads):
+            scores[row, torch.arange(len(heads)), torch.from_numpy(heads)] = 5.0
+        return scores.masked_fill(~places.candidates[:, None, :], -torch.inf) + self.weight
+
+    def relation_scores(self, nodes, places, heads):
+        return torch.nn.functional.one_hot(torch.from_numpy(self.relations), self.labels).float() + self.weight
+
+
+@pytest.fixture
+def read(encoder, toy):
+    corpus = toy()
+    windows = read_windows(encoder, corpus).windows
+    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+    with torch.no_grad():
+        return corpus, batch, encoder.states(batch.ids, batch.mask)
+
+
+def perfect(monkeypatch, task, corpus):
+    import crosslens.tasks.parsing as module
+
+    monkeypatch.setattr(module, "BiaffineHead", Perfect)
+    return Perfect(task, corpus.sentences, task.labels(corpus))
+
+
+def annotated(task, corpus, head, batch, states):
+    labels = task.labels(corpus)
+    with torch.no_grad():
+        predicted = task.predict(head, states, batch)
+    items = [task.annotate(s, words, labels) for s, words in zip(corpus.sentences, predicted, strict=True)]
+    return replace(corpus, items=tuple(items))
+
+
+@pytest.mark.parametrize("decode", ["tree", "greedy"])
+def test_a_perfect_scorer_gets_everything_right_the_root_too(monkeypatch, read, decode):
+    """R1: root words have the root for a head, and its relation."""
+    corpus, batch, states = read
+    task = Parsing(decode=decode)
+    predicted = annotated(task, corpus, perfect(monkeypatch, task, corpus), batch, states)
+    assert {score.metric: score.value for score in task.score(corpus, predicted)} == dict.fromkeys(
+        ("las", "uas", "las_nopunct", "uas_nopunct"), 100.0
+    )
+
+
+def test_a_perfect_scorer_whose_root_is_masked_loses_a_word_a_sentence(monkeypatch, read):
+    """R1, as in the code released for Wu & Dredze (2019): UAS 100, and no root word counts for LAS."""
+    corpus, batch, states = read
+    task = Parsing(root="wu2019-masked")
+    predicted = annotated(task, corpus, perfect(monkeypatch, task, corpus), batch, states)
+    scores = {score.metric: score.value for score in task.score(corpus, predicted)}
+    assert scores["uas"] == 100.0
+    assert scores["las"] == pytest.approx(100 * (corpus.words - len(corpus)) / corpus.words)
+    assert predicted.sentences[0].relations.count(NO_RELATION) == 1
+
+
+@pytest.mark.parametrize(("root", "learns"), [("learnt", True), ("wu2019-masked", False)])
+def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns):
+    """R1: the gradient of the arc scores in the root's column."""
+    corpus, batch, states = read
+    task = PARSING.model_copy(update={"root": root})
+    labels = task.labels(corpus)
+    head = task.head(states.shape[-1], labels, dropout=0.0)
+    kept = []
+    original = head.arc_scores
+
+    def arc_scores(nodes, places):
+        scores = original(nodes, places)
+        scores.retain_grad()
+        kept.append(scores)
+        return scores
+
+    head.arc_scores = arc_scores
+    gold = torch.from_numpy(np.concatenate([task.targets(s, labels) for s in corpus.sentences]))
+    total, count = task.loss(head, states, batch, gold)
+    total.backward()
+    assert count == corpus.words
+    assert bool(kept[0].grad[:, :, 0].abs().sum() > 0) is learns
+    roots = [(row, s.heads.index(0)) for row, s in enumerate(corpus.sentences)]
+    assert all(bool(kept[0].grad[row, word].abs().sum() > 0) is learns for row, word in roots)
+
+
+def test_candidates_are_the_root_and_the_other_words(encoder, read):
+    """R11: the distribution over heads knows nothing of padding, nor of pieces that answer for no word."""
+    corpus, batch, states = read
+    torch.manual_seed(0)
+    head = PARSING.head(encoder.width, PARSING.labels(corpus), dropout=0.0).eval()
+
+    def distributions(batch, states):
+        places = Places.of(batch.lengths, states.device)
+        nodes = torch.cat(
+            [states.new_zeros(0, states.shape[-1]), states.new_empty(len(places.sentence), states.shape[-1])]
+        )
+        nodes[places.words], nodes[places.roots] = batch.at_words(states), batch.at_sentences(states)
+        return torch.log_softmax(head.arc_scores(nodes, places), -1)
+
+    together = distributions(batch, states)
+    for row, unit in enumerate(by_sentence(batch.windows)):
+        alone = make_batch(unit, padding=encoder.padding, device=encoder.device)
+        own = distributions(alone, states[row : row + 1, : alone.ids.shape[1]])
+        words = batch.lengths[row]
+        torch.testing.assert_close(together[row, :words, : words + 1], own[0])
+        assert torch.isneginf(together[row, :words, words + 1 :]).all()
+        assert torch.isneginf(own[0][torch.arange(words), torch.arange(1, words + 1)]).all()
+    answering = torch.zeros(states.shape[:2], dtype=torch.bool).flatten()
+    answering[batch.places] = True
+    answering = answering.view(states.shape[:2])
+    answering[:, 0] = True
+    disturbed = torch.where(answering[:, :, None], states, states + 7.0)
+    torch.testing.assert_close(distributions(batch, disturbed), together)
+
+
+def test_trees_have_one_root_and_greedy_heads_need_not(encoder, read):
+    corpus, batch, states = read
+    torch.manual_seed(1)
+    head = PARSING.head(encoder.width, PARSING.labels(corpus), dropout=0.0).eval()
+    trees = annotated(PARSING, corpus, head, batch, states)
+    PARSING.check(trees)
+    greedy = annotated(PARSING.model_copy(update={"decode": "greedy"}), corpus, head, batch, states)
+    assert any(sentence.heads.count(0) != 1 for sentence in greedy.sentences)
+
+
+def test_decoded_heads_are_those_of_the_scores(encoder, read):
+    """R10: heads by the arcs' own scores, relations by the pair dependent and head, never the other way round."""
+    corpus, batch, states = read
+    torch.manual_seed(2)
+    labels = PARSING.labels(corpus)
+    head = PARSING.head(encoder.width, labels, dropout=0.0).eval()
+    with torch.no_grad():
+        places = Places.of(batch.lengths, states.device)
+        nodes = torch.empty(len(places.sentence), states.shape[-1])
+        nodes[places.words], nodes[places.roots] = batch.at_words(states), batch.at_sentences(states)
+        scores = torch.log_softmax(head.arc_scores(nodes, places), -1).double().numpy()
+        predicted = PARSING.predict(head, states, batch)
+        offset = 0
+        for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
+            np.testing.assert_array_equal(words[:, 0], its)
+            base = int(places.roots[row])
+            for word, governor in enumerate(its):
+                one = torch.nn.functional.pad(
+                    head.relation_dependent(nodes[base + word + 1 : base + word + 2], torch.zeros(1, dtype=torch.int64)),
+                    (0, 1), value=1.0,
+                )[0]  # fmt: skip
+                other = torch.nn.functional.pad(
+                    head.relation_head(nodes[base + governor : base + governor + 1], torch.zeros(1, dtype=torch.int64)),
+                    (0, 1), value=1.0,
+                )[0]  # fmt: skip
+                by_hand = torch.stack([one @ weight @ other for weight in head.relations])
+                assert int(by_hand.argmax()) == words[word, 1]
+            offset += len(its)
+
+
+def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
+    torch.manual_seed(0)
+    projection = PARSING.head(8, ["a"], dropout=0.5).arc_head.train()
+    sentence = torch.tensor([0, 0, 0, 1, 1])
+    hidden = projection(torch.randn(5, 8), sentence) == 0
+    assert torch.equal(hidden[0], hidden[1])
+    assert torch.equal(hidden[3], hidden[4])
+    assert not torch.equal(hidden[0], hidden[3])
+
+
+def test_gold_that_is_no_tree_is_refused(tmp_path):
+    from crosslens.data import conllu
+
+    row = "{}\tx\t_\tNOUN\t_\t_\t{}\tdep\t_\t_\n"
+    path = tmp_path / "x.conllu"
+    path.write_text(row.format(1, 0) + row.format(2, 1) + "\n" + row.format(1, 0) + row.format(2, 0) + "\n")
+    with pytest.raises(DataError, match=r"x.conllu:4: the sentence has 2 roots, where a tree has one"):
+        PARSING.check(conllu.read(path))
+
+
+def test_an_encoder_without_a_special_token_is_refused(encoder, toy):
+    windows = [replace(w, ids=w.ids[1:-1], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
+               for w in read_windows(encoder, toy()).windows]  # fmt: skip
+    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+    with pytest.raises(EncoderError, match="no special token around a sentence"):
+        batch.at_sentences(torch.zeros(*batch.ids.shape, 3))
+
+
+def test_the_token_behind_a_sentence_stands_for_it_where_none_is_before(encoder, toy):
+    windows = [replace(w, ids=w.ids[1:], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
+               for w in read_windows(encoder, toy()).windows]  # fmt: skip
+    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+    states = batch.ids[:, :, None].float()
+    last = encoder.tokenizer.sep_token_id
+    assert batch.at_sentences(states).flatten().tolist() == [last] * len(windows)
+
+
+def test_one_word_sentences(encoder, toy):
+    corpus = replace(toy(), items=(Sentence(("cat",), upos=("NOUN",), heads=(0,), relations=("root",)),) * 2)
+    batch = make_batch(read_windows(encoder, corpus).windows, padding=encoder.padding, device=encoder.device)
+    with torch.no_grad():
+        states = encoder.states(batch.ids, batch.mask)
+    for root in ("learnt", "wu2019-masked"):
+        for decode in ("tree", "greedy"):
+            task = find_task("parsing", {"root": root, "decode": decode})
+            head = task.head(encoder.width, ["root"], dropout=0.0)
+            gold = torch.from_numpy(np.concatenate([task.targets(s, ["root"]) for s in corpus.sentences]))
+            total, _ = task.loss(head, states, batch, gold)
+            total.backward()
+            assert all(torch.isfinite(p.grad).all() for p in head.parameters() if p.grad is not None)
+            assert annotated(task, corpus, head, batch, states).sentences[0].heads == (0,)

@@ -1,0 +1,278 @@
+"""Training that survives: micro-batches, a full memory, a kill, several processes, long sentences, another precision."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from crosslens.errors import RequestError, TrainingError
+from crosslens.tasks import TASKS
+from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
+from crosslens.training.recipe import Recipe
+
+RECIPE = Recipe(batch=4, learning_rate=1e-3, epochs=3, encoder_dropout="off", head_dropout=0.0)
+
+
+@pytest.fixture(params=sorted(TASKS))
+def task(request):
+    return request.param
+
+
+def weights(model):
+    tensors = {f"encoder.{name}": p.detach() for name, p in model.encoder.model.named_parameters()}
+    return tensors | {f"head.{name}": p.detach() for name, p in model.head.named_parameters()}
+
+
+def assert_close(one, other, tolerance):
+    mine, its = weights(one), weights(other)
+    assert mine.keys() == its.keys()
+    for name in mine:
+        torch.testing.assert_close(mine[name], its[name], atol=tolerance, rtol=tolerance, msg=name)
+
+
+def assert_equal(one, other):
+    mine, its = weights(one), weights(other)
+    assert all(torch.equal(mine[name], its[name]) for name in mine)
+
+
+def run(encoder, task, toy, recipe=RECIPE, **more):
+    return finetune(
+        encoder, task, train=toy(task=task), dev=toy("dev", task=task), recipe=recipe, seed=1, **more
+    )  # fmt: skip
+
+
+def gradients(encoder, task, toy, recipe):
+    """The first step's gradients, as plain descent shows them: Adam would hide their scale."""
+    from crosslens.training import loop
+
+    seen = {}
+
+    class Watched(loop.Loop):
+        def _over_processes(self, total, count):
+            total, count = super()._over_processes(total, count)
+            if not seen:
+                seen.update({i: p.grad.clone() / count for i, p in enumerate(self._parameters) if p.grad is not None})
+            return total, count
+
+    return seen, Watched
+
+
+def test_micro_batches_change_nothing(monkeypatch, encoder, task, toy):
+    """R12: one batch, or as many as it has sentences: the same gradient, and the same number of steps."""
+    import crosslens.training.finetune as module
+
+    kept = []
+    for micro in (None, 1, 3):
+        seen, watched = gradients(encoder, task, toy, RECIPE)
+        monkeypatch.setattr(module, "Loop", watched)
+        kept.append((seen, run(encoder, task, toy, RECIPE.model_copy(update={"micro_batch": micro}))))
+    (whole, model), *others = kept
+    for seen, other in others:
+        assert other.facts["steps"] == model.facts["steps"]
+        for name, gradient in whole.items():
+            torch.testing.assert_close(seen[name], gradient, atol=1e-6, rtol=1e-4)
+
+
+def fail_at(monkeypatch, calls, error):
+    """Let the memory be full at these readings of a training batch, counted from 1."""
+    import crosslens.training.finetune as module
+
+    original, read = module.make_batch, []
+
+    def full(windows, **more):
+        read.append(len(windows))
+        if len(read) in calls:
+            raise error
+        return original(windows, **more)
+
+    monkeypatch.setattr(module, "make_batch", full)
+    return read
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried to"),
+        RuntimeError("MPS backend out of memory (MPS allocated: 5.00 GB)"),
+    ],
+)  # fmt: skip
+def test_a_full_memory_halves_the_batches_once_with_the_same_gradients(monkeypatch, encoder, toy, error):
+    """What was summed before the memory was full is thrown away, and summed again from halves."""
+    import crosslens.training.finetune as module
+
+    recipe = RECIPE.model_copy(update={"batch": 6, "micro_batch": 4})
+    expected, watched = gradients(encoder, "parsing", toy, recipe)
+    monkeypatch.setattr(module, "Loop", watched)
+    run(encoder, "parsing", toy, recipe)
+    found, watched = gradients(encoder, "parsing", toy, recipe)
+    monkeypatch.setattr(module, "Loop", watched)
+    read = fail_at(monkeypatch, {2}, error)
+    notes = []
+    model = run(encoder, "parsing", toy, recipe, progress=lambda done: notes.append(done.note))
+    assert read[:6] == [4, 2, 2, 2, 1, 1]
+    assert read[6:10] == [2, 2, 1, 1]
+    assert model.facts["halved_batches"] == 1
+    assert notes == ["the memory was full: batches are read in halves from here on, with the same result", None, None]
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, atol=1e-6, rtol=1e-4)
+
+
+def test_a_memory_that_stays_full_ends_the_training(monkeypatch, encoder, toy):
+    fail_at(monkeypatch, {1, 2}, MemoryError())
+    with pytest.raises(TrainingError, match=r"the memory is full at step 1 of 6 .*micro_batch"):
+        run(encoder, "pos", toy)
+
+
+def test_other_errors_are_not_taken_for_a_full_memory(monkeypatch, encoder, toy):
+    fail_at(monkeypatch, {2}, RuntimeError("shapes do not match"))
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        run(encoder, "pos", toy)
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5])
+def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task, toy, at):
+    recipe = RECIPE.model_copy(update={"encoder_dropout": "checkpoint", "head_dropout": 0.1})
+    whole = run(encoder, task, toy, recipe)
+
+    def die(done):
+        if done.step == at:
+            raise Killed
+
+    state = tmp_path / "run.state"
+    with pytest.raises(Killed):
+        run(encoder, task, toy, recipe, state=state, save_every=1, progress=die)
+    steps = []
+    again = run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda done: steps.append(done.step))
+    assert steps == list(range(at + 1, 7))
+    assert_equal(whole, again)
+    assert again.facts["dev_score"] == whole.facts["dev_score"]
+    assert again.facts["epoch"] == whole.facts["epoch"]
+    # Done, the state says so: the model is made from it without a step.
+    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda done: 1 / 0))
+
+
+def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
+    state = tmp_path / "run.state"
+    run(encoder, "pos", toy, state=state, save_every=1)
+    for other in (RECIPE.model_copy(update={"epochs": 4}), RECIPE.model_copy(update={"batch": 2})):
+        with pytest.raises(RequestError, match=r"run.state holds an unfinished training of other settings"):
+            run(encoder, "pos", toy, other, state=state)
+    state.write_bytes(state.read_bytes()[:-500])
+    with pytest.raises(TrainingError, match=r"run.state cannot be resumed from"):
+        run(encoder, "pos", toy, state=state)
+
+
+def test_two_processes_are_one_with_the_whole_batch(tmp_path, tiny_bert, treebanks, encoder, toy):
+    """torchrun and gloo: the weights of one process, to rounding; both processes end with the same bits."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys, torch\n"
+        "torch.set_num_threads(1)\n"
+        "import crosslens as xl\n"
+        "from crosslens.training.processes import join_processes, leave_processes, processes\n"
+        "join_processes('cpu')\n"
+        f"encoder = xl.load_encoder({str(tiny_bert)!r}, device='cpu')\n"
+        f"train = xl.load_corpus('ud/en_toy:train', data={str(treebanks)!r})\n"
+        f"recipe = xl.Recipe.model_validate_json('''{RECIPE.model_copy(update={'select': 'last'}).model_dump_json()}''')\n"
+        f"model = xl.finetune(encoder, 'parsing', train=train, recipe=recipe, seed=1)\n"
+        "rank = processes().rank\n"
+        "state = {**model.encoder.model.state_dict(), **model.head.state_dict()}\n"
+        f"torch.save(state, {str(tmp_path)!r} + f'/{{rank}}.pt')\n"
+        "assert model.facts['processes'] == 2\n"
+        "leave_processes()\n"
+    )  # fmt: skip
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--master-port",
+        str(port),
+        script,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    alone = run(encoder, "parsing", toy, RECIPE.model_copy(update={"select": "last"}))
+    expected = {**alone.encoder.model.state_dict(), **alone.head.state_dict()}
+    for key, tensor in expected.items():
+        torch.testing.assert_close(first[key], tensor, atol=2e-4, rtol=1e-3, msg=key)
+
+
+def test_bfloat16_trains_and_predicts(encoder, task, toy):
+    """What the encoder computes in; the parameters, the loss and the result stay float32."""
+    losses = []
+    recipe = RECIPE.model_copy(update={"precision": "bfloat16", "epochs": 8, "select": "last"})
+    model = run(encoder, task, toy, recipe, progress=lambda done: losses.append(done.loss))
+    assert np.mean(losses[-4:]) < np.mean(losses[:4])
+    assert all(p.dtype == torch.float32 for p in weights(model).values())
+    exact = run(encoder, task, toy, RECIPE.model_copy(update={"epochs": 8, "select": "last"}))
+    assert not all(torch.equal(a, b) for a, b in zip(weights(model).values(), weights(exact).values(), strict=True))
+    assert predict(model, toy(task=task)).words == toy(task=task).words
+
+
+def test_long_training_sentences_are_read_whole_and_counted(encoder, task, toy):
+    corpus = toy(task=task)
+    window = RECIPE.model_copy(update={"window": 12, "context": 4, "select": "last"})
+    model = run(encoder, task, toy, window)
+    assert model.facts["train_split_sentences"] > 0
+    assert model.facts["train_words"] == corpus.words
+    assert [len(s) for s in predict(model, corpus).sentences] == [len(s) for s in corpus.sentences]
+
+
+def test_an_unknown_score_to_select_by_is_refused(encoder, toy):
+    with pytest.raises(RequestError, match=r"parsing has no score 'laz' on ud/en_toy:dev .did you mean 'las'"):
+        run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "laz"}))
+
+
+def test_the_best_epoch_by_another_score(encoder, toy):
+    model = run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "uas", "epochs": 4}))
+    predicted = predict(model, toy("dev"))
+    uas = next(s.value for s in TASKS["parsing"].score(toy("dev"), predicted) if s.metric == "uas")
+    assert uas == model.facts["dev_score"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+def test_the_command_goes_on_after_a_kill(tmp_path, tiny_bert, treebanks):
+    """kill -9 in the middle, then the same command: the same results as without."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+
+    def command(out):
+        return [
+            sys.executable, "-m", "crosslens", "finetune", "parsing", str(tiny_bert), "--train", "ud/en_toy", "--test",
+            "ud/fr_pud", "--data", str(treebanks), "--device", "cpu", "--set", "epochs=60", "--set", "batch=2",
+            "--set", "select=last", "--save-every", "20", "--keep-model", "--out", str(tmp_path / out),
+        ]  # fmt: skip
+
+    process = subprocess.Popen(command("killed"), env=environment, stderr=subprocess.PIPE)
+    while not (tmp_path / "killed.state").exists():
+        assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed.state"]
+    again = subprocess.run(command("killed"), env=environment, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "going on from" in again.stderr
+    whole = subprocess.run(command("whole"), env=environment, capture_output=True, text=True)
+    assert whole.returncode == 0, whole.stderr
+    for file in ("model/model.safetensors", "model/head.safetensors"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed", "whole"]
