@@ -3,8 +3,8 @@
     python benchmarks/parsing.py ENCODER TRAIN.conllu TEST.conllu...
 
 The same encoder, the same sizes of the biaffine head, an epoch in batches of 16 sentences (SuPar counts words: so many
-words as 16 sentences have), then trees with heads and relations for all test files, scored. CPU seconds, one thread; the
-two sides take turns. SuPar is from 2021: where it needs something that is gone (transformers' AdamW), PyTorch's own
+words as 16 sentences have), then trees with heads and relations for all test files, scored. CPU seconds, one thread;
+the two sides take turns. SuPar is from 2021: where it needs something that is gone (transformers' AdamW), PyTorch's own
 stands in.
 """
 
@@ -20,16 +20,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import numpy as np
+import supar
 import torch
 import transformers
 from ratios import Rates, seconds
-
-transformers.AdamW = torch.optim.AdamW  # gone since transformers 5
-warnings.filterwarnings("ignore")
-transformers.utils.logging.set_verbosity_error()
-transformers.utils.logging.disable_progress_bar()
-
-import supar
 from supar.utils import Dataset
 from supar.utils.metric import AttachmentMetric
 
@@ -37,6 +31,9 @@ from crosslens import Recipe, __version__, evaluate, finetune, load_corpus, load
 from crosslens.data import conllu
 from crosslens.tasks import parsing, trees
 
+warnings.filterwarnings("ignore")
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
 supar.utils.logging.logger.setLevel(logging.ERROR)
 BATCH, RATE = 16, 1e-4
 

@@ -102,7 +102,7 @@ def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
     (tmp_path / "odd.conllu").write_text(text + "\n", "utf-8")
     status, _, said = finetune(run, tiny_bert, test="odd.conllu")
     assert status == 0
-    assert "odd.conllu: 2 words have a label that training never saw; they count as errors" in said
+    assert "odd.conllu: 2 gold labels were never seen in training; they count as errors" in said
     assert "odd.conllu: 1 words have no subword" in said
 
 
@@ -244,6 +244,80 @@ def test_a_prediction_for_other_sentences(run, treebanks, tmp_path):
     write(corpus[:-1], tmp_path / "fewer.conllu")
     status, _, said = run("score", "pos", gold, "fewer.conllu")
     assert (status, "fewer.conllu: 5 sentences, where the gold" in said) == (2, True)
+
+
+def test_parsing_end_to_end(run, tiny_bert, treebanks, tmp_path):
+    status, shown, said = run(
+        "finetune", "parsing", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud", "--out", "out", *FAST,
+        "--set", "arc_size=20", "--set", "relation_size=10", "--recipe", "muller2021-ref", "--predictions", "kept",
+    )  # fmt: skip
+    assert status == 0, said
+    assert "parsing las, trained on ud/en_toy:train" in shown
+    assert "dev uas" in said
+    rows = [row for row in rows_of("out/results.csv") if row["target"] == "fr"]
+    assert [row["metric"] for row in rows] == ["las", "uas", "las_nopunct", "uas_nopunct"]
+    assert "relations:full" in json.loads(rows[0]["tags"])["signature"]
+    assert "decode=greedy" in json.loads(rows[0]["tags"])["differs_from_usual"]
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    kept = gold.read_text().replace("det", "mod")
+    (tmp_path / "wrong.conllu").write_text(kept)
+    status, shown, _ = run("score", "parsing", "ud/fr_pud", "wrong.conllu", "--json")
+    scores = json.loads(shown)
+    assert (scores["uas"], scores["las"] < 100, scores["n"]["las"]) == (100.0, True, read(gold).words)
+
+
+def test_entities_end_to_end(run, tiny_bert, treebanks, tmp_path):
+    status, shown, said = run(
+        "finetune", "ner", tiny_bert, "--train", "uner/en_toy", "--test", "uner/fr_pud", "--out", "out", *FAST,
+        "--predictions", "kept", "--keep-model",
+    )  # fmt: skip
+    assert status == 0, said
+    assert "ner f1, trained on uner/en_toy:train" in shown
+    f1 = next(row for row in rows_of("out/results.csv") if row["metric"] == "f1")
+    status, shown, _ = run("score", "ner", "uner/fr_pud", "kept/uner_fr_pud-test.iob2", "--json")
+    assert status == 0
+    assert json.loads(shown)["f1"] == pytest.approx(float(f1["value"]))
+    gold = treebanks / "uner" / "UNER_FR-pud" / "fr_pud-ud-test.iob2"
+    comments = [line for line in gold.read_text().split("\n") if line.startswith("#")]
+    predicted = (tmp_path / "kept" / "uner_fr_pud-test.iob2").read_text().split("\n")
+    assert [line for line in predicted if line.startswith("#")] == comments
+    (tmp_path / "raw.txt").write_text("the cat sleeps .\n\nhe reads\n")
+    assert run("predict", "out/model", "raw.txt", "--out", "p.iob2", "--device", "cpu")[0] == 0
+    assert [line.split("\t")[1] for line in (tmp_path / "p.iob2").read_text().split("\n") if line] == [
+        "the", "cat", "sleeps", ".", "he", "reads"
+    ]  # fmt: skip
+    status, _, said = run("predict", "out/model", "raw.txt", "--out", "p.conllu", "--device", "cpu")
+    assert (status, "ner is written as .iob2" in said) == (2, True)
+
+
+TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("score", "parsing", "two-roots.conllu", "two-roots.conllu"), "two-roots.conllu:1: the sentence has 2 roots"),
+        (("score", "parsing", "uner/fr_pud", "uner/fr_pud"), "iob2:1: uner/fr_pud:test has no heads"),
+        (("score", "ner", "uner/fr_pud", "bad.iob2"), "bad.iob2:1: 'B_PER' is no IOB tag"),
+        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 columns, where the first word"),
+        (("score", "ner", "uner/fr_pud", "uner/en_pud"), "sentence 1 has other words than the gold one"),
+        (("score", "ner", "uner/fr_pud", "uner/fr_pud", "--set", "repair=lenient"), "repair=lenient"),
+        (("score", "pos", "ud/fr_pud", "ud/fr_pud", "--set", "relations=full"), "has no setting 'relations'"),
+        ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities here"),
+        ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
+        ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud,uner/fr_pud", "--predictions", "p"), "would be one file"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, arguments, message):
+    row = "{}\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+    (tmp_path / "two-roots.conllu").write_text(row.format(1) + row.format(2) + "\n")
+    (tmp_path / "bad.iob2").write_text("Paris\tB_PER\n")
+    (tmp_path / "short.iob2").write_text("Paris\tB-LOC\nici\n")
+    status, _, said = run(*arguments)
+    assert status == 2
+    assert message in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "o").exists()
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS), ("encoders", "get"), ("data", "get")])

@@ -156,28 +156,25 @@ def test_decoded_heads_are_those_of_the_scores(encoder, read):
     torch.manual_seed(2)
     labels = PARSING.labels(corpus)
     head = PARSING.head(encoder.width, labels, dropout=0.0).eval()
+    first = torch.zeros(1, dtype=torch.int64)
+
+    def with_one(projected):
+        return torch.cat([projected[0], torch.ones(1)])
+
     with torch.no_grad():
         places = Places.of(batch.lengths, states.device)
         nodes = torch.empty(len(places.sentence), states.shape[-1])
         nodes[places.words], nodes[places.roots] = batch.at_words(states), batch.at_sentences(states)
         scores = torch.log_softmax(head.arc_scores(nodes, places), -1).double().numpy()
         predicted = PARSING.predict(head, states, batch)
-        offset = 0
         for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
             np.testing.assert_array_equal(words[:, 0], its)
             base = int(places.roots[row])
             for word, governor in enumerate(its):
-                one = torch.nn.functional.pad(
-                    head.relation_dependent(nodes[base + word + 1 : base + word + 2], torch.zeros(1, dtype=torch.int64)),
-                    (0, 1), value=1.0,
-                )[0]  # fmt: skip
-                other = torch.nn.functional.pad(
-                    head.relation_head(nodes[base + governor : base + governor + 1], torch.zeros(1, dtype=torch.int64)),
-                    (0, 1), value=1.0,
-                )[0]  # fmt: skip
+                one = with_one(head.relation_dependent(nodes[base + word + 1].unsqueeze(0), first))
+                other = with_one(head.relation_head(nodes[base + governor].unsqueeze(0), first))
                 by_hand = torch.stack([one @ weight @ other for weight in head.relations])
                 assert int(by_hand.argmax()) == words[word, 1]
-            offset += len(its)
 
 
 def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():

@@ -170,6 +170,33 @@ def test_settings_are_plain_and_make_the_task_again(task):
         find_task(task.name, {"nonsense": "1"})
 
 
+def test_an_entity_across_windows_is_one(encoder, toy):
+    """R13: a tagger that is always right has F1 100, whatever the window; each word is predicted once."""
+
+    class Right(type(TASKS["ner"])):
+        def predict(self, head, states, batch):
+            seen.append(sum(w.last - w.first for w in batch.windows))
+            sentences = [unit[0].sentence for unit in by_sentence(batch.windows)]
+            tags = [self.targets(corpus.sentences[i], labels) for i in sentences]
+            assert [len(its) for its in tags] == list(batch.lengths)
+            return tags
+
+    seen = []
+    one = toy(task="ner")[0]
+    entity = dataclasses.replace(one, words=("cat",) * 40, entities=("O", "B-X", *["I-X"] * 37, "O"), lines=None)
+    corpus = dataclasses.replace(toy(task="ner"), items=(entity, one))
+    task = Right()
+    labels = task.labels(corpus)
+    for window in (None, 12):
+        recipe = Recipe(epochs=1, select="last", window=window)
+        model = finetune(encoder, task, train=corpus, recipe=recipe)
+        seen.clear()
+        scores = {score.metric: score for score in task.score(corpus, predict(model, corpus))}
+        assert scores["f1"].value == 100.0
+        assert int(scores["recall"].denominator.sum()) == 1 + sum(tag[0] == "B" for tag in one.entities)
+        assert sum(seen) == corpus.words
+
+
 def test_unknown_tasks():
     with pytest.raises(RequestError, match=r"no task 'poss'.*did you mean 'pos'"):
         find_task("poss")

@@ -1,4 +1,4 @@
-"""Training that survives: micro-batches, a full memory, a kill, several processes, long sentences, another precision."""
+"""Training that survives: micro-batches, a full memory, a kill, several processes, long sentences, bfloat16."""
 
 import os
 import signal
@@ -176,44 +176,40 @@ def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
 def test_two_processes_are_one_with_the_whole_batch(tmp_path, tiny_bert, treebanks, encoder, toy):
     """torchrun and gloo: the weights of one process, to rounding; both processes end with the same bits."""
     script = tmp_path / "train.py"
+    # With the usual epsilon AdamW makes steps of full size from gradients that are nothing but rounding.
+    recipe = RECIPE.model_copy(update={"select": "last", "epsilon": 1e-3})
+    (tmp_path / "recipe.json").write_text(recipe.model_dump_json())
     script.write_text(
         "import sys, torch\n"
+        "from pathlib import Path\n"
         "torch.set_num_threads(1)\n"
         "import crosslens as xl\n"
         "from crosslens.training.processes import join_processes, leave_processes, processes\n"
+        "encoder, data, folder = sys.argv[1:]\n"
         "join_processes('cpu')\n"
-        f"encoder = xl.load_encoder({str(tiny_bert)!r}, device='cpu')\n"
-        f"train = xl.load_corpus('ud/en_toy:train', data={str(treebanks)!r})\n"
-        f"recipe = xl.Recipe.model_validate_json('''{RECIPE.model_copy(update={'select': 'last'}).model_dump_json()}''')\n"
-        f"model = xl.finetune(encoder, 'parsing', train=train, recipe=recipe, seed=1)\n"
-        "rank = processes().rank\n"
-        "state = {**model.encoder.model.state_dict(), **model.head.state_dict()}\n"
-        f"torch.save(state, {str(tmp_path)!r} + f'/{{rank}}.pt')\n"
+        "encoder = xl.load_encoder(encoder, device='cpu')\n"
+        "train = xl.load_corpus('ud/en_toy:train', data=data)\n"
+        "recipe = xl.Recipe.model_validate_json(Path(folder, 'recipe.json').read_text())\n"
+        "model = xl.finetune(encoder, 'parsing', train=train, recipe=recipe, seed=1)\n"
         "assert model.facts['processes'] == 2\n"
+        "state = {**model.encoder.model.state_dict(), **model.head.state_dict()}\n"
+        "torch.save(state, Path(folder, f'{processes().rank}.pt'))\n"
         "leave_processes()\n"
-    )  # fmt: skip
+    )
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node",
-        "2",
-        "--master-port",
-        str(port),
-        script,
-    ]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(port)]
+    command += [str(script), str(tiny_bert), str(treebanks), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]
     first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
     assert all(torch.equal(first[key], second[key]) for key in first)
-    alone = run(encoder, "parsing", toy, RECIPE.model_copy(update={"select": "last"}))
+    alone = run(encoder, "parsing", toy, recipe)
     expected = {**alone.encoder.model.state_dict(), **alone.head.state_dict()}
-    for key, tensor in expected.items():
-        torch.testing.assert_close(first[key], tensor, atol=2e-4, rtol=1e-3, msg=key)
+    worst = max(float((first[key] - tensor).abs().max()) for key, tensor in expected.items())
+    assert worst < 1e-6, worst
 
 
 def test_bfloat16_trains_and_predicts(encoder, task, toy):

@@ -27,16 +27,22 @@ def _lines(kind: str, data: str | None) -> list[str]:
     if kind == "tasks":
         from crosslens.tasks import TASKS
 
-        return [f"{name:<10} needs {', '.join(task.needs)}; scored by {task.metric}" for name, task in TASKS.items()]
+        return [
+            f"{name:<8} needs {', '.join(task.needs)}; scored by {task.metric}"
+            + ("; " if task.settings else "")
+            + " ".join(f"{key}={value}" for key, value in task.settings.items())
+            for name, task in TASKS.items()
+        ]
     if kind == "recipes":
         from crosslens.training.recipe import RECIPES, Recipe
 
         usual = Recipe()
-        return [
-            f"{name:<16} "
-            + " ".join(f"{k}={v}" for k, v in recipe if v != getattr(usual, k) or k in ("batch", "epochs"))
-            for name, recipe in RECIPES.items()
-        ]
+        lines = []
+        for name, recipe in RECIPES.items():
+            settings = {k: v for k, v in recipe if v != getattr(usual, k) or k in ("batch", "epochs")}
+            settings |= settings.pop("task", {})
+            lines.append(f"{name:<22} " + " ".join(f"{key}={value}" for key, value in settings.items()))
+        return lines
     if kind == "measures":
         from crosslens.similarity.compare import MEASURES
 

@@ -83,7 +83,7 @@ def say(text: str) -> None:
 
 
 ODDITIES = {
-    "unknown_gold": "words have a label that training never saw; they count as errors",
+    "unknown_gold": "gold labels were never seen in training; they count as errors",
     "unknown_words": "words have no subword; they were read as the unknown token, and scored",
     "cut_words": "words have so many subwords that only the first were read",
 }
