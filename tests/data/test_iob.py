@@ -43,6 +43,7 @@ def written(folder: Path, text: str, name="x.iob2") -> Path:
         (UNER, [("Anna", "Smith", "slept", "."), ("#", "Paris")], ("B-PER", "I-PER", "O", "O"), ["d-1", "d-2"]),
         (CONLL, [("Anna", "slept"), ("#", "Paris")], ("B-PER", "O"), [None, None]),
         (MASAKHA, [("Ndekete", "Anna", "#"), ("Waaw",)], ("O", "B-PER", "O"), [None, None]),
+        ("A O\n \t\nB O\n", [("A",), ("B",)], ("O",), [None, None]),
         ("Paris\nis\n\nhere\n", [("Paris", "is"), ("here",)], None, [None, None]),
     ],
 )

@@ -11,6 +11,7 @@ from crosslens.encoders.batch import make_batch
 from crosslens.encoders.reading import read_windows
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
+from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -105,6 +106,14 @@ def test_predictions_fit_the_words_and_padding_changes_nothing(task, encoder, co
         annotated = task.annotate(sentence, words, labels)
         assert annotated.words == sentence.words
         assert all(getattr(annotated, layer) is not None for layer in task.needs)
+
+
+def test_a_saved_model_predicts_the_same(corpus, trained, tmp_path):
+    model, _ = trained
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert (again.task, again.labels, again.recipe) == (model.task, model.labels, model.recipe)
+    assert predict(again, corpus) == predict(model, corpus)
 
 
 def test_the_order_of_the_sentences_changes_nothing(corpus, trained):

@@ -80,7 +80,7 @@ def read(
     """
     file = str(path)
     text = read_text(path)
-    found = list(blocks(text))
+    found = list(blocks(text, spaces_are_empty=True))
     layout = _layout([line for _, block in found for line in block], prefixed)
     sentences = []
     waiting: list[str] = []  # what stands between documents belongs to the sentence behind it

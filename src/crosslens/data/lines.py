@@ -32,16 +32,20 @@ def read_text(path: str | Path) -> str:
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
 
 
-def blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, list[str]]]:
     """The stretches that empty lines separate, each with the number of its first line.
 
     Empty lines belong to the block before them, so that all lines of all blocks are the file.
+
+    Args:
+        text: a file's text.
+        spaces_are_empty: whether a line of spaces and tabs separates as well.
     """
     block: list[str] = []
     start, filled, closed = 1, False, False
     lines = text.split("\n")  # not splitlines, which cuts at a dozen more characters
     for number, line in enumerate(lines, start=1):
-        blank = line in ("", "\r")
+        blank = line in ("", "\r") or (spaces_are_empty and not line.strip(" \t\r"))
         if closed and not blank:
             yield start, block
             block, start, filled, closed = [], number, False, False

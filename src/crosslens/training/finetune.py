@@ -75,7 +75,7 @@ def finetune(
         task: a task or its name.
         train: the source language's training data, or its name.
         dev: the source language's development data; needed where the recipe selects the best epoch.
-        recipe: None: the first paper's for this task.
+        recipe: None: the first paper's for this task. Its settings of the task apply to a task that is named.
         seed: of the head, the order and dropout.
         state: a file that keeps the training's state while it runs. Where it is there already, training goes on from
             it, to the same bits on a CPU. It stays when training is done: the caller removes it when the model is
