@@ -15,17 +15,21 @@ PIECES = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -
 PIECES += [(letter, -6.0) for letter in "abcdefgh"] + [("▁dog", -4.5), ("猫", -7.0), ("z", -20.0), ("<mask>", 0.0)]
 
 
+ROWS = len(PIECES) + 3
+"""The real file has more embeddings than pieces."""
+
+
 def packed_file(generator):
     """A model in the layout of the package's file, and the weights in it as a loop over its bytes reads them."""
     tensors = {
-        "emb.word": len(PIECES) * WIDTH, "emb.pos": 24 * WIDTH, "emb.type": 2 * WIDTH, "emb.ln.w": WIDTH,
+        "emb.word": ROWS * WIDTH, "emb.pos": 24 * WIDTH, "emb.type": 2 * WIDTH, "emb.ln.w": WIDTH,
         "emb.ln.b": WIDTH,
     }  # fmt: skip
     for name, outputs in LAYER.items():
         inputs = 2 * WIDTH if name == "fo" else WIDTH
         tensors[f"l0.{name}.w"] = WIDTH if outputs is None else outputs * inputs
         tensors[f"l0.{name}.b"] = WIDTH if outputs is None else outputs
-    head = b"E5S1" + struct.pack("<I7i", 1, WIDTH, 1, 2, 2 * WIDTH, len(PIECES), 24, 2) + struct.pack("<fi", 1e-12, 32)
+    head = b"E5S1" + struct.pack("<I7i", 1, WIDTH, 1, 2, 2 * WIDTH, ROWS, 24, 2) + struct.pack("<fi", 1e-12, 32)
     blob = [piece.encode() for piece, _ in PIECES]
     head += struct.pack("<5iQ", len(PIECES), 0, 2, 1, 3, sum(map(len, blob)))
     head += np.cumsum([0, *map(len, blob)]).astype("<u4").tobytes()

@@ -76,7 +76,7 @@ def test_the_wrong_architecture_is_an_error(copy_of):
 
 def test_shapes_that_do_not_fit(copy_of):
     configure(copy_of, hidden_size=64)
-    with pytest.raises(EncoderError, match="the weights cannot be read"):
+    with pytest.raises(EncoderError, match=r"is \(32,\) in the checkpoint and \(64,\) by config.json"):
         load_encoder(copy_of)
 
 

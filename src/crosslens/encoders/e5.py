@@ -165,7 +165,8 @@ def write_checkpoint(
         _write_json(
             partial / "config.json",
             {
-                "architectures": ["BertModel"], "model_type": "bert", "vocab_size": len(pieces),
+                "architectures": ["BertModel"], "model_type": "bert",
+                "vocab_size": len(tensors["embeddings.word_embeddings.weight"]),  # has rows that are no piece's
                 "hidden_size": shape["hidden"], "num_hidden_layers": shape["layers"],
                 "num_attention_heads": shape["heads"], "intermediate_size": shape["intermediate"],
                 "hidden_act": "gelu", "max_position_embeddings": shape["positions"],

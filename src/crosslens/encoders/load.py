@@ -114,10 +114,15 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
     try:
         model, info = loader.from_pretrained(
             name, config=config, dtype=torch.float32, attn_implementation=family.attention,
-            output_loading_info=True, **extra, **options,
+            output_loading_info=True, ignore_mismatched_sizes=True, **extra, **options,
         )  # fmt: skip
     except Exception as error:  # OSError, RuntimeError, SafetensorError, …: whatever the file did to the reader
         raise EncoderError(f"{name}: the weights cannot be read: {_reason(error)}") from None
+    for key, has, needs in sorted(info["mismatched_keys"]):
+        raise EncoderError(
+            f"{name}: the tensor {key} is {tuple(has)} in the checkpoint and {tuple(needs)} by config.json",
+            hint="config.json and the weights are of different checkpoints",
+        )
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise EncoderError(
