@@ -246,6 +246,13 @@ def test_a_prediction_for_other_sentences(run, treebanks, tmp_path):
     assert (status, "fewer.conllu: 5 sentences, where the gold" in said) == (2, True)
 
 
+def test_what_was_long_in_training_is_said_as_it_is_written(run, tiny_bert):
+    """``ud/en_toy:train:`` must not become a picture of a train."""
+    status, _, said = finetune(run, tiny_bert, "--set", "window=12", "--set", "context=4")
+    assert status == 0
+    assert "ud/en_toy:train: 4 sentences were read in several windows" in said
+
+
 def test_parsing_end_to_end(run, tiny_bert, treebanks, tmp_path):
     status, shown, said = run(
         "finetune", "parsing", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud", "--out", "out", *FAST,

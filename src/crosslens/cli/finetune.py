@@ -125,7 +125,10 @@ def command(
     if not alone:
         return
     say(f"trained {model.facts['steps']} steps in {model.facts['seconds']} s")
-    for fact, words in (("train_split_sentences", "read in several windows"), ("train_cut_words", "cut words")):
+    for fact, words in (
+        ("train_split_sentences", "sentences were read in several windows"),
+        ("train_cut_words", "words have so many subwords that only the first were read"),
+    ):
         if model.facts[fact]:
             say(f"{train_corpus.name}: {model.facts[fact]} {words}")
     with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:

@@ -37,9 +37,9 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         str(name): ["–" if value != value else _number(value, str(name), decimals) for value in frame[name]]
         for name in frame.columns
     }
-    console = Console()
+    console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
-    console = Console(width=room)
+    console = Console(width=room, emoji=False)
     room -= max(map(len, labels)) + 2
     for number, names in enumerate(_fitting(columns, room)):
         heading = title if number == 0 else "(further columns)"
@@ -79,7 +79,7 @@ def _number(value: float, column: str, decimals: int) -> str:
 
 def say(text: str) -> None:
     """A line for the person at the terminal, on standard error."""
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True, markup=False)
+    Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
 
 
 ODDITIES = {
@@ -113,7 +113,7 @@ class Bar:
 @contextmanager
 def progress(what: str, *, shown: bool = True) -> Iterator[Bar]:
     """A bar that goes when the block ends."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     columns = (
         TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[words]}"),
