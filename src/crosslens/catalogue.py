@@ -9,6 +9,9 @@ collection lies as it is published:
     wikiann       ``wikiann/en/train``
     wikineural    ``wikineural/en/train.conll``
     masakhaner    ``masakhaner/…/wol/train.txt``
+
+``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
+``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
 """
 
 import os
@@ -25,8 +28,11 @@ from crosslens.data import conllu, iob, text
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
+from crosslens.lab.laboratory import Laboratory
+from crosslens.lab.presets import find_laboratory
 
 SPLITS = ("train", "dev", "test")
+LAB = "lab"
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
@@ -102,13 +108,16 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
     """Read corpora that are translations of one another, joined by sentence id.
 
     Args:
-        name: ``ud/pud`` is every PUD treebank there is.
+        name: ``ud/pud`` is every PUD treebank there is, ``lab/all`` every artificial language.
         languages: only these.
         data: a folder that is looked through first.
 
     Raises:
         DataError: when there is none of that name, or none of a language; or when ids differ.
     """
+    if name.startswith(f"{LAB}/all"):
+        _, laboratory = _find_lab(name.removeprefix(f"{LAB}/"))
+        return laboratory.parallel(languages)
     treebank = name.removeprefix("ud/")
     if not name.startswith("ud/") or not treebank.isidentifier():
         raise DataError(f"{name!r} names no parallel corpus", hint="for example ud/pud, every PUD treebank")
@@ -132,6 +141,9 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     if not named or not set(named["corpus"]) & set("*?"):
         return [pattern]
     collection, split = named["collection"], named["split"]
+    if collection == LAB:
+        names = [f"{LAB}/{language}" for language in find_laboratory().languages]
+        return [name + (f":{split}" if split else "") for name in names if fnmatchcase(name, pattern.partition(":")[0])]
     found = _find_all(collection, named["corpus"], data, split=split or "test")
     if not found:
         raise _missing(collection, named["corpus"], split or "test", data)
@@ -145,6 +157,7 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
         for collection, find in COLLECTIONS.items():
             for corpus, split in find(root.folder):
                 there.setdefault(f"{collection}/{corpus}", set()).add(split)
+    there |= {f"{LAB}/{language}": set(SPLITS) for language in find_laboratory().languages}
     return {name: [split for split in SPLITS if split in there[name]] for name in sorted(there)}
 
 
@@ -163,13 +176,22 @@ def name_split(name: str, split: str) -> str:
 def _named(name: str) -> re.Match | None:
     """A name of a collection's corpus; None for what can only be a path."""
     named = _NAME.match(name)
-    return named if named and named["collection"] in COLLECTIONS else None
+    return named if named and named["collection"] in (*COLLECTIONS, LAB) else None
+
+
+def _find_lab(name: str) -> tuple[str, Laboratory]:
+    """``sov`` or ``sov_no_anchors``: the language, and the laboratory of the preset."""
+    language, _, preset = name.partition("_")
+    return language, find_laboratory(preset.replace("_", "-") or "good")
 
 
 def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     if split not in SPLITS:
         raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
+    if collection == LAB:
+        language, laboratory = _find_lab(corpus)
+        return replace(laboratory.corpus(language, split=split), name=f"{LAB}/{corpus}:{split}")
     for root in roots(data):
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:

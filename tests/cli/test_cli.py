@@ -297,6 +297,26 @@ def test_entities_end_to_end(run, tiny_bert, treebanks, tmp_path):
     assert (status, "ner is written as .iob2" in said) == (2, True)
 
 
+def test_a_laboratory_as_files_and_as_corpora(run, tiny_bert, tmp_path):
+    status, _, said = run("lab", "export", "--preset", "no-anchors", "--seed", "3", "--out", "lab")
+    assert status == 0
+    assert "next: crosslens pretrain lab/pretrain.yaml --out lab/encoder" in said
+    made = {str(path.relative_to(tmp_path / "lab")) for path in (tmp_path / "lab").rglob("*") if path.is_file()}
+    assert {"src/train.conllu", "sov/test.iob2", "text/gen.txt", "dictionaries/src-adj.txt", "pretrain.yaml"} <= made
+    assert len(read("lab/src/train.conllu")) == 2000
+    status, shown, said = run(
+        "finetune", "pos", tiny_bert, "--train", "lab/src[:20]", "--test", "lab/sov[:10]", "--out", "o", *FAST,
+        "--set", "select=last",
+    )  # fmt: skip
+    assert status == 0, said
+    assert "sov lab/sov:test[:10]" in shown
+    status, shown, _ = run("list", "presets")
+    assert "no-anchors  no word is shared but the full stop" in shown
+    assert run("lab", "export", "--preset", "goood", "--out", "x")[0] == 2
+    assert run("demo", "--preset", "goood", "--out", "x")[0] == 2
+    assert not (tmp_path / "x").exists()
+
+
 TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
 
 

@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from crosslens.errors import DataError, RequestError
 from crosslens.settings import read_settings
 from crosslens.training.loop import Loop
 from crosslens.training.pretrain import Pretraining, Shape, Vocabulary, pretrain
-from crosslens.training.streams import Masker, cut_streams
+from crosslens.training.streams import Masker, cut_streams, sort_lines
 from crosslens.training.vocabulary import VOCABULARIES
 
 
@@ -208,3 +209,50 @@ def test_a_folder_of_someone_elses_is_left_alone(texts, tmp_path):
     with pytest.raises(RequestError, match="no training of ours"):
         pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
     assert [p.name for p in (tmp_path / "out.partial").iterdir()] == ["precious"]
+
+
+def test_whole_words(texts):
+    lines = (texts / "en.txt").read_text().split("\n")
+    tokenizer = VOCABULARIES["words"](lines, size=200, positions=24)
+    assert tokenizer.convert_ids_to_tokens(tokenizer("the cat yawns")["input_ids"]) == [
+        "[CLS]", "the", "cat", "[UNK]", "[SEP]"
+    ]  # fmt: skip
+    few = VOCABULARIES["words"](lines, size=50, positions=24)
+    assert {"the", "."} <= set(few.get_vocab())
+    assert len(VOCABULARIES["words"](lines, size=8, positions=24)) == 8
+
+
+def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(texts):
+    text = {language: (texts / f"{language}.txt").read_text().split("\n") for language in ("en", "fr")}
+    tokenizer = VOCABULARIES["words"]([line for lines in text.values() for line in lines], size=200, positions=24)
+    lines = sort_lines(text, tokenizer, length=24, budget=60, seed=1)
+    expected = Counter(tuple(tokenizer(line)["input_ids"]) for its in text.values() for line in its if line)
+    steps = sum(-(-len(rows) // (60 // rows.shape[1])) for rows in lines.sequences)
+    epochs = []
+    for epoch in range(2):
+        batches = [lines.batch(epoch * steps + step, size=0) for step in range(steps)]
+        assert all(batch.size <= 60 for batch in batches)
+        assert Counter(tuple(row.tolist()) for batch in batches for row in batch) == expected
+        epochs.append([batch.tolist() for batch in batches])
+    assert epochs[0] != epochs[1]
+    assert lines.subwords(steps, size=0) == sum(len(ids) * times for ids, times in expected.items())
+    again = sort_lines(text, tokenizer, length=24, budget=60, seed=1)
+    np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
+    with pytest.raises(RequestError, match="no line of the text has a subword"):
+        sort_lines({"en": [""]}, tokenizer, length=24, budget=60, seed=1)
+
+
+def test_pretraining_on_lines_with_words_and_its_own_embedding_rate(texts, tmp_path):
+    shape = SMALL.shape.model_copy(update={"embedding_range": 0.3})
+    settings = SMALL.model_copy(
+        update={"reading": "lines", "vocabulary": Vocabulary(kind="words", size=100), "shape": shape,
+                "embedding_learning_rate": 1e-2, "steps": 12}
+    )  # fmt: skip
+    facts = pretrain(settings, tmp_path / "a", base=texts, device="cpu")
+    assert facts["steps"] == 12
+    assert facts["subwords"] <= 12 * 4 * 24
+    other = settings.model_copy(update={"embedding_learning_rate": None})
+    pretrain(other, tmp_path / "b", base=texts, device="cpu")
+    assert weights(tmp_path / "a") != weights(tmp_path / "b")
+    tables = [load_encoder(tmp_path / name, device="cpu").model.get_input_embeddings().weight for name in "ab"]
+    assert all(0.2 < float(table.detach().std()) < 0.5 for table in tables)

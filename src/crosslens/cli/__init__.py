@@ -11,6 +11,7 @@ from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError
 
 COMMANDS = {
+    "demo": "The finding, from raw text to a page, in three minutes and with no download.",
     "finetune": "Fine-tune an encoder on one language, evaluate it on others.",
     "evaluate": "Score a fine-tuned model on more corpora.",
     "predict": "Annotate a corpus with a fine-tuned model.",
@@ -20,6 +21,7 @@ COMMANDS = {
     "pretrain": "Pretrain a masked language model from a settings file.",
     "encoders": "Get and inspect encoders.",
     "data": "Get treebanks.",
+    "lab": "Artificial languages, of which everything is known.",
     "list": "What there is: tasks, recipes, measures, corpora, families.",
     "doctor": "What crosslens runs on: versions, devices, threads, data.",
 }

@@ -4,14 +4,14 @@ import click
 
 from crosslens.cli.options import data_option
 
-KINDS = ("tasks", "recipes", "measures", "families", "corpora")
+KINDS = ("tasks", "recipes", "measures", "families", "presets", "corpora")
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @data_option
 def command(kind: str | None, data: str | None) -> None:
-    """List KIND: tasks, recipes, measures, families or corpora [all of them]."""
+    """List KIND: tasks, recipes, measures, families, presets or corpora [all of them]."""
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
@@ -51,6 +51,10 @@ def _lines(kind: str, data: str | None) -> list[str]:
         from crosslens.encoders.families import FAMILIES, REFUSED
 
         return [*FAMILIES, *(f"{name} (refused: {reason})" for name, reason in REFUSED.items())]
+    if kind == "presets":
+        from crosslens.lab.presets import DESCRIPTIONS
+
+        return [f"{name:<11} {description}" for name, description in DESCRIPTIONS.items()]
     from crosslens.catalogue import list_corpora
 
     return [f"{name:<16} {', '.join(splits)}" for name, splits in list_corpora(data).items()]

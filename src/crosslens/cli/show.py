@@ -105,6 +105,10 @@ class Bar:
     drawn: Progress
     task: TaskID
 
+    def begin(self, what: str) -> None:
+        """Another stage, with a time of its own."""
+        self.drawn.reset(self.task, description=what)
+
     def show(self, done: int, total: int | None = None, words: str = "") -> None:
         """So much is done, of so much, and a few words."""
         self.drawn.update(self.task, completed=done, total=total, words=words)

@@ -23,7 +23,7 @@ from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.identity import digest, stream_seed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
-from crosslens.training.streams import Masker, cut_streams
+from crosslens.training.streams import Masker, cut_streams, sort_lines
 from crosslens.training.vocabulary import SPECIALS, VOCABULARIES
 
 Count = Annotated[int, Field(ge=1)]
@@ -41,11 +41,11 @@ class Vocabulary(_Strict):
     """Which subwords.
 
     Attributes:
-        kind: ``bpe`` or ``wordpiece``.
+        kind: ``bpe``, ``wordpiece``, or ``words`` for whole words between spaces.
         size: pieces, special tokens included.
     """
 
-    kind: Literal["bpe", "wordpiece"] = "bpe"
+    kind: Literal["bpe", "wordpiece", "words"] = "bpe"
     size: Annotated[int, Field(ge=50)] = 8000
 
 
@@ -59,6 +59,7 @@ class Shape(_Strict):
         feedforward: width inside a layer; None: four times the width.
         positions: longest sequence.
         dropout: in pretraining, and what fine-tuning finds in the checkpoint.
+        embedding_range: standard deviation of fresh word embeddings; None: as all weights.
         initializer_range: standard deviation of fresh weights; None: 0.55 / sqrt(width). BERT's 0.02 belongs to width
             768; a narrow encoder that starts so close to nothing trains slowly, and a layer drawn anew is close to no
             layer at all.
@@ -71,6 +72,7 @@ class Shape(_Strict):
     positions: Annotated[int, Field(ge=8)] = 128
     dropout: Share = 0.0
     initializer_range: Positive | None = None
+    embedding_range: Positive | None = None
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "Shape":
@@ -108,9 +110,12 @@ class Pretraining(_Strict):
         vocabulary: which subwords.
         shape: how large an encoder.
         steps: of the optimiser.
-        batch: sequences a step.
+        reading: ``streams``: each language's text is one stream, cut into sequences of all positions, and a step reads
+            one language; ``lines``: a sequence is a line, and a step reads lines of one length, of all languages.
+        batch: sequences a step; of lines as many as have that many positions together.
         masking: what is hidden.
         learning_rate: the peak.
+        embedding_learning_rate: the peak for word embeddings; None: the same.
         warmup: share of the steps.
         betas: AdamW's decay rates.
         weight_decay: on matrices.
@@ -123,9 +128,11 @@ class Pretraining(_Strict):
     vocabulary: Vocabulary = Vocabulary()
     shape: Shape = Shape()
     steps: Count = 2000
+    reading: Literal["streams", "lines"] = "streams"
     batch: Count = 16
     masking: Masking = Masking()
     learning_rate: Positive = 1e-3
+    embedding_learning_rate: Positive | None = None
     warmup: Share = 0.05
     betas: tuple[Share, Share] = (0.9, 0.98)
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
@@ -176,10 +183,13 @@ def pretrain(
         everything, size=settings.vocabulary.size, positions=settings.shape.positions
     )
     masking = settings.masking
-    streams = cut_streams(
-        text, tokenizer, length=settings.shape.positions, steps=settings.steps, exponent=settings.exponent,
-        seed=settings.seed,
-    )  # fmt: skip
+    length = settings.shape.positions
+    if settings.reading == "lines":
+        streams = sort_lines(text, tokenizer, length=length, budget=settings.batch * length, seed=settings.seed)
+    else:
+        streams = cut_streams(
+            text, tokenizer, length=length, steps=settings.steps, exponent=settings.exponent, seed=settings.seed
+        )
     masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
     partial = folder.with_name(f"{folder.name}.partial")
     _claim(partial, identity)  # after all that can be wrong with the request
@@ -191,14 +201,22 @@ def pretrain(
         clip=settings.clip,
     )  # fmt: skip
     groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
+    if settings.embedding_learning_rate:
+        table = model.get_input_embeddings().get_parameter("weight")
+        groups = [{**group, "params": [p for p in group["params"] if p is not table]} for group in groups]
+        groups.append({"params": [table], "peak": settings.embedding_learning_rate, "weight_decay": 0.0})
     loop: Loop[tuple[np.ndarray, np.ndarray, np.ndarray]] = Loop(
         model, groups, optimiser, seed=settings.seed, identity=identity
     )
     if (partial / "state.pt").exists():
         loop.load(partial / "state.pt")
 
+    read_here = 0
+
     def batches(step: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        nonlocal read_here
         ids = streams.batch(step, size=settings.batch)
+        read_here += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
         return [(ids, *masker.hide(ids, generator))]
 
@@ -211,18 +229,16 @@ def pretrain(
         gold = torch.from_numpy(ids[chosen]).to(device)
         return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
 
-    begun = loop.step
-
     def after_step(step: int, mean: float) -> None:
         if step % save_every == 0 and step < settings.steps:
             loop.save(partial / "state.pt")
         if progress is not None:
-            progress(step, settings.steps, mean, (step - begun) * settings.batch * settings.shape.positions)
+            progress(step, settings.steps, mean, read_here)
 
     loop.run(batches, loss, after_step=after_step)
     facts = {
         "loss": float(np.mean(loop.losses)), "steps": loop.step,
-        "subwords": settings.steps * settings.batch * settings.shape.positions,
+        "subwords": streams.subwords(settings.steps, size=settings.batch),
     }  # fmt: skip
     description = {
         "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"), "facts": facts,
@@ -251,7 +267,12 @@ def fresh_model(settings: Pretraining, tokenizer: PreTrainedTokenizerFast) -> Be
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
-        return BertForMaskedLM(config)
+        model = BertForMaskedLM(config)
+        if shape.embedding_range:
+            table = model.get_input_embeddings().get_parameter("weight")
+            with torch.no_grad():
+                table.mul_(shape.embedding_range / config.initializer_range)
+        return model
 
 
 def _claim(partial: Path, identity: str) -> None:

@@ -91,6 +91,8 @@ RECIPES: dict[str, Recipe] = {
     "wu2019-ref.ner": Recipe(
         batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64
     ),
+    # Measured for artificial languages and encoders of width 64 (see `crosslens lab`).
+    "lab": Recipe(batch=32, learning_rate=1e-3, epochs=3, limit=1000, encoder_dropout="off", select="last"),
     # Measured for encoders of some 20 million parameters and a thousand sentences: the published learning rates
     # leave a fresh layer untrained after so few steps.
     "small": Recipe(

@@ -1,4 +1,4 @@
-"""Raw text as a masked language model reads it: streams cut into sequences, and what is hidden in them."""
+"""Raw text as a masked language model reads it: as streams or line by line, and what is hidden in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +39,75 @@ class Streams:
         shuffled = np.concatenate([np.random.default_rng(seed).permutation(len(rows)) for seed in seeds])
         start = first - rounds[0] * len(rows)
         return rows[shuffled[start : start + size]]
+
+    def subwords(self, steps: int, *, size: int) -> int:
+        """How many are read in the first so many steps, special tokens included."""
+        return steps * size * self.sequences[0].shape[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """Lines of all languages together; a step reads lines of one length, so there is no padding either.
+
+    Attributes:
+        sequences: for each length that occurs ``(lines, length)`` ids, special tokens included.
+        budget: subwords a step, at most.
+        seed: of the order.
+    """
+
+    sequences: tuple[np.ndarray, ...]
+    budget: int
+    seed: int
+
+    def batch(self, step: int, *, size: int) -> np.ndarray:
+        """The ids of a step, ``(lines, length)``; every line once an epoch, lines and batches in shuffled order."""
+        plan = self._plan()
+        epoch, place = divmod(step, len(plan))
+        which, first = plan[np.random.default_rng(stream_seed(self.seed, "lines", epoch)).permutation(len(plan))[place]]
+        rows = self.sequences[which]
+        shuffled = np.random.default_rng(stream_seed(self.seed, "lines", epoch, int(which))).permutation(len(rows))
+        return rows[shuffled[first : first + self._rows(rows)]]
+
+    def subwords(self, steps: int, *, size: int) -> int:
+        """How many are read in the first so many steps, special tokens included."""
+        return sum(self.batch(step, size=size).size for step in range(steps))
+
+    def _rows(self, rows: np.ndarray) -> int:
+        return max(1, self.budget // rows.shape[1])
+
+    def _plan(self) -> np.ndarray:
+        """``(batches, 2)``: which length, and its first line."""
+        return np.asarray(
+            [(i, first) for i, rows in enumerate(self.sequences) for first in range(0, len(rows), self._rows(rows))]
+        )
+
+
+def sort_lines(
+    text: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerFast, *, length: int, budget: int, seed: int
+) -> Lines:
+    """Sort all languages' lines by their length.
+
+    Args:
+        text: language -> lines.
+        tokenizer: from `vocabulary`.
+        length: subwords a line has at most, special tokens included; what is behind them is cut.
+        budget: subwords a step, at most.
+        seed: of the order.
+
+    Raises:
+        RequestError: when no line has a subword.
+    """
+    vocabulary = tokenizer.get_vocab()
+    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
+    by_length: dict[int, list[list[int]]] = {}
+    for lines in text.values():
+        for ids in encode_lines(lines, tokenizer):
+            if ids:
+                framed = [first, *ids[: length - 2], last]
+                by_length.setdefault(len(framed), []).append(framed)
+    if not by_length:
+        raise RequestError("no line of the text has a subword")
+    return Lines(tuple(np.asarray(by_length[size], np.int64) for size in sorted(by_length)), budget, seed)
 
 
 def cut_streams(

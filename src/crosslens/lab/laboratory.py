@@ -1,0 +1,209 @@
+"""A laboratory: a world, languages that realise it, and the corpora made of them.
+
+Gold annotation comes from where the words come from, so it has no errors. The same seed makes the same corpora.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.parallel import Parallel, join
+from crosslens.data.sentence import Sentence, Where
+from crosslens.errors import RequestError, suggest
+from crosslens.identity import stream_seed
+from crosslens.lab.grammar import KINDS, Tree
+from crosslens.lab.language import Language, heads_of
+from crosslens.lab.lexicon import Shares, Words, make_lexicons
+from crosslens.lab.world import World, WorldSettings
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+SIZES = {"train": 2000, "dev": 300, "test": 500}
+"""Sentences of each split."""
+
+FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tense=Past")}
+"""What is drawn for words of these kinds, and is heard in languages with suffixes."""
+
+
+class LaboratorySettings(BaseModel):
+    """What a laboratory is made of.
+
+    Attributes:
+        world: its size.
+        languages: name -> grammar; the first is the source.
+        anchors: share of the content words that are one word in all languages, spread over frequent and rare ones.
+        names: share of the names that are.
+        numerals: share of the numerals that are.
+        cognates: share of the other content words that are the source's after a sound change.
+        false_friends: share of the rest that some other language uses for another concept.
+        homonyms: share of the verbs and adjectives that sound like a noun.
+        sentences: of raw text a language.
+        seed: of everything.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    world: WorldSettings = WorldSettings()
+    languages: dict[str, Language]
+    anchors: Share = 0.25
+    names: Share = 1.0
+    numerals: Share = 1.0
+    cognates: Share = 0.0
+    false_friends: Share = 1.0
+    homonyms: Share = 0.05
+    sentences: Annotated[int, Field(ge=1)] = 30_000
+    seed: int = 0
+
+    @field_validator("languages")
+    @classmethod
+    def _named(cls, languages: dict[str, Language]) -> dict[str, Language]:
+        wrong = [name for name in languages if not (name.isascii() and name.isalnum() and name.islower())]
+        if wrong or not languages:
+            raise ValueError(f"languages are named in small letters and digits, and {wrong or 'none'} is not")
+        return languages
+
+
+class Laboratory:
+    """A laboratory, made from its settings.
+
+    Args:
+        settings: all that it depends on.
+    """
+
+    def __init__(self, settings: LaboratorySettings) -> None:
+        self.settings = settings
+        self.world = World(settings.world, settings.seed)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages; the first is the source."""
+        return tuple(self.settings.languages)
+
+    @cached_property
+    def lexicons(self) -> dict[str, list[str]]:
+        """Each language's word for each concept, without suffixes."""
+        its = self.settings
+        shares = Shares(its.anchors, its.names, its.numerals, its.cognates, its.false_friends, its.homonyms)
+        return make_lexicons(self.world, its.languages, shares, seed=its.seed)
+
+    def corpus(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
+        """Annotated sentences: UPOS, features, heads, relations and entities.
+
+        The test sets of all languages are translations of one another, joined by id; train and dev sets are not.
+
+        Args:
+            language: one of `languages`.
+            split: ``train``, ``dev`` or ``test``.
+            sentences: how many; the usual number of the split by default. Fewer are the first of more.
+
+        Raises:
+            RequestError: when there is no such language or split.
+        """
+        if split not in SIZES:
+            raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
+        grammar = self._grammar(language)
+        name = f"lab/{language}:{split}"
+        shared = () if split == "test" else (language,)
+        items = []
+        for number, (tree, concepts, marks) in enumerate(self._draws(split, *shared, count=sentences or SIZES[split])):
+            items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
+        return Corpus(tuple(items), name, language, split)
+
+    def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
+        """The test sets of these languages, or of all, which are translations of one another."""
+        chosen = sorted(languages or self.languages)
+        return join((self.corpus(language, sentences=sentences) for language in chosen), name="lab/all")
+
+    def text(self, language: str, *, sentences: int | None = None) -> list[str]:
+        """Raw text, a sentence a line; no sentence of one language translates one of another but by chance."""
+        grammar = self._grammar(language)
+        count = sentences or self.settings.sentences
+        forms = self._forms(language)
+        generator = np.random.default_rng(stream_seed(self.settings.seed, "text", language))
+        trees = self.world.trees
+        often = generator.multinomial(count, np.full(len(trees), 1 / len(trees)))
+        lines: list[str] = []
+        for tree, times in zip(trees, often.tolist(), strict=True):
+            order = grammar.linear(tree)
+            concepts = self.world.fill(tree, times, generator)[:, order]
+            marks = generator.integers(2, size=concepts.shape)
+            lines += map(" ".join, forms[concepts, marks].tolist())
+        return [lines[i] for i in generator.permutation(count)]
+
+    def dictionary(self, source: str, target: str) -> list[tuple[str, str]]:
+        """Translations of words, one pair a concept that both languages have a word for."""
+        pairs = zip(self.world.concepts, self._lexicon(source), self._lexicon(target), strict=True)
+        both = [self._grammar(language) for language in (source, target)]
+        return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in both)]
+
+    def _draws(self, *stream: str, count: int) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
+        """Sentences before anyone says them: structures, concepts, and what is drawn for number and tense."""
+        generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", *stream))
+        trees = self.world.trees
+        for which in generator.integers(len(trees), size=count):
+            tree = trees[which]
+            yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))
+
+    def _sentence(
+        self, language: str, grammar: Language, tree: Tree, concepts: np.ndarray, marks: np.ndarray, id: str, name: str
+    ) -> Sentence:
+        order = grammar.linear(tree)
+        forms, lemmas = self._forms(language), self._lexicon(language)
+        words = tuple(str(forms[concepts[place], marks[place]]) for place in order)
+        upos = tuple(KINDS[tree[place].kind].upos for place in order)
+        heads = tuple(heads_of(tree, order))
+        relations = tuple(tree[place].relation for place in order)
+        lines = [f"# sent_id = {id}\n", f"# text = {' '.join(words[:-1])}{words[-1]}\n"]
+        for number, place in enumerate(order):
+            values = FEATURES.get(upos[number])
+            misc = "SpaceAfter=No" if number == len(order) - 2 else "_"
+            columns = (
+                str(number + 1), words[number], lemmas[concepts[place]], upos[number], "_",
+                values[marks[place]] if values else "_", str(heads[number]), relations[number], "_", misc,
+            )  # fmt: skip
+            lines.append("\t".join(columns) + "\n")
+        return Sentence(
+            words=words, upos=upos, heads=heads, relations=relations, entities=_entities(tree, order), id=id,
+            where=Where(name, 1), lines=(*lines, "\n"),
+        )  # fmt: skip
+
+    def _forms(self, language: str) -> np.ndarray:
+        """``(concepts, 2)``: each word without and with the mark of plural or past."""
+        if language not in self._inflected:
+            words = self._lexicon(language)
+            grammar = self.settings.languages[language]
+            endings = Words(stream_seed(self.settings.seed, "suffixes", language))
+            suffix = {upos: endings.new(grammar.script)[:2] for upos in FEATURES}
+            marked = [
+                word + suffix[KINDS[kind].upos] if grammar.suffixes and KINDS[kind].upos in FEATURES else word
+                for word, (kind, _) in zip(words, self.world.concepts, strict=True)
+            ]
+            self._inflected[language] = np.asarray([words, marked], object).T
+        return self._inflected[language]
+
+    @cached_property
+    def _inflected(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def _lexicon(self, language: str) -> list[str]:
+        self._grammar(language)
+        return self.lexicons[language]
+
+    def _grammar(self, language: str) -> Language:
+        if language not in self.settings.languages:
+            raise RequestError(f"the laboratory has no language {language!r}", hint=suggest(language, self.languages))
+        return self.settings.languages[language]
+
+
+def _entities(tree: Tree, order: list[int]) -> tuple[str, ...]:
+    """IOB2: a name's type, and the words that continue it."""
+    tags = []
+    for number, place in enumerate(order):
+        kind = KINDS[tree[place].kind].entity
+        goes_on = tree[place].relation == "flat" and number and order[number - 1] == tree[place].head
+        tags.append("O" if kind is None else f"{'I' if goes_on else 'B'}-{kind}")
+    return tuple(tags)

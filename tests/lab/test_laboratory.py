@@ -1,0 +1,205 @@
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from crosslens.catalogue import list_corpora, load_corpus, load_parallel, match_corpora
+from crosslens.data import conllu, iob
+from crosslens.errors import RequestError
+from crosslens.lab.grammar import KINDS
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+from crosslens.lab.presets import PRESETS, find_laboratory
+
+LANGUAGES = {"src": Language(), "sov": Language(order="SOV", adposition="after", accusative=True)}
+
+
+def lab(**settings):
+    return Laboratory(LaboratorySettings(**{"languages": LANGUAGES, **settings}))
+
+
+def shared(one, *kinds):
+    """The share of the concepts of these kinds that both languages have one word for."""
+    words = zip(one.world.concepts, one.lexicons["src"], one.lexicons["sov"], strict=True)
+    same = [a == b for (kind, _), a, b in words if kind in kinds]
+    return sum(same) / len(same)
+
+
+def test_the_same_seed_makes_the_same_corpora():
+    for make in (lambda one: one.corpus("sov", split="train", sentences=50).digest, lambda one: one.text("sov")[:50]):
+        assert make(lab()) == make(lab())
+        assert make(lab()) != make(lab(seed=1))
+
+
+def test_in_another_process_too():
+    code = "from crosslens.lab.presets import find_laboratory as f; print(f().corpus('sov', sentences=30).digest)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == find_laboratory().corpus("sov", sentences=30).digest
+
+
+def test_test_sets_are_translations_and_training_sets_are_not():
+    one = lab()
+    source, target = (one.corpus(language, sentences=100) for language in ("src", "sov"))
+    for mine, its in zip(source.sentences, target.sentences, strict=True):
+        assert mine.id == its.id
+        skipped = {"DET", "AUX", "ADP"}
+        assert Counter(tag for tag in mine.upos if tag not in skipped) == Counter(
+            tag for tag in its.upos if tag not in skipped
+        )
+    pairs = dict(one.dictionary("src", "sov"))
+    nouns = [w for w, tag in zip(source[0].words, source[0].upos, strict=True) if tag == "NOUN"]
+    assert {pairs[noun] for noun in nouns} <= set(target[0].words)
+    train = [one.corpus(language, split="train", sentences=50) for language in ("src", "sov")]
+    assert [Counter(s.upos)["VERB"] for s in train[0].sentences] != [
+        Counter(s.upos)["VERB"] for s in train[1].sentences
+    ]
+    assert one.parallel(sentences=20).languages == ("sov", "src")
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_gold_is_whole_and_written_files_are_read_back(preset, tmp_path):
+    one = find_laboratory(preset)
+    for language in one.languages:
+        corpus = one.corpus(language, sentences=40)
+        assert corpus.layers == {"upos", "heads", "relations", "entities"}
+        conllu.check_trees(corpus)
+        conllu.write(corpus, tmp_path / "x.conllu")
+        again = conllu.read(tmp_path / "x.conllu")
+        assert [(s.words, s.upos, s.heads, s.relations) for s in again.sentences] == [
+            (s.words, s.upos, s.heads, s.relations) for s in corpus.sentences
+        ]  # fmt: skip
+        iob.write(corpus, tmp_path / "x.iob2")
+        assert [s.entities for s in iob.read(tmp_path / "x.iob2").sentences] == [s.entities for s in corpus.sentences]
+
+
+def test_entities_are_names():
+    corpus = lab().corpus("src", split="train", sentences=300)
+    for sentence in corpus.sentences:
+        for tag, kind in zip(sentence.entities, sentence.upos, strict=True):
+            assert (tag == "O") == (kind != "PROPN")
+    tags = Counter(tag for s in corpus.sentences for tag in s.entities)
+    assert {"B-PER", "I-PER", "B-LOC", "B-ORG"} <= set(tags)
+
+
+def test_text_is_of_the_same_grammar():
+    one = lab()
+    lines = one.text("sov", sentences=500)
+    assert len(lines) == 500
+    words = {word for line in lines for word in line.split()}
+    assert words <= set(one.lexicons["sov"])
+    assert all(line.endswith(one.lexicons["sov"][-1]) for line in lines)
+
+
+def test_shares():
+    content = [kind for kind, its in KINDS.items() if its.content]
+    none = lab(anchors=0, names=0, numerals=0, false_friends=0, homonyms=0)
+    assert shared(none, *content, "place", "numeral") == 0
+    assert shared(none, "full_stop") == 1
+    assert set(none.lexicons["src"]) & set(none.lexicons["sov"]) == {none.lexicons["src"][-1]}
+    every = lab(anchors=1, homonyms=0)
+    assert shared(every, *content, "place", "numeral") == 1
+    assert shared(every, "determiner") == 0
+    some = lab(anchors=0.25, false_friends=0, homonyms=0)
+    assert 0.2 < shared(some, *content) < 0.35
+    assert shared(some, "first_name", "surname", "place", "organisation") == 1
+
+
+def test_false_friends_are_words_of_other_concepts():
+    one = lab(anchors=0, names=0, numerals=0, false_friends=1, homonyms=0)
+    source, target = one.lexicons["src"], one.lexicons["sov"]
+    content = [i for i, (kind, _) in enumerate(one.world.concepts) if KINDS[kind].content]
+    friends = [i for i in content if target[i] in source]
+    assert len(friends) > 0.9 * len(content)
+    assert all(source[i] != target[i] for i in friends)
+    assert len(set(target)) == len(target)
+
+
+def test_homonyms_cognates_namesakes_and_suffixes():
+    one = lab(homonyms=1)
+    nouns = set(one.lexicons["src"][:36])
+    verbs = [w for (kind, _), w in zip(one.world.concepts, one.lexicons["src"], strict=True) if kind == "transitive"]
+    assert sum(verb in nouns for verb in verbs) >= 8
+    one = lab(anchors=0, cognates=1, false_friends=0, homonyms=0)
+    pairs = [
+        (a, b) for (kind, _), a, b in zip(one.world.concepts, *one.lexicons.values(), strict=True) if kind == "noun"
+    ]
+    assert all(len(a) == len(b) for a, b in pairs)
+    changes = {(x, y) for a, b in pairs[:9] for x, y in zip(a, b, strict=True)}
+    assert len(changes) == len({x for x, _ in changes})  # each sound becomes one other
+    one = lab(world={"namesakes": 1.0})
+    places = {w for (kind, _), w in zip(one.world.concepts, one.lexicons["src"], strict=True) if kind == "place"}
+    named = [w for (kind, _), w in zip(one.world.concepts, one.lexicons["src"], strict=True) if kind == "organisation"]
+    assert set(named) <= places
+    plain, marked = lab(), lab(languages={"src": Language(suffixes=True)})
+    bare = set(plain.lexicons["src"])
+    assert all(word in bare for s in plain.corpus("src").sentences for word in s.words)
+    forms = Counter()
+    for sentence in marked.corpus("src").sentences:
+        for line in sentence.lines:
+            columns = line.split("\t")
+            if len(columns) == 10 and columns[3] == "NOUN":
+                forms[columns[5], columns[1] == columns[2]] += 1
+    assert set(forms) == {("Number=Sing", True), ("Number=Plur", False)}
+
+
+@pytest.mark.parametrize("script", ["cyrillic", "greek", "hebrew", "georgian"])
+def test_scripts(script):
+    one = lab(languages={"src": Language(), "other": Language(script=script)}, anchors=0, names=0, false_friends=0)
+    words = {w for s in one.corpus("other", sentences=30).sentences for w in s.words[:-1]}
+    own = [word for word in words if not word.isascii()]
+    assert len(own) > 0.7 * len(words)
+
+
+def test_laboratories_are_corpora_by_name():
+    assert load_corpus("lab/sov:train[:10]").words == find_laboratory().corpus("sov", split="train", sentences=10).words
+    assert load_corpus("lab/sov").language == "sov"
+    assert load_corpus("lab/sov_cognates:dev").name == "lab/sov_cognates:dev"
+    assert match_corpora("lab/*") == ["lab/src", "lab/adj", "lab/gen", "lab/sov"]
+    assert load_parallel("lab/all", languages=["src", "sov"]).languages == ("sov", "src")
+    assert list_corpora()["lab/src"] == ["train", "dev", "test"]
+    with pytest.raises(RequestError, match=r"no language 'sow'.*did you mean 'sov'"):
+        load_corpus("lab/sow")
+    with pytest.raises(RequestError, match=r"no preset 'cognate'.*did you mean 'cognates'"):
+        load_corpus("lab/sov_cognate")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"anchors": 1.2}, "less than or equal to 1"),
+        ({"false_friends": -0.1}, "greater than or equal to 0"),
+        ({"languages": {}}, "languages are named in small letters"),
+        ({"languages": {"a_b": Language()}}, "languages are named in small letters and digits, and .*a_b"),
+        ({"languages": {"a": {"order": "SVV"}}}, "order"),
+    ],
+)
+def test_laboratories_that_cannot_be(settings, message):
+    with pytest.raises(ValidationError, match=message):
+        lab(**settings)
+
+
+def test_unknown_names():
+    with pytest.raises(RequestError, match=r"no preset 'god'.*'good'"):
+        find_laboratory("god")
+    with pytest.raises(RequestError, match=r"no language 'x'.*known: sov, src"):
+        lab().corpus("x")
+    with pytest.raises(RequestError, match="no split 'tset'"):
+        lab().corpus("src", split="tset")
+
+
+UDVALIDATE = Path(sys.executable).with_name("udvalidate")
+
+
+@pytest.mark.skipif(not UDVALIDATE.exists(), reason="udvalidate is not there: pip install udtools")
+def test_the_universal_dependencies_validator_accepts_it(tmp_path):
+    """Levels 1 and 2: the format, and what holds in every language. GPL, so run as a program."""
+    for preset in ("good", "no-anchors"):
+        one = find_laboratory(preset)
+        for language in one.languages:
+            conllu.write(one.corpus(language, split="train", sentences=300), tmp_path / "x.conllu")
+            command = [str(UDVALIDATE), "--lang=ud", "--level=2", str(tmp_path / "x.conllu")]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout[-800:] + done.stderr[-800:]
