@@ -142,9 +142,11 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
         return [pattern]
     collection, split = named["collection"], named["split"]
     if collection == LAB:
-        names = [f"{LAB}/{language}" for language in find_laboratory().languages]
-        return [name + (f":{split}" if split else "") for name in names if fnmatchcase(name, pattern.partition(":")[0])]
-    found = _find_all(collection, named["corpus"], data, split=split or "test")
+        languages, laboratory = _find_lab(named["corpus"])
+        preset = named["corpus"].removeprefix(languages)
+        found = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
+    else:
+        found = _find_all(collection, named["corpus"], data, split=split or "test")
     if not found:
         raise _missing(collection, named["corpus"], split or "test", data)
     return [f"{collection}/{corpus}" + (f":{split}" if split else "") for corpus in found]
