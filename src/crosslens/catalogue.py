@@ -231,6 +231,8 @@ def _load_path(name: str) -> Corpus:
 def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:
     known = list_corpora(data)
     name = f"{collection}/{corpus}"
+    if collection == LAB:
+        return DataError(f"there is no corpus {name!r}", hint=suggest(name, known))
     if name in known:
         there = ", ".join(known[name])
         return DataError(f"{name} has no {split} split here", hint=f"there is {there}")
