@@ -28,7 +28,7 @@ from crosslens.data import conllu, iob, text
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
-from crosslens.lab.laboratory import Laboratory
+from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
 
 SPLITS = ("train", "dev", "test")
@@ -184,7 +184,7 @@ def _named(name: str) -> re.Match | None:
 def _find_lab(name: str) -> tuple[str, Laboratory]:
     """``sov`` or ``sov_no_anchors``: the language, and the laboratory of the preset."""
     language, _, preset = name.partition("_")
-    return language, find_laboratory(preset.replace("_", "-") or "good")
+    return language, find_laboratory(preset.replace("_", "-") or USUAL)
 
 
 def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
@@ -193,7 +193,7 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
         raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
     if collection == LAB:
         language, laboratory = _find_lab(corpus)
-        return replace(laboratory.corpus(language, split=split), name=f"{LAB}/{corpus}:{split}")
+        return laboratory.corpus(language, split=split)
     for root in roots(data):
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:

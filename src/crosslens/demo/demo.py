@@ -145,7 +145,7 @@ def _work_off(jobs: list[Job], runs: Path, encoder: Path, laboratory: Laboratory
     os.environ["OMP_NUM_THREADS"] = "1"  # the processes read it when they start
     pool = ProcessPoolExecutor(min(processes, len(left)), mp_context=get_context("spawn"))
     try:
-        pending = {pool.submit(_do, asdict(job), str(encoder), settings): job for job in left}
+        pending = {pool.submit(_do, asdict(job), str(encoder), settings, laboratory.preset): job for job in left}
         done = len(jobs) - len(left)
         while pending:
             finished, _ = wait(pending, return_when=FIRST_COMPLETED)
@@ -161,7 +161,7 @@ def _work_off(jobs: list[Job], runs: Path, encoder: Path, laboratory: Laboratory
             os.environ["OMP_NUM_THREADS"] = threads
 
 
-def _do(job: dict, encoder: str, settings: str) -> bytes:
+def _do(job: dict, encoder: str, settings: str, preset: str | None) -> bytes:
     """A job, in a process of its own: its records as CSV."""
     import pyarrow as pa
     import pyarrow.csv
@@ -175,7 +175,7 @@ def _do(job: dict, encoder: str, settings: str) -> bytes:
 
     torch.set_num_threads(1)
     task, layers, seed = job["task"], job["layers"], job["seed"]
-    laboratory = Laboratory(LaboratorySettings.model_validate_json(settings))
+    laboratory = Laboratory(LaboratorySettings.model_validate_json(settings), preset=preset)
     source = laboratory.languages[0]
     loaded = load_encoder(encoder, device="cpu")
     if layers:

@@ -22,6 +22,9 @@ from crosslens.lab.world import World, WorldSettings
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
+USUAL = "good"
+"""The preset that is meant where none is named."""
+
 SIZES = {"train": 2000, "dev": 300, "test": 500}
 """Sentences of each split."""
 
@@ -72,10 +75,12 @@ class Laboratory:
 
     Args:
         settings: all that it depends on.
+        preset: the preset's name, where it is one.
     """
 
-    def __init__(self, settings: LaboratorySettings) -> None:
+    def __init__(self, settings: LaboratorySettings, *, preset: str | None = None) -> None:
         self.settings = settings
+        self.preset = preset
         self.world = World(settings.world, settings.seed)
 
     @property
@@ -106,7 +111,7 @@ class Laboratory:
         if split not in SIZES:
             raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
         grammar = self._grammar(language)
-        name = f"lab/{language}:{split}"
+        name = f"lab/{language}{self._suffix}:{split}"
         shared = () if split == "test" else (language,)
         items = []
         for number, (tree, concepts, marks) in enumerate(self._draws(split, *shared, count=sentences or SIZES[split])):
@@ -116,7 +121,7 @@ class Laboratory:
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
         """The test sets of these languages, or of all, which are translations of one another."""
         chosen = sorted(languages or self.languages)
-        return join((self.corpus(language, sentences=sentences) for language in chosen), name="lab/all")
+        return join((self.corpus(language, sentences=sentences) for language in chosen), name=f"lab/all{self._suffix}")
 
     def text(self, language: str, *, sentences: int | None = None) -> list[str]:
         """Raw text, a sentence a line; no sentence of one language translates one of another but by chance."""
@@ -139,6 +144,11 @@ class Laboratory:
         pairs = zip(self.world.concepts, self._lexicon(source), self._lexicon(target), strict=True)
         both = [self._grammar(language) for language in (source, target)]
         return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in both)]
+
+    @property
+    def _suffix(self) -> str:
+        """What tells the corpora of one preset from another's; those of the usual one have none."""
+        return "" if self.preset in (None, USUAL) else "_" + self.preset.replace("-", "_")
 
     def _draws(self, *stream: str, count: int) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
         """Sentences before anyone says them: structures, concepts, and what is drawn for number and tense."""

@@ -5,7 +5,7 @@ genitives before it and no auxiliaries, and one is SOV with postpositions and ma
 """
 
 from crosslens.errors import RequestError, suggest
-from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.laboratory import USUAL, Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 
 LANGUAGES = {
@@ -30,7 +30,7 @@ DESCRIPTIONS: dict[str, str] = {
 }
 
 
-def find_laboratory(preset: str = "good") -> Laboratory:
+def find_laboratory(preset: str = USUAL) -> Laboratory:
     """The laboratory of a preset.
 
     Raises:
@@ -38,4 +38,4 @@ def find_laboratory(preset: str = "good") -> Laboratory:
     """
     if preset not in PRESETS:
         raise RequestError(f"there is no preset {preset!r}", hint=suggest(preset, PRESETS))
-    return Laboratory(PRESETS[preset])
+    return Laboratory(PRESETS[preset], preset=preset)
