@@ -116,7 +116,7 @@ def test_commands_in_the_docs_exist():
             assert {w.partition("=")[0] for w in words if w.startswith("--")} <= known, line
 
 
-@pytest.mark.parametrize(("task", "rows"), [("pos", 70), ("parsing", 40)])
+@pytest.mark.parametrize(("task", "rows"), [("pos", 70), ("parsing", 40), ("ner", 18)])
 def test_the_tables_of_results_are_what_their_script_prints(capsys, task, rows):
     spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "results" / "tables.py")
     module = importlib.util.module_from_spec(spec)

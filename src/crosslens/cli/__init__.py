@@ -11,7 +11,7 @@ from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError
 
 COMMANDS = {
-    "demo": "The finding, from raw text to a page, in three minutes and with no download.",
+    "demo": "The finding, from raw text to a page, with no download.",
     "finetune": "Fine-tune an encoder on one language, evaluate it on others.",
     "evaluate": "Score a fine-tuned model on more corpora.",
     "predict": "Annotate a corpus with a fine-tuned model.",

@@ -14,7 +14,7 @@ import click
 def command(preset: str, seeds: int, out: str, cache: str | None, processes: int | None) -> None:
     """Pretrain on languages that nobody speaks, draw layers anew, fine-tune, evaluate, and write a page of it.
 
-    Nothing is downloaded. It takes some three minutes on two cores; interrupted, the same command goes on.
+    Nothing is downloaded. It takes a minute and a half on two idle cores; interrupted, the same command goes on.
     """
     from crosslens.catalogue import cache_folder
     from crosslens.cli.show import print_table, progress, say
