@@ -12,3 +12,9 @@ train=$ud/UD_English-EWT/en_ewt-ud-train.conllu
 "$python" benchmarks/make_encoder.py "$work/encoder" "$train" $tests
 # shellcheck disable=SC2086
 "$python" benchmarks/pos.py "$work/encoder" "$train" $tests
+if "$python" -c "import supar" 2>/dev/null; then
+  # shellcheck disable=SC2086
+  "$python" benchmarks/parsing.py "$work/encoder" "$train" $tests
+else
+  echo "parsing.py is left out: it needs SuPar (pip install -r benchmarks/supar.txt --no-deps)"
+fi
