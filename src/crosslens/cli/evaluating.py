@@ -71,11 +71,13 @@ def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:
     """
     names: dict[str, str] = {}
     for corpus in tests:
-        other = names.setdefault(file_name(task, corpus), corpus.name)
-        if other != corpus.name or sum(its.name == corpus.name for its in tests) > 1:
+        file = file_name(task, corpus)
+        if file in names:
             raise RequestError(
-                f"the predictions for {other} and {corpus.name} would be one file", hint="evaluate them one by one"
+                f"the predictions for {names[file]} and {corpus.name} would be one file",
+                hint="evaluate them one by one",
             )
+        names[file] = corpus.name
 
 
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:

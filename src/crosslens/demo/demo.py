@@ -16,7 +16,7 @@ from pathlib import Path
 from crosslens import __version__
 from crosslens.data.records import Results, read_results
 from crosslens.errors import RequestError
-from crosslens.files import write_bytes, write_text
+from crosslens.files import refuse_existing, write_text
 from crosslens.identity import digest
 from crosslens.lab.export import PRETRAINING, export
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
@@ -104,9 +104,7 @@ def _claim(out: Path, request: dict) -> None:
                 hint="remove it, or name another folder",
             )
         return
-    if out.exists() and any(out.iterdir()):
-        raise RequestError(f"--out: {out} exists already", hint="name another one, or remove it first")
-    out.mkdir(parents=True, exist_ok=True)
+    refuse_existing(out).mkdir(parents=True, exist_ok=True)
     write_text(note, json.dumps(request))
 
 
@@ -151,7 +149,7 @@ def _work_off(jobs: list[Job], runs: Path, encoder: Path, laboratory: Laboratory
             finished, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in finished:
                 job = pending.pop(future)
-                write_bytes(runs / job.file, future.result())
+                future.result().write(runs / job.file)
                 done += 1
                 say("fine-tuning", done, len(jobs), f"{job.task} {job.layers or 'reference'}")
     finally:
@@ -161,10 +159,8 @@ def _work_off(jobs: list[Job], runs: Path, encoder: Path, laboratory: Laboratory
             os.environ["OMP_NUM_THREADS"] = threads
 
 
-def _do(job: dict, encoder: str, settings: str, preset: str | None) -> bytes:
-    """A job, in a process of its own: its records as CSV."""
-    import pyarrow as pa
-    import pyarrow.csv
+def _do(job: dict, encoder: str, settings: str, preset: str | None) -> Results:
+    """A job, in a process of its own."""
     import torch
 
     from crosslens.encoders.ablation import random_init
@@ -182,10 +178,7 @@ def _do(job: dict, encoder: str, settings: str, preset: str | None) -> bytes:
         loaded = random_init(loaded, layers, seed=seed)
     train = laboratory.corpus(source, split="train")
     model = finetune(loaded, task, train=train, recipe=find_recipe("lab", task), seed=seed)
-    results = evaluate(model, [laboratory.corpus(language, sentences=TESTED) for language in laboratory.languages])
-    sink = pa.BufferOutputStream()
-    pyarrow.csv.write_csv(results.records, sink)
-    return sink.getvalue().to_pybytes()
+    return evaluate(model, [laboratory.corpus(language, sentences=TESTED) for language in laboratory.languages])
 
 
 def _similarity(encoder: Path, laboratory: Laboratory) -> Results:

@@ -16,16 +16,7 @@ def conll_spans(tags: Sequence[str]) -> list[Span]:
 
     ``B-X I-Y I-Z`` is three spans, X, Y and Z. IOB1 reads right as well.
     """
-    spans: list[Span] = []
-    start, kind = 0, None
-    for place, tag in enumerate([*tags, "O"]):
-        prefix, _, its = tag.partition("-")
-        if kind is not None and (prefix != "I" or its != kind):
-            spans.append((start, place, kind))
-            kind = None
-        if prefix != "O" and kind is None:
-            start, kind = place, its
-    return spans
+    return _typed_spans(tags, beginning=("B", "I"))
 
 
 def last_type_spans(tags: Sequence[str]) -> list[Span]:
@@ -48,6 +39,11 @@ def last_type_spans(tags: Sequence[str]) -> list[Span]:
 
 def strict_spans(tags: Sequence[str]) -> list[Span]:
     """Strict IOB2: a span begins with B- and goes on with I- of its type; an I- that continues none is no span."""
+    return _typed_spans(tags, beginning=("B",))
+
+
+def _typed_spans(tags: Sequence[str], *, beginning: tuple[str, ...]) -> list[Span]:
+    """Spans that go on with I- of their type, and begin with one of these prefixes."""
     spans: list[Span] = []
     start, kind = 0, None
     for place, tag in enumerate([*tags, "O"]):
@@ -55,7 +51,7 @@ def strict_spans(tags: Sequence[str]) -> list[Span]:
         if kind is not None and (prefix != "I" or its != kind):
             spans.append((start, place, kind))
             kind = None
-        if prefix == "B":
+        if prefix in beginning and kind is None:
             start, kind = place, its
     return spans
 

@@ -35,9 +35,6 @@ class NamedEntities(Tagging):
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Span F1, precision, recall, strict F1, and F1 per type."""
-        self.check(gold)
-        gold.require_same_words(predicted)
-        self.check(predicted)
-        right, guess = ([self._tags(sentence) for sentence in corpus.sentences] for corpus in (gold, predicted))
+        right, guess = self._compared(gold, predicted)
         types = None if known is None else frozenset(tag.partition("-")[2] for tag in known if tag != "O")
         return span_scores(right, guess, data=gold.digest, repair=self.repair, known=types)

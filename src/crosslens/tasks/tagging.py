@@ -81,5 +81,12 @@ class Tagging(BaseModel):
         """The sentence with the predicted tags."""
         return replace(sentence, **{self.layer: tuple(labels[number] for number in predicted)})
 
+    def _compared(self, gold: Corpus, predicted: Corpus) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Gold and predicted tags, sentence by sentence, of corpora that are checked to be of the same words."""
+        self.check(gold)
+        gold.require_same_words(predicted)
+        self.check(predicted)
+        return [self._tags(s) for s in gold.sentences], [self._tags(s) for s in predicted.sentences]
+
     def _tags(self, sentence: Sentence) -> tuple[str, ...]:
         return getattr(sentence, self.layer) or ()

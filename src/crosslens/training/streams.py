@@ -51,35 +51,30 @@ class Lines:
 
     Attributes:
         sequences: for each length that occurs ``(lines, length)`` ids, special tokens included.
-        budget: subwords a step, at most.
+        plan: ``(batches, 3)``: of each batch of an epoch which length, its first line, and one past its last.
         seed: of the order.
     """
 
     sequences: tuple[np.ndarray, ...]
-    budget: int
+    plan: np.ndarray
     seed: int
 
     def batch(self, step: int, *, size: int) -> np.ndarray:
         """The ids of a step, ``(lines, length)``; every line once an epoch, lines and batches in shuffled order."""
-        plan = self._plan()
-        epoch, place = divmod(step, len(plan))
-        which, first = plan[np.random.default_rng(stream_seed(self.seed, "lines", epoch)).permutation(len(plan))[place]]
+        epoch, place = divmod(step, len(self.plan))
+        which, first, last = self.plan[self._order(epoch)[place]]
         rows = self.sequences[which]
         shuffled = np.random.default_rng(stream_seed(self.seed, "lines", epoch, int(which))).permutation(len(rows))
-        return rows[shuffled[first : first + self._rows(rows)]]
+        return rows[shuffled[first:last]]
 
     def subwords(self, steps: int, *, size: int) -> int:
         """How many are read in the first so many steps, special tokens included."""
-        return sum(self.batch(step, size=size).size for step in range(steps))
+        each = np.asarray([(last - first) * self.sequences[which].shape[1] for which, first, last in self.plan])
+        epochs, rest = divmod(steps, len(self.plan))
+        return int(epochs * each.sum() + each[self._order(epochs)[:rest]].sum())
 
-    def _rows(self, rows: np.ndarray) -> int:
-        return max(1, self.budget // rows.shape[1])
-
-    def _plan(self) -> np.ndarray:
-        """``(batches, 2)``: which length, and its first line."""
-        return np.asarray(
-            [(i, first) for i, rows in enumerate(self.sequences) for first in range(0, len(rows), self._rows(rows))]
-        )
+    def _order(self, epoch: int) -> np.ndarray:
+        return np.random.default_rng(stream_seed(self.seed, "lines", epoch)).permutation(len(self.plan))
 
 
 def sort_lines(
@@ -107,7 +102,12 @@ def sort_lines(
                 by_length.setdefault(len(framed), []).append(framed)
     if not by_length:
         raise RequestError("no line of the text has a subword")
-    return Lines(tuple(np.asarray(by_length[size], np.int64) for size in sorted(by_length)), budget, seed)
+    sequences = tuple(np.asarray(by_length[size], np.int64) for size in sorted(by_length))
+    plan = []
+    for which, rows in enumerate(sequences):
+        together = max(1, budget // rows.shape[1])
+        plan += [(which, first, min(first + together, len(rows))) for first in range(0, len(rows), together)]
+    return Lines(sequences, np.asarray(plan), seed)
 
 
 def cut_streams(
