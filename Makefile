@@ -1,17 +1,18 @@
-# make demo   the main job on a few real sentences, with all the set-up a fresh machine needs
+# make demo   the finding on languages that nobody speaks, with all the set-up a fresh machine needs
 # make test   the default tests
 # make check  formatting, lint, types, floors, tests
 # make bench  speed, as ratios against transformers.Trainer
 
 PYTHON ?= python3
 VENV ?= .venv
+OUT ?= runs/demo
 RUN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .PHONY: demo test check fix bench clean
 
 demo: $(READY)
-	PATH="$(abspath $(RUN)):$$PATH" sh examples/demo.sh
+	$(RUN)/crosslens demo --out $(OUT)
 
 test: $(READY)
 	$(RUN)/python -m pytest

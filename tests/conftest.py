@@ -172,3 +172,15 @@ def toy(treebanks):
         return load_corpus(f"{'uner' if task == 'ner' else 'ud'}/en_toy:{name}", data=treebanks)
 
     return load
+
+
+@pytest.fixture(scope="session")
+def study(tiny_bert):
+    """A tagger trained on six English sentences, tested on French and English ones: reference and one ablation."""
+    from crosslens.studies.study import Data, Source, Study
+
+    source = Source(train="ud/en_toy", tests=("ud/en_pud", "ud/fr_pud"))
+    return Study(
+        name="toy", encoder=str(tiny_bert), data=Data(parallel="ud/pud", tasks={"pos": {"en": source}}),
+        conditions=("none", "1-2"), seeds=[1, 2], recipe="small", set={"batch": 2, "epochs": 2},
+    )  # fmt: skip

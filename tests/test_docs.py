@@ -11,6 +11,7 @@ import crosslens
 from crosslens.cli import COMMANDS
 from crosslens.data.records import COLUMNS
 from crosslens.similarity.compare import MEASURES
+from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import RECIPES, Recipe
 
@@ -46,6 +47,8 @@ def test_the_command_line_reference_is_fresh():
 def test_everything_registered_is_in_the_reference():
     text = (ROOT / "docs/reference.md").read_text("utf-8")
     for name in (*COLUMNS, *TASKS, *MEASURES, *RECIPES, *Recipe.model_fields):
+        assert f"`{name}`" in text, name
+    for name in (*Study.model_fields, *data_sets()):
         assert f"`{name}`" in text, name
     for name in COMMANDS:
         assert f"## crosslens {name}\n" in (ROOT / "docs/cli.md").read_text("utf-8")
@@ -88,13 +91,19 @@ def test_python_examples_run(page, library, capsys):
         assert "cka_shuffled" in shown
 
 
-def test_the_settings_file_in_the_how_to_is_valid(library, tmp_path):
+def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
     from crosslens.settings import read_settings
+    from crosslens.studies.corpora import Corpora
+    from crosslens.studies.plan import plan
+    from crosslens.studies.store import Store
+    from crosslens.studies.study import read_study
     from crosslens.training.pretrain import Pretraining
 
-    (block,) = fenced(ROOT / "docs/how-to.md", "yaml")
-    (tmp_path / "c.yaml").write_text(block)
+    study, pretraining = fenced(ROOT / "docs/how-to.md", "yaml")
+    (tmp_path / "c.yaml").write_text(pretraining)
     assert read_settings(tmp_path / "c.yaml", Pretraining).corpora
+    (tmp_path / "s.yaml").write_text(study)
+    assert len(plan(read_study(tmp_path / "s.yaml"), Store(tmp_path / "runs"), corpora=Corpora()).left) == 9
 
 
 def test_commands_in_the_docs_exist():

@@ -6,7 +6,8 @@
     │   └── EncoderError               an encoder: its name, its checkpoint, its layers
     └── WorkError                      the work failed: the request was fine (the command line exits with 1)
         ├── TrainingError              a training run: a loss that is not a number, a checkpoint that does not fit
-        └── DownloadError              the network, or a file that is not what was published
+        ├── DownloadError              the network, or a file that is not what was published
+        └── StoreError                 a folder of runs that cannot be written, or a record in it that is damaged
 
 Every message is one sentence that says what and where; `hint` says how to mend it.
 """
@@ -69,6 +70,10 @@ class TrainingError(WorkError):
 
 class DownloadError(WorkError):
     """A download that did not arrive whole."""
+
+
+class StoreError(WorkError):
+    """A folder of runs that cannot be written to, or something in it that is damaged."""
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:

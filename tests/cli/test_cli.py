@@ -9,26 +9,6 @@ from crosslens import cli
 from crosslens.data.conllu import read, write
 
 
-@pytest.fixture
-def run(monkeypatch, capsys, treebanks, tmp_path):
-    """Run a command line as the shell would: its exit status, standard output and standard error."""
-    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
-    monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["crosslens", *map(str, arguments)])
-        try:
-            cli.main()
-            status = 0
-        except SystemExit as stop:
-            status = stop.code or 0
-        shown = capsys.readouterr()
-        return status, shown.out, shown.err
-
-    return call
-
-
 def rows_of(path):
     with open(path, encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
@@ -111,7 +91,7 @@ def test_similarity(run, tiny_bert):
     assert status == 0, said
     assert "cka_shuffled" in shown
     rows = rows_of("sim/results.csv")
-    assert len(rows) == 5 * 3
+    assert len(rows) == 5 * 4
     assert {row["source"] + row["target"] for row in rows} == {"enfr"}
     assert all(0 <= float(r["value"]) <= 1.0000001 for r in rows if r["measure"] == "cka")
     untrained = ("--random-init", "0,all", "--measures", "cka", "--sentences", "4")

@@ -2,12 +2,14 @@ import html.parser
 
 import pytest
 
-import crosslens.demo.demo as demo
 from crosslens.data.records import Record, Results
-from crosslens.demo.demo import run_demo
-from crosslens.demo.finding import Estimate, describe, effects, similarity_means
+from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
+from crosslens.demo.finding import Estimate, describe, describe_correlation, effects, similarity_means
 from crosslens.demo.page import make_page
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, WorkError
+from crosslens.lab.laboratory import LaboratorySettings
+from crosslens.lab.presets import LANGUAGES, PRESETS
+from crosslens.studies.study import Condition
 
 LAYERS = ("1-2", "3-4", "5-6", "1-6", "0-6")
 
@@ -24,7 +26,7 @@ def made_up(same, cross, seeds=1):
                                metric=metric, value=float(value), tags={"corpus": f"lab/{target}"})
                     )  # fmt: skip
     for state, shift in ((None, 0.2), ("0-6", 0.0)):
-        for measure in ("cka", "cka_shuffled", "cka_debiased"):
+        for measure in ("cka", "cka_shuffled", "cka_debiased", "cka_length_matched"):
             for layer in range(7):
                 records.append(
                     Record(encoder="e", source="src", target="adj", ablation=state, measure=measure, layer=layer,
@@ -49,6 +51,7 @@ def test_the_effect_is_told_when_it_appears():
     [
         ((0, 0, 0, 0, 0), (-1, 0, 0, 0, 0), "the effect did not appear here"),
         ((-8, 0, 0, 0, 0), (-9, 0, 0, 0, 0), "the effect did not appear here"),
+        ((-60, 0, 0, 0, 0), (-40, 0, 0, 0, 0), "transfer cannot be judged here"),
         ((0, 0, 0, 0, 0), (-8, -12, 0, 0, 0), "but not in the lowest layers: 3-4 cost the most"),
         ((0, 0, 0, 0, 0), (-12, -3, -7, 0, 0), "but layers 5-6 matter as well"),
     ],
@@ -84,7 +87,7 @@ class Checker(html.parser.HTMLParser):
 
 @pytest.mark.parametrize("cross", [(-9, -2, 0.5, -12, -20), (3, 4, 5, 6, 7)])
 def test_the_page_is_whole_and_stands_alone(cross):
-    page = make_page(made_up((0,) * 5, cross), preset="<good>", description="a & b")
+    page = make_page(made_up((0,) * 5, cross), title="<good>", introduction="a & b")
     checker = Checker()
     checker.feed(page)
     assert checker.open == []
@@ -102,21 +105,43 @@ def test_similarities_are_means_over_pairs():
     assert means.loc[("untrained", "cka")][6] == pytest.approx(0.44)
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """A demonstration of seconds: few words, few steps, two conditions, one task."""
-    from crosslens.lab.laboratory import LaboratorySettings
-    from crosslens.lab.presets import LANGUAGES
+def test_a_correlation_needs_languages_and_says_when_they_are_few():
+    (effect, _) = effects(made_up((0,) * 5, (0,) * 5))
+    assert "too few languages" in describe_correlation(made_up((0,) * 5, (0,) * 5), effect)
+    letters = "abcdefghij"
+    similar = Results.of(
+        Record(encoder="e", source="src", target=letter, measure="cka", layer=layer, metric="similarity",
+               value=0.1 * number + 0.01 * layer)
+        for number, letter in enumerate(letters) for layer in (0, 1)
+    )  # fmt: skip
+    scores = Results.of(
+        Record(task="pos", encoder="e", source="src", target=target, seed=1, metric="accuracy", value=value,
+               ablation=layers)
+        for layers in (None, "1-2")
+        for target, value in [("src", 90.0), *((letter, 40.0 + n) for n, letter in enumerate(letters))]
+    )  # fmt: skip
+    (effect,) = effects(scores)
+    assert effect.gaps["a"] == 50.0
+    text = describe_correlation(similar, effect)
+    assert "−1.00 (95 % interval over languages −1.00 to −1.00, permutation p 0.00) over 10 languages" in text
+    few = Results(similar.filter(target=list("abc")).records)
+    assert "3 languages are too few to say anything" in describe_correlation(few, effect)
 
+
+@pytest.fixture
+def small(monkeypatch) -> Demo:
+    """A demonstration of seconds: few words, few steps, three conditions, one task."""
     settings = LaboratorySettings(languages={k: LANGUAGES[k] for k in ("src", "sov")}, sentences=200)
-    monkeypatch.setitem(__import__("crosslens.lab.presets", fromlist=["PRESETS"]).PRESETS, "good", settings)
+    monkeypatch.setitem(PRESETS, "good", settings)
     shape = {"layers": 6, "width": 16, "heads": 2, "feedforward": 16, "positions": 32}
-    fewer = {**demo.PRETRAINING, "shape": shape, "steps": 5, "batch": 8}
-    monkeypatch.setattr(demo, "PRETRAINING", fewer)
-    monkeypatch.setattr("crosslens.lab.export.PRETRAINING", fewer)
-    monkeypatch.setattr(demo, "TASKS", ("pos",))
-    monkeypatch.setattr(demo, "CONDITIONS", ("", "1-2", "0,all"))
-    monkeypatch.setattr(demo, "TESTED", 20)
+    lab = __import__("crosslens.lab.export", fromlist=["PRETRAINING"])
+    monkeypatch.setattr(lab, "PRETRAINING", {**lab.PRETRAINING, "shape": shape, "batch": 8})
+    monkeypatch.setattr(lab, "STEPS_A_SENTENCE", 0.025)
+    demo = lab_demo("good", seeds=1)
+    conditions = (Condition(), Condition(layers="1-2"), Condition(layers="0,all"))
+    similarity = demo.study.similarity.model_copy(update={"sentences": 20})
+    few = {"tasks": ("pos",), "conditions": conditions, "similarity": similarity, "set": {"limit": 50, "epochs": 1}}
+    return Demo(demo.study.model_copy(update=few), demo.title, demo.introduction)
 
 
 def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
@@ -124,35 +149,56 @@ def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
 
     def told(stage, done, total, words):
         stages.append((stage, done, total))
-        if stage == "fine-tuning" and done == 2 and not (tmp_path / "again").exists():
+        if stage == "runs" and done == 2 and not (tmp_path / "again").exists():
             raise KeyboardInterrupt
 
-    arguments = {"seeds": 1, "cache": tmp_path / "cache", "processes": 1}
+    arguments = {"cache": tmp_path / "cache", "executor": "serial", "told": told}
     with pytest.raises(KeyboardInterrupt):
-        run_demo("good", tmp_path / "out", told=told, **arguments)
+        run_demo(small, tmp_path / "out", **arguments)
     assert not (tmp_path / "out" / "results.csv").exists()
-    kept = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
-    assert len(kept) >= 2
-    before = {name: (tmp_path / "out" / "runs" / name).read_bytes() for name in kept}
+    kept = sorted((tmp_path / "out" / "runs").glob("*/*"))
+    assert len(kept) >= 2 * 3
+    before = {path: path.read_bytes() for path in kept}
     (tmp_path / "again").touch()
     stages.clear()
-    results = run_demo("good", tmp_path / "out", told=told, **arguments)
+    results = run_demo(small, tmp_path / "out", **arguments)
     assert ("pretraining", 5, 5) in stages
-    assert ("fine-tuning", len(kept), 3) in stages
-    assert {name: (tmp_path / "out" / "runs" / name).read_bytes() for name in kept} == before
+    assert stages[1] == ("runs", 2, 5)
+    assert {path: path.read_bytes() for path in kept} == before
     frame = results.filter(metric="accuracy").to_pandas()
     assert sorted(frame["ablation"].fillna("").unique()) == ["", "0-6", "1-2"]
     assert sorted(frame["target"].unique()) == ["sov", "src"]
-    assert len(results.filter(metric="similarity")) == 2 * 3 * 7
-    with pytest.raises(RequestError, match="holds a demonstration with other settings"):
-        run_demo("good", tmp_path / "out", **{**arguments, "seeds": 2})
+    assert set(frame["encoder"]) == {"lab:good"}
+    assert len(results.filter(metric="similarity")) == 2 * 4 * 7
+    assert "src" in make_page(results, title=small.title, introduction=small.introduction)
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path):
+def test_a_run_that_fails_is_told_with_its_log(small, tmp_path):
+    broken = small.study.model_copy(update={"conditions": (Condition(layers="1-2", components="embeddings"),)})
+    with pytest.raises(WorkError, match="pos src 1-2 embeddings seed 1: layers 1-2 of this bert have no embeddings"):
+        run_demo(Demo(broken, "", ""), tmp_path / "out", cache=tmp_path / "cache", executor="serial")
+
+
+def test_a_folder_of_something_else_is_left_alone(small, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(RequestError, match="exists already"):
-        run_demo("good", tmp_path, seeds=1, cache=tmp_path / "cache")
+    with pytest.raises(RequestError, match="holds something else than runs"):
+        run_demo(small, tmp_path, cache=tmp_path / "cache")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     with pytest.raises(RequestError, match="no preset 'god'"):
-        run_demo("god", tmp_path / "x", seeds=1, cache=tmp_path / "cache")
-    assert not (tmp_path / "x").exists()
+        lab_demo("god", seeds=1)
+
+
+def test_the_real_demonstration_has_its_corpora_with_it(tmp_path, monkeypatch):
+    from crosslens.catalogue import load_corpus, load_parallel
+
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    made = []
+    monkeypatch.setattr("crosslens.demo.demo.get_e5_small", lambda folder, trim_to: made.extend(trim_to))
+    demo = real_demo(tmp_path, seeds=2)
+    assert demo.study.seeds == (1, 2)
+    assert len(made) == 11
+    parallel = load_parallel("ud/pud", data=demo.data)
+    assert len(parallel.languages) == 9
+    assert len(parallel) == 100
+    assert len(load_corpus("ud/en_ewt:train", data=demo.data)) == 600
+    assert len(load_corpus("ud/en_ewt:test", data=demo.data)) == 100

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosslens.errors import RequestError
-from crosslens.similarity.cka import centre, debiased_cka, linear_cka, shuffled_cka
+from crosslens.similarity.cka import (
+    centre,
+    debiased_cka,
+    length_blocks,
+    length_matched_cka,
+    linear_cka,
+    shuffled_cka,
+)
 
 shapes = st.tuples(st.integers(4, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 10_000))
 
@@ -116,3 +123,58 @@ def test_bad_input_is_refused():
         linear_cka(X[:, 0], X)
     with pytest.raises(RequestError, match="needs 4 sentences"):
         debiased_cka(X[:3], X[:3])
+
+
+def test_the_length_matched_null_is_the_mean_over_all_orders_within_lengths():
+    generator = np.random.default_rng(3)
+    X, Y = generator.normal(size=(9, 4)), generator.normal(size=(9, 3))
+    blocks = np.array([0, 1, 0, 2, 1, 1, 2, 0, 2])
+    orders = []
+    for parts in itertools.product(*(itertools.permutations(np.flatnonzero(blocks == b)) for b in range(3))):
+        order = np.empty(9, int)
+        for b, part in enumerate(parts):
+            order[blocks == b] = part
+        orders.append(linear_cka(X, Y[order]))
+    y = centre(Y, lengths=np.repeat(0, 9))
+    y = type(y)(y.features, y.squares, y.norm, y.unbiased, blocks)
+    assert len(orders) == 6**3
+    assert length_matched_cka(X, y) == pytest.approx(np.mean(orders), abs=1e-12)
+
+
+@given(shapes)
+def test_with_one_length_it_is_the_plain_null_and_with_all_apart_it_is_cka(shape):
+    X, Y = sample(shape)
+    n = len(X)
+    assert length_matched_cka(X, centre(Y, lengths=np.ones(n))) == pytest.approx(shuffled_cka(X, Y), abs=1e-9)
+    y = centre(Y)
+    apart = type(y)(y.features, y.squares, y.norm, y.unbiased, np.arange(n))
+    assert length_matched_cka(X, apart) == pytest.approx(linear_cka(X, Y), abs=1e-9)
+
+
+def test_length_alone_is_found_to_be_length():
+    """Two views that know nothing but the length are as alike as their null says, and the plain null misses it."""
+    generator = np.random.default_rng(4)
+    lengths = generator.integers(3, 30, 400)
+    direction = generator.normal(size=(1, 8))
+    X, Y = (lengths[:, None] * direction + generator.normal(size=(400, 8)) for _ in range(2))
+    value, null = linear_cka(X, Y), length_matched_cka(X, centre(Y, lengths=lengths))
+    assert value > 0.9
+    assert abs(value - null) < 0.01
+    assert shuffled_cka(X, Y) < 0.05
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=200))
+def test_blocks_are_stretches_of_lengths_and_large_enough(lengths):
+    lengths = np.asarray(lengths)
+    blocks = length_blocks(lengths, smallest=7)
+    assert set(blocks) == set(range(blocks.max() + 1))
+    for number in range(blocks.max() + 1):
+        inside = lengths[blocks == number]
+        assert len(inside) >= min(7, len(lengths))
+        outside = lengths[blocks != number]
+        assert not ((outside >= inside.min()) & (outside <= inside.max())).any()
+
+
+def test_a_null_without_lengths_is_refused():
+    with pytest.raises(RequestError, match="needs the lengths"):
+        length_matched_cka(np.eye(4), np.eye(4))

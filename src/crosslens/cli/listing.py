@@ -4,14 +4,14 @@ import click
 
 from crosslens.cli.options import data_option
 
-KINDS = ("tasks", "recipes", "measures", "families", "presets", "corpora")
+KINDS = ("tasks", "recipes", "measures", "families", "presets", "studies", "corpora")
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @data_option
 def command(kind: str | None, data: str | None) -> None:
-    """List KIND: tasks, recipes, measures, families, presets or corpora [all of them]."""
+    """List KIND: tasks, recipes, measures, families, presets, studies or corpora [all of them]."""
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
@@ -55,6 +55,10 @@ def _lines(kind: str, data: str | None) -> list[str]:
         from crosslens.lab.presets import DESCRIPTIONS
 
         return [f"{name:<11} {description}" for name, description in DESCRIPTIONS.items()]
+    if kind == "studies":
+        from crosslens.studies.study import library, read_study
+
+        return [f"{name:<26} {read_study(name).about}" for name in library()]
     from crosslens.catalogue import list_corpora
 
     return [f"{name:<16} {', '.join(splits)}" for name, splits in list_corpora(data).items()]

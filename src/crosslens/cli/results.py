@@ -1,8 +1,23 @@
 """``crosslens results``: many results files as one."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from crosslens.data.records import Results
+
+
+def _read(path: Path) -> "list[Results]":
+    from crosslens.data.records import read_results
+    from crosslens.studies.runner import load_results
+    from crosslens.studies.store import Store, is_store
+
+    if is_store(path):  # of runs, finished or not: what is done counts
+        store = Store(path)
+        return [load_results(store, study, list(runs)) for study, runs in store.studies().items()]
+    return [read_results(file) for file in (sorted(path.rglob("results.csv")) if path.is_dir() else [path])]
 
 
 @click.command("results")
@@ -10,30 +25,21 @@ import click
 @click.option("--csv", "csv", metavar="FILE", help="Write all records to this .csv, .parquet or .json file.")
 @click.option("--metric", metavar="NAME", help="Show the tables of this metric only.")
 def command(paths: tuple[str, ...], csv: str | None, metric: str | None) -> None:
-    """Put the results files in PATHS (files, or folders looked through) together, and print their tables.
+    """Put the results in PATHS (files, stores of runs, or folders looked through) together, and print their tables.
 
     With a reference among them, the other conditions are shown as differences to it.
     """
-    from crosslens.cli.show import print_table
-    from crosslens.data.records import Results, read_results
+    from crosslens.cli.show import show_tables
+    from crosslens.data.records import Results
     from crosslens.errors import DataError
     from crosslens.files import refuse_existing
 
     if csv:
         refuse_existing(csv, what="--csv")
-    files = [
-        file for path in map(Path, paths) for file in (sorted(path.rglob("results.csv")) if path.is_dir() else [path])
-    ]
-    if not files:
+    found = [its for path in map(Path, paths) for its in _read(path)]
+    if not found:
         raise DataError("no results.csv in " + ", ".join(paths), hint="name the folder that --out made")
-    results: Results = sum((read_results(file) for file in files[1:]), read_results(files[0]))
+    results = sum(found, Results.of([]))
     if csv:
         results.write(csv)
-    for (task, found, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
-        if task and found == (metric or found):
-            seeds = len(block.groups("seed"))
-            title = f"{task} {found}, source {source}, {encoder}"
-            print_table(block.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
-    for (found, encoder), block in results.groups("metric", "encoder"):
-        if found == "similarity" and metric in (None, found):
-            print_table(block.table(), title=f"similarity by layer, {encoder}", decimals=3)
+    show_tables(results, metric=metric)

@@ -1,9 +1,10 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -18,6 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+
+from crosslens.numbers import duration, plain, signed
 
 if TYPE_CHECKING:
     import pandas
@@ -34,8 +37,9 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if part) for key in frame.index
     ]
     columns = {
-        str(name): ["–" if value != value else _number(value, str(name), decimals) for value in frame[name]]
+        str(name): [write(value, decimals=decimals) for value in frame[name]]
         for name in frame.columns
+        for write in (signed if str(name).startswith("Δ") else plain,)
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
@@ -71,15 +75,27 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
     yield group
 
 
-def _number(value: float, column: str, decimals: int) -> str:
-    value = round(value, decimals) or 0.0  # no minus before nothing
-    sign = "+" if column.startswith("Δ") else ""
-    return f"{value:{sign}.{decimals}f}".replace("-", "−")
-
-
 def say(text: str) -> None:
     """A line for the person at the terminal, on standard error."""
     Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
+
+
+def show_tables(results: "Results", *, metric: str | None = None) -> None:
+    """Every table that records hold: a task, metric, source and encoder each, then similarities.
+
+    Args:
+        results: the records.
+        metric: this one only; None: all of them.
+    """
+    for (task, found, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
+        if task and found == (metric or found) and found != "similarity":
+            seeds = len(block.groups("seed"))
+            title = f"{task} {found}, source {source}, {encoder}"
+            print_table(block.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    for (found, encoder, task), block in results.groups("metric", "encoder", "task"):
+        if found == "similarity" and metric in (None, found):
+            after = f", fine-tuned for {task}" if task else ""
+            print_table(block.table(), title=f"similarity by layer, {encoder}{after}", decimals=3)
 
 
 ODDITIES = {
@@ -98,20 +114,34 @@ def say_oddities(results: "Results") -> None:
                 say(f"{facts['corpus']}: {facts[fact]} {words}")
 
 
-@dataclass(frozen=True, slots=True)
+EVERY = 20.0
+"""Seconds between two lines of progress where there is no terminal to draw a bar on."""
+
+
+@dataclass(slots=True)
 class Bar:
-    """A progress bar on standard error; where that is no terminal nothing is drawn."""
+    """A progress bar on standard error; where that is no terminal, a line now and then."""
 
     drawn: Progress
     task: TaskID
+    lines: bool
+    what: str
+    began: float = field(default_factory=time.monotonic)
+    told: float = field(default_factory=time.monotonic)
 
     def begin(self, what: str) -> None:
         """Another stage, with a time of its own."""
         self.drawn.reset(self.task, description=what)
+        self.what, self.began = what, time.monotonic()
 
     def show(self, done: int, total: int | None = None, words: str = "") -> None:
         """So much is done, of so much, and a few words."""
         self.drawn.update(self.task, completed=done, total=total, words=words)
+        now = time.monotonic()
+        if self.lines and now - self.told > EVERY:
+            self.told = now
+            left = f", {duration((now - self.began) / done * (total - done))} left" if done and total else ""
+            say(" ".join(f"{self.what}: {done}{f' of {total}' if total else ''}{left} {words}".split()))
 
 
 @contextmanager
@@ -123,4 +153,4 @@ def progress(what: str, *, shown: bool = True) -> Iterator[Bar]:
         TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[words]}"),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal)) as drawn:
-        yield Bar(drawn, drawn.add_task(what, total=None, words=""))
+        yield Bar(drawn, drawn.add_task(what, total=None, words=""), shown and not console.is_terminal, what)

@@ -140,7 +140,7 @@ class Results:
         if path.suffix == ".csv":
             pyarrow.csv.write_csv(self.records, sink)
         elif path.suffix == ".parquet":
-            pyarrow.parquet.write_table(self.records, sink)
+            pyarrow.parquet.write_table(self.records, sink, write_page_checksum=True)
         elif path.suffix == ".json":
             sink.write(json.dumps(self.records.to_pylist(), ensure_ascii=False, indent=1, allow_nan=False).encode())
         else:
@@ -164,12 +164,12 @@ def read_results(path: str | Path) -> Results:
             )
             table = pyarrow.csv.read_csv(path, convert_options=options)
         elif path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path)
+            table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
         elif path.suffix == ".json":
             table = pa.Table.from_pylist(json.loads(path.read_text("utf-8")), schema=SCHEMA)
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet or .json")
-    except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError, AttributeError) as error:
+    except (pa.ArrowInvalid, OSError, json.JSONDecodeError, UnicodeDecodeError, AttributeError) as error:
         raise DataError(f"cannot be read as results: {str(error).splitlines()[0]}", file=str(path)) from None
     if table.column_names != list(COLUMNS):
         raise DataError("the columns are not those of results", file=str(path), hint="expected " + ", ".join(COLUMNS))

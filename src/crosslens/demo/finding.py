@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
+from scipy import stats
+
 from crosslens.data.records import Results
+from crosslens.numbers import plain, signed
+from crosslens.similarity.correlate import correlate
 from crosslens.tasks import find_task
 
 if TYPE_CHECKING:
     import pandas
 
-PAIRS = ("1-2", "3-4", "5-6")
 MUCH = 5.0
 """Points by which a mean must fall to be called a loss."""
-
-STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-"""The 97.5 % quantile of Student's t for so many seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,14 @@ class Estimate:
         return mean(self.values)
 
     def __str__(self) -> str:
-        number = f"{self.mean:+.1f}".replace("-", "−")
+        half = self.half_width
+        return signed(self.mean) if half is None else f"{signed(self.mean)} ± {half:.1f}"
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the 95 % interval of the mean (Student's t); None where there is one value."""
         n = len(self.values)
-        if n < 2:
-            return number
-        half = STUDENT.get(n, 1.96) * stdev(self.values) / math.sqrt(n)
-        return f"{number} ± {half:.1f}"
+        return float(stats.t.ppf(0.975, n - 1)) * stdev(self.values) / math.sqrt(n) if n > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Effect:
         reference: same-language and cross-language mean of the reference, in points.
         same: layers -> change of the same-language score.
         cross: layers -> change of the mean over the other languages.
+        gaps: other language -> same-language score minus its own, of the reference.
     """
 
     task: str
@@ -64,6 +67,25 @@ class Effect:
     reference: tuple[float, float]
     same: dict[str, Estimate]
     cross: dict[str, Estimate]
+    gaps: dict[str, float]
+
+    @property
+    def pairs(self) -> list[str]:
+        """The pairs of neighbouring layers that were drawn anew, from the bottom up."""
+        runs = [(layers, layers.split("-")) for layers in self.cross if "," not in layers]
+        found = [(int(ends[0]), layers) for layers, ends in runs if len(ends) == 2 and int(ends[1]) == int(ends[0]) + 1]
+        return [layers for _, layers in sorted(found)]
+
+    @property
+    def all_layers(self) -> str | None:
+        """The largest set of layers that leaves the embeddings alone, beyond pairs; None where none was drawn anew."""
+        runs = [layers for layers in self.cross if layers.startswith("1-") and layers not in self.pairs]
+        return max(runs, key=lambda layers: int(layers.split("-")[1]), default=None)
+
+    @property
+    def scratch(self) -> str | None:
+        """Everything, embeddings too; None where that was not drawn anew."""
+        return next((layers for layers in self.cross if layers.startswith("0-")), None)
 
 
 def effects(results: Results) -> list[Effect]:
@@ -86,13 +108,15 @@ def effects(results: Results) -> list[Effect]:
             for same in (True, False)
         }
         reference = (float(means["", True].mean()), float(means["", False].mean()))
-        found.append(Effect(task, metric, reference, changes[True], changes[False]))
+        its = frame[(frame["ablation"] == "") & ~frame["same"]].groupby("target")["value"].mean()
+        gaps = {str(target): reference[0] - float(value) for target, value in its.items()}
+        found.append(Effect(task, metric, reference, changes[True], changes[False], gaps))
     return found
 
 
 def describe(effect: Effect) -> list[str]:
     """The finding of one task, sentence by sentence: what happened, and whether it is what the paper found."""
-    lowest, *others = (pair for pair in PAIRS if pair in effect.cross)
+    lowest, *others = effect.pairs
     same, cross = effect.same[lowest], effect.cross[lowest]
     sentences = [
         f"{effect.task}: the reference has {effect.metric} {effect.reference[0]:.1f} in the source language and"
@@ -110,6 +134,10 @@ def describe(effect: Effect) -> list[str]:
             "So the lowest layers carry the transfer here: without them the other languages lose far more than the"
             " source, and the highest layers can be replaced."
         )
+    elif same.mean < -4 * MUCH:
+        sentences.append(
+            f"So transfer cannot be judged here: without layers {lowest} the task was not learnt in the source either."
+        )
     elif not hurt:
         sentences.append(
             f"So the effect did not appear here: without layers {lowest} the other languages lose no more than"
@@ -120,8 +148,8 @@ def describe(effect: Effect) -> list[str]:
         sentences.append(f"So the effect appeared, but not in the lowest layers: {worst} cost the most.")
     else:
         sentences.append(f"So the effect appeared at the bottom, but layers {highest} matter as well here.")
-    if "1-6" in effect.cross and "0-6" in effect.cross:
-        every, scratch = effect.cross["1-6"], effect.cross["0-6"]
+    if effect.all_layers and effect.scratch:
+        every, scratch = effect.cross[effect.all_layers], effect.cross[effect.scratch]
         sentences.append(
             f"All layers drawn anew, embeddings kept, change the others by {every}, everything drawn anew by {scratch}."
         )
@@ -132,16 +160,35 @@ def describe_similarity(frame: "pandas.DataFrame") -> str:
     """Trained against untrained similarity, from the mean over pairs: ``(state, measure)`` by layer."""
     trained, untrained = frame.loc[("pretrained", "cka")], frame.loc[("untrained", "cka")]
     widest = int((trained - untrained).idxmax())
+    null = frame.loc[("pretrained", "cka_length_matched")]
     return (
         f"Translations have a CKA of {trained[0]:.2f} in the embeddings and {trained.iloc[-1]:.2f} at the top; an"
         f" untrained encoder, which only knows the words that languages share, has {untrained[0]:.2f} and"
         f" {untrained.iloc[-1]:.2f}. Pretraining adds most at layer {widest}"
-        f" ({trained[widest]:.2f} against {untrained[widest]:.2f})."
+        f" ({trained[widest]:.2f} against {untrained[widest]:.2f}). Unrelated sentences of like length have"
+        f" {null[0]:.2f} in the embeddings and {null.iloc[-1]:.2f} at the top."
     )
+
+
+def describe_correlation(results: Results, effect: Effect) -> str:
+    """How a task's gap and the pretrained encoder's similarity go together over languages, from the records."""
+    frame = results.filter(metric="similarity", measure="cka", task=None, ablation=None).to_pandas()
+    similar = {str(target): float(value) for target, value in frame.groupby("target")["value"].mean().items()}
+    if len(set(similar) & set(effect.gaps)) < 3:
+        return f"{effect.task}: too few languages to correlate the gap with similarity."
+    found = correlate(effect.gaps, similar)
+    interval = f" (95 % interval over languages {plain(found.low, decimals=2)} to"
+    interval += f" {plain(found.high, decimals=2)}, permutation p {found.p:.2f})"
+    text = (
+        f"{effect.task}: the gap to the source and the CKA with it (mean over layers) have a Spearman correlation of"
+        f" {plain(found.value, decimals=2)}{'' if found.warning else interval} over {len(found.languages)} languages"
+    )
+    direction = "; negative means that similar languages transfer better"
+    return text + (f": {found.warning}." if found.warning else f"{direction}.")
 
 
 def similarity_means(results: Results) -> "pandas.DataFrame":
     """Mean over pairs: a row for each encoder and measure, a column a layer."""
-    frame = results.filter(metric="similarity").to_pandas()
+    frame = results.filter(metric="similarity", task=None).to_pandas()
     frame["state"] = frame["ablation"].isna().map({True: "pretrained", False: "untrained"})
     return frame.pivot_table(index=["state", "measure"], columns="layer", values="value")

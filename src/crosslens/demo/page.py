@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from crosslens import __version__
 from crosslens.data.records import Results
-from crosslens.demo.finding import PAIRS, Effect, describe, describe_similarity, effects, similarity_means
+from crosslens.demo.finding import (
+    Effect,
+    describe,
+    describe_correlation,
+    describe_similarity,
+    effects,
+    similarity_means,
+)
+from crosslens.numbers import plain, signed
 from crosslens.tasks import find_task
 
 if TYPE_CHECKING:
@@ -33,13 +41,13 @@ svg polyline[class] { fill: none; stroke-width: 2.5 } .axis { stroke: var(--line
 """
 
 
-def make_page(results: Results, *, preset: str, description: str) -> str:
+def make_page(results: Results, *, title: str, introduction: str) -> str:
     """The page of a demonstration.
 
     Args:
         results: all its records.
-        preset: the laboratory's name.
-        description: of the laboratory, in a few words.
+        title: of the page.
+        introduction: what was done, in a sentence or two.
 
     Returns:
         HTML, with no reference to anything outside of it.
@@ -48,9 +56,7 @@ def make_page(results: Results, *, preset: str, description: str) -> str:
     similarity = similarity_means(results)
     parts = [
         "<h1>Where does cross-lingual transfer live?</h1>",
-        f"<p>Laboratory <b>{escape(preset)}</b>: {escape(description)}. An encoder of six layers was pretrained on the"
-        " raw text of four languages that nobody speaks, fine-tuned on one of them, and evaluated on all four; before"
-        " fine-tuning, layers were drawn anew.</p>",
+        f"<p>{escape(introduction)}</p>",
     ]
     for effect in found:
         parts.append(f"<section><h2>{escape(effect.task)}</h2>")
@@ -59,17 +65,17 @@ def make_page(results: Results, *, preset: str, description: str) -> str:
     lines = {
         "pretrained": similarity.loc[("pretrained", "cka")].tolist(),
         "untrained": similarity.loc[("untrained", "cka")].tolist(),
-        "pretrained, shuffled": similarity.loc[("pretrained", "cka_shuffled")].tolist(),
+        "unrelated sentences of like length": similarity.loc[("pretrained", "cka_length_matched")].tolist(),
     }
     parts += [
         "<section><h2>Similarity of translations</h2>", f"<p>{escape(describe_similarity(similarity))}</p>",
-        _lines(lines), _similarities(similarity), "</section>",
+        _lines(lines), _similarities(similarity),
+        *(f"<p>{escape(describe_correlation(results, effect))}</p>" for effect in found), "</section>",
         f"<p class=note>crosslens {__version__}. Every number is in results.csv beside this page, with its interval and"
         " signature.</p>",
     ]  # fmt: skip
-    title = f"crosslens demo, {escape(preset)}"
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>\n'
         + "\n".join(parts)
         + "\n</body></html>\n"
@@ -80,7 +86,7 @@ def _scores(results: Results, effect: Effect) -> str:
     frame = results.filter(task=effect.task, metric=find_task(effect.task).metric).table()
     rows = []
     for (target, corpus), row in frame.iterrows():
-        cells = [_number(value, signed=str(name).startswith("Δ")) for name, value in row.items()]
+        cells = [(signed if str(name).startswith("Δ") else plain)(value) for name, value in row.items()]
         rows.append((f"{target} {corpus}".strip(), cells, str(target).endswith("mean")))
     return _table([f"{effect.metric}, trained on the source", *map(str, frame.columns)], rows)
 
@@ -101,13 +107,9 @@ def _table(header: Sequence[str], rows: Sequence[tuple[str, Sequence[str], bool]
     return f"<div class=wide><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
-def _number(value: float, *, signed: bool) -> str:
-    return "–" if value != value else f"{value:{'+' if signed else ''}.1f}".replace("-", "−")
-
-
 def _bars(effect: Effect) -> str:
     """Change of the same-language score and of the cross-language mean, for each pair of layers."""
-    pairs = [pair for pair in (*PAIRS, "1-6") if pair in effect.cross]
+    pairs = [*effect.pairs, *([effect.all_layers] if effect.all_layers else [])]
     values = [(effect.same[pair].mean, effect.cross[pair].mean) for pair in pairs]
     lowest = min(-1.0, *(min(two) for two in values)) * 1.1
     highest = max(1.0, *(max(two) for two in values)) * 1.25
@@ -127,9 +129,7 @@ def _bars(effect: Effect) -> str:
             )
             place = y(value) + (14 if value < 0 else -4)
             middle = x + step * 0.14
-            shapes.append(
-                f'<text x="{middle:.1f}" y="{place:.1f}" text-anchor="middle">{_number(value, signed=True)}</text>'
-            )
+            shapes.append(f'<text x="{middle:.1f}" y="{place:.1f}" text-anchor="middle">{signed(value)}</text>')
         shapes.append(
             f'<text x="{left + (number + 0.5) * step:.1f}" y="{height - 6}" text-anchor="middle">layers {pair}</text>'
         )

@@ -1,6 +1,7 @@
 """A laboratory as files that other tools read, and the settings that pretrain an encoder on them."""
 
 from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import YAML
 
@@ -14,11 +15,20 @@ PRETRAINING = {
     "masking": {"share": 0.25},
     "reading": "lines",
     "batch": 24,
-    "steps": 1950,
     "learning_rate": 3e-3,
     "embedding_learning_rate": 9e-3,
 }
 """Settings of `crosslens pretrain` that were measured on laboratories: some 1.5 million words, a minute on one core."""
+
+STEPS_A_SENTENCE = 0.065
+"""Steps for each raw sentence of a language: every text is read about as often, so that a short one is learnt less."""
+
+
+def pretraining_settings(laboratory: Laboratory) -> dict[str, Any]:
+    """What `pretrain.yaml` of an exported laboratory says."""
+    corpora = {its: f"text/{its}.txt" for its in laboratory.languages}
+    steps = max(1, round(STEPS_A_SENTENCE * laboratory.settings.sentences))
+    return {"corpora": corpora, **PRETRAINING, "steps": steps, "seed": laboratory.settings.seed}
 
 
 def export(laboratory: Laboratory, folder: str | Path) -> None:
@@ -43,7 +53,5 @@ def export(laboratory: Laboratory, folder: str | Path) -> None:
             if language != source:
                 pairs = "".join(f"{a} {b}\n" for a, b in laboratory.dictionary(source, language))
                 (partial / "dictionaries" / f"{source}-{language}.txt").write_text(pairs, "utf-8")
-        settings = {"corpora": {its: f"text/{its}.txt" for its in laboratory.languages}, **PRETRAINING}
-        settings["seed"] = laboratory.settings.seed
         with open(partial / "pretrain.yaml", "w", encoding="utf-8") as stream:
-            YAML().dump(settings, stream)
+            YAML().dump(pretraining_settings(laboratory), stream)

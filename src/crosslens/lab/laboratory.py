@@ -3,8 +3,10 @@
 Gold annotation comes from where the words come from, so it has no errors. The same seed makes the same corpora.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain, islice
 from typing import Annotated
 
 import numpy as np
@@ -12,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
-from crosslens.data.sentence import Sentence, Where
+from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.errors import RequestError, suggest
 from crosslens.identity import stream_seed
 from crosslens.lab.grammar import KINDS, Tree
 from crosslens.lab.language import Language, heads_of
 from crosslens.lab.lexicon import Shares, Words, make_lexicons
+from crosslens.lab.texts import LABELS, Meaning, draw_documents, draw_pair, fits_pair
 from crosslens.lab.world import World, WorldSettings
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -88,6 +91,11 @@ class Laboratory:
         """The languages; the first is the source."""
         return tuple(self.settings.languages)
 
+    def name(self, language: str) -> str:
+        """What the catalogue calls a language, or ``all`` of them: ``lab/sov``, and ``lab/sov_no_anchors``."""
+        preset = "" if self.preset in (None, USUAL) else "_" + self.preset.replace("-", "_")
+        return f"lab/{language}{preset}"
+
     @cached_property
     def lexicons(self) -> dict[str, list[str]]:
         """Each language's word for each concept, without suffixes."""
@@ -108,20 +116,82 @@ class Laboratory:
         Raises:
             RequestError: when there is no such language or split.
         """
-        if split not in SIZES:
-            raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
+        count, stream = self._asked(language, split, sentences)
         grammar = self._grammar(language)
-        name = f"lab/{language}{self._suffix}:{split}"
-        shared = () if split == "test" else (language,)
+        name = f"{self.name(language)}:{split}"
         items = []
-        for number, (tree, concepts, marks) in enumerate(self._draws(split, *shared, count=sentences or SIZES[split])):
+        for number, (tree, concepts, marks) in enumerate(self._draws(split, *stream, count=count)):
             items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
         return Corpus(tuple(items), name, language, split)
 
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
         """The test sets of these languages, or of all, which are translations of one another."""
         chosen = sorted(languages or self.languages)
-        return join((self.corpus(language, sentences=sentences) for language in chosen), name=f"lab/all{self._suffix}")
+        return join((self.corpus(language, sentences=sentences) for language in chosen), name=self.name("all"))
+
+    def documents(self, language: str, *, split: str = "test", documents: int | None = None) -> Corpus:
+        """Documents of a few sentences, labelled with what they are about.
+
+        Args:
+            language: one of `languages`.
+            split: ``train``, ``dev`` or ``test``; test sets are translations of one another.
+            documents: how many; as many as the split has sentences by default.
+
+        Raises:
+            RequestError: when there is no such language or split.
+        """
+        count, stream = self._asked(language, split, documents)
+        # The sentences that documents are put together from come from the same stream whatever the count.
+        meanings = list(self._draws(split, "documents", *stream, count=4 * SIZES[split]))
+        drawn = draw_documents(self.world, meanings, count, self._generator("documents", split, *stream))
+        items = [
+            Text((" ".join(self._say(language, meaning) for meaning in its),), label, f"{split}-{number:05}")
+            for number, (label, its) in enumerate(drawn, start=1)
+        ]
+        return Corpus(tuple(items), f"{self.name(language)}:{split} topics", language, split)
+
+    def pairs(self, language: str, *, split: str = "test", pairs: int | None = None) -> Corpus:
+        """Premises and hypotheses, labelled ``entailment``, ``neutral`` or ``contradiction``.
+
+        Args:
+            language: one of `languages`.
+            split: ``train``, ``dev`` or ``test``; test sets are translations of one another.
+            pairs: how many; as many as the split has sentences by default.
+
+        Raises:
+            RequestError: when there is no such language or split, or no structure of the world that pairs are made of.
+        """
+        count, stream = self._asked(language, split, pairs)
+        if not any(map(fits_pair, self.world.trees)):
+            raise RequestError("no sentence of this world has a subject, an object and something to leave out",
+                               hint="more or longer trees")  # fmt: skip
+        generator = self._generator("pairs", split, *stream)
+        drawn = chain.from_iterable(
+            self._draws(split, "pairs", *stream, str(part), count=1000) for part in itertools.count()
+        )
+        items = []
+        for number, premise in enumerate(islice((its for its in drawn if fits_pair(its[0])), count), start=1):
+            label = LABELS[generator.integers(len(LABELS))]
+            hypothesis = draw_pair(self.world, premise, label, generator)
+            both = self._say(language, premise), self._say(language, hypothesis)
+            items.append(Text(both, label, f"{split}-{number:05}"))
+        return Corpus(tuple(items), f"{self.name(language)}:{split} pairs", language, split)
+
+    def _asked(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
+        """How many items, and what tells this language's from others': nothing in test sets, which are parallel."""
+        self._grammar(language)
+        if split not in SIZES:
+            raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
+        return count or SIZES[split], () if split == "test" else (language,)
+
+    def _generator(self, *stream: str) -> np.random.Generator:
+        return np.random.default_rng(stream_seed(self.settings.seed, "texts", *stream))
+
+    def _say(self, language: str, meaning: Meaning) -> str:
+        """A sentence as raw text has it."""
+        tree, concepts, marks = meaning
+        order = self._grammar(language).linear(tree)
+        return " ".join(self._forms(language)[concepts[order], marks[order]])
 
     def text(self, language: str, *, sentences: int | None = None) -> list[str]:
         """Raw text, a sentence a line; no sentence of one language translates one of another but by chance."""
@@ -145,12 +215,7 @@ class Laboratory:
         both = [self._grammar(language) for language in (source, target)]
         return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in both)]
 
-    @property
-    def _suffix(self) -> str:
-        """What tells the corpora of one preset from another's; those of the usual one have none."""
-        return "" if self.preset in (None, USUAL) else "_" + self.preset.replace("-", "_")
-
-    def _draws(self, *stream: str, count: int) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
+    def _draws(self, *stream: str, count: int) -> Iterator[Meaning]:
         """Sentences before anyone says them: structures, concepts, and what is drawn for number and tense."""
         generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", *stream))
         trees = self.world.trees

@@ -132,14 +132,22 @@ class World:
             ``(count, nodes)`` int64 numbers of concepts.
         """
         drawn = np.empty((count, len(tree)), np.int64)
-        for place, node in enumerate(tree):
-            head = tree[node.head].kind if node.head >= 0 else None
-            rows = drawn[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
-            table = self._cumulative(head, node.relation, node.kind)
-            # Row r of the table lies between r and r + 1, so one search finds the place in every row at once.
-            found = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
-            drawn[:, place] = self.first[node.kind] + np.minimum(found, table.shape[1] - 1)
+        for place in range(len(tree)):
+            drawn[:, place] = self._dependents(tree, place, drawn, generator)
         return drawn
+
+    def draw_dependent(self, tree: Tree, place: int, concepts: np.ndarray, generator: np.random.Generator) -> int:
+        """Another concept for one node of a structure that is filled already, as its head prefers them."""
+        return int(self._dependents(tree, place, concepts[None], generator)[0])
+
+    def _dependents(self, tree: Tree, place: int, drawn: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        node, count = tree[place], len(drawn)
+        head = tree[node.head].kind if node.head >= 0 else None
+        rows = drawn[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
+        table = self._cumulative(head, node.relation, node.kind)
+        # Row r of the table lies between r and r + 1, so one search finds the place in every row at once.
+        found = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
+        return self.first[node.kind] + np.minimum(found, table.shape[1] - 1)
 
     def _cumulative(self, head: str | None, relation: str, kind: str) -> np.ndarray:
         key = (head, relation, kind)

@@ -21,16 +21,22 @@ class Centred:
         squares: ``(n,)`` squared length of each row: the diagonal of the Gram matrix.
         norm: Frobenius norm of the Gram matrix: the square root of its biased HSIC with itself.
         unbiased: its unbiased HSIC with itself.
+        block: ``(n,)`` number of the group of items of about one length that each row is in; None: not known.
     """
 
     features: np.ndarray
     squares: np.ndarray
     norm: float
     unbiased: float
+    block: np.ndarray | None = None
 
 
-def centre(X: ArrayLike) -> Centred:
+def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     """Prepare ``(n, d)`` vectors, one row an item.
+
+    Args:
+        X: the vectors.
+        lengths: ``(n,)`` of each item, such as its words; what `length_matched_cka` needs.
 
     Raises:
         RequestError: when X is no matrix.
@@ -43,7 +49,31 @@ def centre(X: ArrayLike) -> Centred:
     n, d = features.shape
     gram = features.T @ features if n >= d else features @ features.T  # either has the same Frobenius norm
     product = float(np.sum(gram * gram))
-    return Centred(features, squares, product**0.5, _unbiased(product, squares, squares))
+    block = None if lengths is None else length_blocks(np.asarray(lengths))
+    return Centred(features, squares, product**0.5, _unbiased(product, squares, squares), block)
+
+
+def length_blocks(lengths: np.ndarray, *, smallest: int = 10) -> np.ndarray:
+    """Groups of items of about one length: neighbouring lengths together until a group has ``smallest`` items.
+
+    Args:
+        lengths: ``(n,)``.
+        smallest: items of a group, at least, unless there are fewer in all.
+
+    Returns:
+        ``(n,)`` numbers of groups, from 0; items of one length are always in one group.
+    """
+    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    group = np.zeros(len(values), np.int64)
+    size, number = 0, 0
+    for i, count in enumerate(counts):
+        if size >= smallest:
+            size, number = 0, number + 1
+        group[i] = number
+        size += int(count)
+    if 0 < size < smallest and number:
+        group[group == number] = number - 1
+    return group[place]
 
 
 def linear_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -102,6 +132,38 @@ def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """
     x, y = _pair(X, Y)
     expected = x.squares.sum() * y.squares.sum() / max(len(x.features) - 1, 1)
+    return _ratio(float(expected), x.norm * y.norm)
+
+
+def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The null that knows lengths: linear CKA on average when Y's sentences are shuffled among those of like length.
+
+    Sentences and their translations are long together, and length alone makes representations alike; what is above
+    this null is not length. Exact, as `shuffled_cka` is: within and between groups of like length the Gram matrix of Y
+    is replaced by its means over those shuffles.
+
+    Args:
+        X: ``(n, d)``.
+        Y: ``(n, e)``, prepared by `centre` with lengths.
+
+    Raises:
+        RequestError: when the numbers of rows differ, or Y comes without lengths.
+    """
+    x, y = _pair(X, Y)
+    if y.block is None:
+        raise RequestError("the length-matched null needs the lengths of Y's sentences", hint="centre(Y, lengths=…)")
+    sizes = np.bincount(y.block).astype(np.float64)
+    member = np.equal.outer(np.arange(len(sizes)), y.block).astype(np.float64)
+    within, sums = [], []
+    for its in (x, y):
+        totals = member @ its.features
+        sums.append(totals @ totals.T)
+        within.append(member @ its.squares)
+    between = sums[0] * sums[1] / np.outer(sizes, sizes)
+    np.fill_diagonal(between, 0.0)
+    others = [np.diag(total) - diagonal for total, diagonal in zip(sums, within, strict=True)]
+    pairs = np.maximum(sizes * (sizes - 1), 1.0)
+    expected = between.sum() + (within[0] * within[1] / sizes).sum() + (others[0] * others[1] / pairs).sum()
     return _ratio(float(expected), x.norm * y.norm)
 
 

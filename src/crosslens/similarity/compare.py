@@ -9,14 +9,15 @@ from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError, suggest
-from crosslens.similarity.cka import Centred, centre, debiased_cka, linear_cka, shuffled_cka
+from crosslens.similarity.cka import Centred, centre, debiased_cka, length_matched_cka, linear_cka, shuffled_cka
 
 MEASURES: Mapping[str, Callable[[Centred, Centred], float]] = {
     "cka": linear_cka,
     "cka_debiased": debiased_cka,
     "cka_shuffled": shuffled_cka,
+    "cka_length_matched": length_matched_cka,
 }
-"""Name -> measure. ``cka_shuffled`` is the null of ``cka``."""
+"""Name -> measure. ``cka_shuffled`` and ``cka_length_matched`` are nulls of ``cka``."""
 
 
 def compare(
@@ -56,7 +57,8 @@ def compare(
     sides: dict[str, list[Centred]] = {}
     digests = {language: parallel[language].digest for language in languages}
     for language in languages:
-        sides[language] = [centre(layer) for layer in represent(encoder, parallel[language])]
+        lengths = [len(sentence.words) for sentence in parallel[language].sentences]
+        sides[language] = [centre(layer, lengths=lengths) for layer in represent(encoder, parallel[language])]
         if done is not None:
             done(language)
     records = []

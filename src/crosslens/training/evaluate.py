@@ -7,13 +7,18 @@ from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.records import Record, Results
 from crosslens.encoders.reading import read_windows
+from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows
 from crosslens.training.recipe import differing
 
 
 def evaluate(
-    model: TaskModel, corpora: Sequence[Corpus | str], *, done: Callable[[Corpus, Corpus], None] | None = None
+    model: TaskModel,
+    corpora: Sequence[Corpus | str],
+    *,
+    done: Callable[[Corpus, Corpus], None] | None = None,
+    scored: Callable[[Corpus, Score], None] | None = None,
 ) -> Results:
     """Predict and score every word of every corpus, zero-shot where its language is not the source.
 
@@ -21,6 +26,7 @@ def evaluate(
         model: a fine-tuned model.
         corpora: corpora, or their names.
         done: called after each corpus with the gold and the predicted one.
+        scored: called for each corpus and metric with the score's counts of each sentence.
 
     Returns:
         A record for each corpus and metric, with a 95 % bootstrap interval over its sentences.
@@ -37,6 +43,8 @@ def evaluate(
         reading = read_windows(model.encoder, corpus, window=model.recipe.window, context=model.recipe.context)
         predicted = predict_windows(model, corpus, reading)
         for score in model.task.score(corpus, predicted, known=frozenset(model.labels)):
+            if scored is not None:
+                scored(corpus, score)
             low, high = score.interval or (None, None)
             tags = {
                 "corpus": corpus.name, "digest": corpus.digest, "sentences": len(corpus),

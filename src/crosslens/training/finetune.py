@@ -81,7 +81,7 @@ def finetune(
             it, to the same bits on a CPU. It stays when training is done: the caller removes it when the model is
             safe.
         save_every: steps between two states kept; a training of fewer keeps none.
-        progress: called after every step.
+        progress: called after every step. Where it raises KeyboardInterrupt, the state is saved first.
 
     Raises:
         RequestError: for an unknown task; a recipe that selects by dev scores where there is no dev, or by a score
@@ -236,7 +236,12 @@ def _train(
                 loop.save(state, dev_scores=dev_scores, best=best)
         if progress is not None:
             note = "the memory was full: batches are read in halves from here on, with the same result"
-            progress(Progress(step, optimiser.steps, mean, score, note if loop.halved and not told else None))
+            try:
+                progress(Progress(step, optimiser.steps, mean, score, note if loop.halved and not told else None))
+            except KeyboardInterrupt:
+                if keeping is not None and processes().rank == 0:
+                    loop.save(keeping[0], dev_scores=dev_scores, best=best)
+                raise
             told = loop.halved
 
     if keeping is not None and keeping[0].exists():

@@ -1,0 +1,82 @@
+"""``crosslens run``: do a study."""
+
+import shlex
+import sys
+
+import click
+
+from crosslens.cli.options import data_option, device_option
+from crosslens.cli.studying import set_option, store_option
+
+
+@click.command("run")
+@click.argument("study")
+@store_option
+@set_option
+@click.option("--executor", default="processes", show_default=True, help="Where runs are done: serial or processes.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at once [one a GPU, or one a core].")
+@click.option("--only", metavar="RUN", help="Do this run alone, by its id.")
+@data_option
+@device_option
+def command(
+    study: str,
+    out: str,
+    settings: tuple[str, ...],
+    executor: str,
+    workers: int | None,
+    only: str | None,
+    data: str | None,
+    device: str | None,
+) -> None:
+    """Do the runs of STUDY that are not done yet, and show its tables.
+
+    Interrupted or killed at any moment, the same command goes on. Several processes may run one study in one folder.
+    A run that fails stops no other; its log is kept in OUT/failed.
+
+    \b
+    crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
+    """
+    from crosslens.cli.show import progress, say, show_tables
+    from crosslens.cli.studying import find_study
+    from crosslens.studies.execute import Outcome
+    from crosslens.studies.executors import find_executor
+    from crosslens.studies.runner import collect, run_study
+    from crosslens.studies.store import Store
+
+    chosen = find_study(study, settings)
+    find_executor(executor)
+    words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
+    words += ["--data", data] if data else []
+    with progress(chosen.name) as bar:
+        last = [""]
+
+        def told(stage: str, done: int, total: int, text: str) -> None:
+            if stage != last[0]:
+                bar.begin(stage)
+                last[0] = stage
+            bar.show(done, total, text)
+
+        def ended(outcome: Outcome) -> None:
+            if outcome.state in ("failed", "taken"):
+                say(f"{outcome.state}: {outcome.label} ({outcome.run})")
+
+        report = run_study(
+            chosen, out, executor=executor, workers=workers, data=data, device=device, only=only,
+            command=shlex.join(words), told=told, ended=ended,
+        )  # fmt: skip
+    for note in report.plan.notes:
+        say(f"note: {note}")
+    done = report.plan.done
+    if done:
+        show_tables(collect(Store(out), report.plan))
+    for outcome in report.failed:
+        say(f"\nfailed: {outcome.label}\n{outcome.tail}\nagain: {shlex.join(words)} --only {outcome.run}")
+    if report.stopped:
+        say("stopped; the same command goes on")
+    left = len(report.plan.left)
+    say(
+        f"{chosen.name}: {done} runs done"
+        + (f", {left} left" if left else f"; {out}/studies/{chosen.name}/results.csv")
+    )
+    if report.failed or report.stopped:
+        sys.exit(1)

@@ -1,0 +1,23 @@
+"""``crosslens status``: how far a store's studies are."""
+
+import time
+
+import click
+
+
+@click.command("status")
+@click.argument("folder")
+@click.option("--watch", is_flag=True, help="Again every ten seconds, until all is done.")
+def command(folder: str, watch: bool) -> None:
+    """Count the runs in FOLDER: done, running, failed, left, and how long it will take."""
+    from crosslens.cli.studying import find_store
+    from crosslens.studies.status import status
+
+    store = find_store(folder)
+    while True:
+        rows = status(store)
+        for row in rows:
+            click.echo(row.describe())
+        if not watch or all(row.done == row.runs and not row.waiting for row in rows):
+            return
+        time.sleep(10)

@@ -1,0 +1,266 @@
+"""Doing one run, in this process."""
+
+import json
+import shlex
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import torch
+
+from crosslens.data.parallel import Parallel
+from crosslens.data.records import SCHEMA, Results
+from crosslens.encoders.ablation import freeze, random_init
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import CrosslensError, StoreError
+from crosslens.similarity.compare import compare
+from crosslens.studies.corpora import Corpora
+from crosslens.studies.run import Comparison, Named, Run
+from crosslens.studies.store import Store
+from crosslens.studies.summary import Counts, add_counts, counted, pack
+from crosslens.tasks import find_task
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import Progress, finetune
+from crosslens.training.model import TaskModel
+from crosslens.training.provenance import describe_run
+
+SAVE_EVERY = 200
+"""Steps between two states of a training that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run is done in; nothing of it changes a result.
+
+    Attributes:
+        store: folder of the store.
+        data: folder that is looked through first for corpora.
+        device: None: a GPU where there is one.
+        keep_models: whether the weights are kept.
+        command: what was typed, for whoever repeats a run.
+    """
+
+    store: str
+    data: str | None = None
+    device: str | None = None
+    keep_models: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run.
+
+    Attributes:
+        run: its id.
+        label: what a person calls it.
+        state: ``done``, ``failed``, ``taken`` (another process works on it), ``stopped`` (asked to).
+        seconds: it took.
+        tail: of a failed run's log.
+    """
+
+    run: str
+    label: str
+    state: str
+    seconds: float = 0.0
+    tail: str = ""
+
+
+def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda: False) -> Outcome:
+    """Do a run, or what is left of it, and publish it in the store.
+
+    Args:
+        run: what is to be done.
+        around: the store and the device.
+        stop: asked after every step; True: the training's state is saved, and the outcome is ``stopped``.
+
+    Returns:
+        What became of it. No error of the run itself is raised: it is in the outcome, and in the store's ``failed``.
+    """
+    started = time.perf_counter()
+    log: list[str] = []
+
+    def outcome(state: str) -> Outcome:
+        return Outcome(run.id, run.label, state, time.perf_counter() - started, "\n".join(log[-6:]))
+
+    def note(text: str) -> None:
+        log.append(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}")
+
+    try:
+        store = Store(around.store)
+        with store.claim(run.id) as mine, _one_thread():
+            if not mine:
+                return outcome("taken")
+            left = store.missing(run)  # another process may have done it since it was planned
+            if left is not None:
+                _do(left, store, around, note, log, stop)
+        return outcome("done")
+    except KeyboardInterrupt:
+        return outcome("stopped")
+    except Exception as error:
+        ours = isinstance(error, CrosslensError)
+        log.extend([str(error)] if ours else traceback.format_exc().splitlines())
+        try:
+            Store(around.store).keep_failure(run, "\n".join(log) + "\n")
+        except StoreError as unkept:
+            log.append(str(unkept))
+        return outcome("failed")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for what is computed on a CPU, so that the bits do not depend on where a run is done."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable[[], bool]) -> None:
+    note(f"run {run.id}: {run.label}")
+    there = store.path(run.id)
+    model = None
+    if (there / "model").is_dir():
+        model = load_model(there / "model", device=around.device)
+        encoder = model.encoder
+        note("its weights were kept")
+    else:
+        encoder = changed(_base(run.encoder, run.encoder_digest, around.device), run)
+        if run.training is not None:
+            model = _train(run, encoder, store, around, note, stop)
+            encoder = model.encoder
+    results = Results.of([])
+    corpora = _corpora(around.data)
+    counts: Counts = {}
+    if model is not None:
+        tests = [_checked(corpora, test) for test in run.tests]
+        # How long training took is told in run.json alone: records are the same bytes whenever they are made.
+        timeless = replace(model, facts={key: value for key, value in model.facts.items() if key != "seconds"})
+        results += evaluate(
+            timeless, tests, done=lambda gold, _: note(f"evaluated {gold.name}"),
+            scored=lambda gold, score: counts.update(counted(gold, score)),
+        )  # fmt: skip
+    if run.comparison is not None:
+        results += _compare(run, run.comparison, encoder, corpora)
+        note(f"compared {run.comparison.corpus}")
+    results = tagged(results, run=run.id, encoder=run.called)
+    if there.is_dir():
+        add_counts(store, run.id, counts)
+        store.add_records(run.id, results)
+        return
+    note("done")
+    with store.publishing(run.id) as folder:
+        results.write(folder / "records.parquet")
+        (folder / "counts.npz").write_bytes(pack(counts))
+        (folder / "run.json").write_text(_describe(run, model, around), "utf-8")
+        (folder / "log.txt").write_text("\n".join(log) + "\n", "utf-8")
+        if model is not None and around.keep_models:
+            save_model(model, folder / "model")
+
+
+def _train(
+    run: Run, encoder: Encoder, store: Store, around: Surroundings, note: Callable, stop: Callable[[], bool]
+) -> TaskModel:
+    training = run.training
+    assert training is not None
+    corpora = _corpora(around.data)
+    state = store.state(run.id)
+    if state.exists():
+        note(f"going on from {state.name}")
+
+    def after_step(done: Progress) -> None:
+        if done.dev is not None:
+            note(f"step {done.step} of {done.steps}: loss {done.loss:.4f}, dev {done.dev:.2f}")
+        if done.note:
+            note(f"step {done.step}: {done.note}")
+        if stop():
+            raise KeyboardInterrupt
+
+    model = finetune(
+        encoder, find_task(training.task, training.recipe.task), train=_checked(corpora, training.train, split="train"),
+        dev=_checked(corpora, training.dev, split="dev") if training.dev else None, recipe=training.recipe,
+        seed=run.seed, state=state, save_every=SAVE_EVERY, progress=after_step,
+    )  # fmt: skip
+    note(
+        f"trained {model.facts['steps']} steps in {model.facts['seconds']} s, last loss {model.facts['last_loss']:.4f}"
+    )
+    return model
+
+
+def changed(encoder: Encoder, run: Run) -> Encoder:
+    """The run's encoder before training: layers drawn anew, layers frozen."""
+    condition = run.condition
+    if condition.layers:
+        encoder = random_init(
+            encoder, condition.layers, seed=run.seed, components=condition.components, init=condition.init
+        )
+    return freeze(encoder, condition.freeze) if condition.freeze else encoder
+
+
+def tagged(results: Results, **columns: str | int | None) -> Results:
+    """Records with a column set to one value."""
+    table = results.records
+    for name, value in columns.items():
+        place = SCHEMA.get_field_index(name)
+        filled = pa.array([value] * table.num_rows, SCHEMA.field(name).type)
+        table = table.set_column(place, SCHEMA.field(name), filled)
+    return Results(table)
+
+
+def _compare(run: Run, asked: Comparison, encoder: Encoder, corpora: Corpora) -> Results:
+    parallel = side(corpora, asked.corpus, asked.sentences)
+    for language, digest in asked.digests.items():
+        if parallel[language].digest != digest:
+            raise StoreError(f"{asked.corpus} has changed since the study was planned ({language})")
+    trained = run.training
+    tags: dict[str, str | int | float] = {"state": "fine-tuned" if trained else "untouched", "seed": run.seed}
+    if trained:
+        tags |= {"trained_on": trained.source}
+    results = compare(encoder, parallel, pairs=asked.pairs, measures=asked.measures, tags=tags)
+    return tagged(results, seed=run.seed, task=trained.task if trained else None)
+
+
+def side(corpora: Corpora, name: str, sentences: int | None) -> Parallel:
+    """Parallel corpora, or the first sentences of them."""
+    parallel = corpora.parallel(name)
+    return parallel.head(sentences) if sentences else parallel
+
+
+def _checked(corpora: Corpora, wanted: Named, *, split: str = "test") -> Any:
+    corpus = corpora.corpus(wanted.name, split=split)
+    if corpus.digest != wanted.digest:
+        raise StoreError(f"{wanted.name} has changed since the study was planned", hint="plan it again")
+    return corpus
+
+
+@lru_cache(maxsize=1)
+def _base(name: str, digest: str, device: str | None) -> Encoder:
+    """The encoder as it was loaded, kept while runs of it follow one another."""
+    encoder = load_encoder(name, device=device)
+    if encoder.digest != digest:
+        raise StoreError(f"the encoder {name} has changed since the study was planned", hint="plan it again")
+    return encoder
+
+
+@lru_cache(maxsize=1)
+def _corpora(data: str | None) -> Corpora:
+    return Corpora(data)
+
+
+def _describe(run: Run, model: TaskModel | None, around: Surroundings) -> str:
+    described: dict[str, Any] = {"run": run.id, "label": run.label, "identity": run.identity}
+    if around.command:
+        described["repeat"] = f"{around.command} --only {shlex.quote(run.id)}"
+    if model is not None:
+        described |= json.loads(describe_run(model))
+        described |= {"run": run.id, "identity": run.identity}
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,234 @@
+"""From a study to its runs: which there are, which are done, and what is still to be chosen."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from crosslens.catalogue import cache_folder, name_split
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError, suggest
+from crosslens.lab.laboratory import USUAL
+from crosslens.lab.presets import find_laboratory
+from crosslens.settings import replace_settings
+from crosslens.similarity.compare import MEASURES, expand_pairs
+from crosslens.studies.corpora import Corpora, find_data
+from crosslens.studies.execute import side
+from crosslens.studies.run import Comparison, Named, Run, Training
+from crosslens.studies.store import Store
+from crosslens.studies.study import Condition, Grid, Source, Study
+from crosslens.tasks import find_task
+from crosslens.training.laboratory import Told, pretrained_laboratory
+from crosslens.training.recipe import Recipe, find_recipe
+
+STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
+"""Encoders that are compared without any training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The runs of a study, and where they stand.
+
+    Attributes:
+        study: the study.
+        runs: all that are known now, in the study's order, each once.
+        left: those that are still to be done, with what is missing of each.
+        waiting: runs that wait for a search for their recipe to end.
+        notes: what the reader should know, such as layers that were scaled, or recipes that were chosen.
+    """
+
+    study: Study
+    runs: tuple[Run, ...]
+    left: tuple[Run, ...]
+    waiting: int
+    notes: tuple[str, ...]
+
+    @property
+    def done(self) -> int:
+        """How many runs are done."""
+        return len(self.runs) - len(self.left)
+
+
+def plan(
+    study: Study,
+    store: Store,
+    *,
+    corpora: Corpora | None = None,
+    cache: str | Path | None = None,
+    told: Told | None = None,
+) -> Plan:
+    """The runs of a study, as far as they can be known now.
+
+    The encoder and the corpora are read, because a run is known by what is in them and not by their names.
+
+    Args:
+        study: the study.
+        store: where finished runs are.
+        corpora: keeps what was read.
+        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
+        told: called while such an encoder is pretrained.
+
+    Raises:
+        RequestError: for data, a task, a source or layers that there are not.
+    """
+    planner = _Planner(study, store, corpora or Corpora(), cache, told)
+    merged: dict[str, Run] = {}
+    for run in planner.runs():  # the same weights are made once, whatever is asked of them
+        known = merged.get(run.id)
+        merged[run.id] = run if known is None else _both(known, run)
+    left = tuple(rest for run in merged.values() if (rest := store.missing(run)) is not None)
+    return Plan(study, tuple(merged.values()), left, planner.waiting, tuple(dict.fromkeys(planner.notes)))
+
+
+def _both(a: Run, b: Run) -> Run:
+    return replace(
+        a, tests=tuple(dict.fromkeys((*a.tests, *b.tests))), comparison=a.comparison if a.comparison else b.comparison
+    )
+
+
+class _Planner:
+    """The study's parts looked up, and its runs made of them."""
+
+    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
+        self.study, self.store, self.corpora = study, store, corpora
+        self.data = find_data(study.data)
+        for what, chosen, known in (
+            ("tasks", study.tasks, self.data.tasks),
+            ("sources", study.sources, {name for sources in self.data.tasks.values() for name in sources}),
+        ):
+            for name in chosen or ():
+                if name not in known:
+                    raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
+        self.encoder = _find_encoder(study.encoder, cache, told)
+        self.digest, self.depth = _facts_of(self.encoder)
+        self.waiting = 0
+        self.notes: list[str] = []
+        self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
+
+    def _scaled(self, condition: Condition) -> Condition:
+        scaled = condition.scaled(written_for=self.study.depth, depth=self.depth)
+        if self.study.depth not in (None, self.depth):
+            for name in ("layers", "freeze"):
+                before, after = getattr(condition, name), getattr(scaled, name)
+                if before is not None:
+                    self.notes.append(
+                        f"layers {before} of {self.study.depth} are layers {after} of this encoder's {self.depth}"
+                    )
+        return scaled
+
+    def runs(self) -> Iterator[Run]:
+        """All runs: comparisons first, then task by task."""
+        study = self.study
+        similarity = study.similarity
+        tasks = {task: its for task, its in self.data.tasks.items() if task in (study.tasks or self.data.tasks)}
+        sources = [
+            (task, name, source)
+            for task, its in tasks.items()
+            for name, source in its.items()
+            if name in (study.sources or its)
+        ]
+        languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
+        if similarity is not None:
+            for state in similarity.of:
+                if state in STATES:
+                    condition = STATES[state].scaled(written_for=None, depth=self.depth)
+                    yield self._run(condition, 1, None, comparison=self._comparison(languages))
+        after = similarity is not None and "fine-tuned" in similarity.of
+        for task, name, source in sources:
+            tests = tuple(self._named(test) for test in self.corpora.matching(source.tests))
+            comparison = self._comparison([self._train(source).language]) if after else None
+            for condition in self.conditions:
+                training = self._training(task, name, source)
+                if study.grid is not None:
+                    searched = condition if study.grid.each == "condition" else Condition()
+                    tried = self._tried(training, study.grid, searched)
+                    yield from tried
+                    training = self._chosen(tried)
+                    if training is None:
+                        self.waiting += len(study.seeds)
+                        continue
+                for seed in study.seeds:
+                    yield Run(
+                        self.encoder, self.study.encoder, self.digest, condition, seed, training, tests, comparison
+                    )
+
+    def _run(
+        self,
+        condition: Condition,
+        seed: int,
+        training: Training | None,
+        tests: tuple[Named, ...] = (),
+        comparison: Comparison | None = None,
+    ) -> Run:
+        return Run(self.encoder, self.study.encoder, self.digest, condition, seed, training, tests, comparison)
+
+    def _train(self, source: Source):
+        return self.corpora.corpus(source.train, split="train")
+
+    def _named(self, name: str, split: str = "test") -> Named:
+        corpus = self.corpora.corpus(name, split=split)
+        return Named(corpus.name, corpus.digest)
+
+    def _training(self, task: str, name: str, source: Source) -> Training:
+        recipe = find_recipe(self.study.recipe or self.data.recipe, task, self.study.set)
+        dev = None
+        if recipe.select == "best" or self.study.grid is not None:
+            dev = self._named(source.dev or name_split(source.train, "dev"), "dev")
+        settings = dict(find_task(task, recipe.task).settings)
+        return Training(task, settings, name, self._named(source.train, "train"), dev, recipe)
+
+    def _tried(self, training: Training, grid: Grid, condition: Condition) -> list[Run]:
+        runs = []
+        for values in itertools.product(*grid.axes.values()):
+            settings = dict(zip(grid.axes, values, strict=True))
+            recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
+            tried = replace(training, recipe=recipe)
+            runs.append(self._run(condition, grid.seed, tried))
+        return runs
+
+    def _chosen(self, tried: list[Run]) -> Training | None:
+        """The training that did best on the source's dev data, the first of equals; None while some are not done."""
+        scores = []
+        for run in tried:
+            if not self.store.path(run.id).is_dir():
+                return None
+            scores.append(self.store.describe(run.id)["facts"]["dev_score"])
+        best = tried[scores.index(max(scores))]
+        assert best.training is not None
+        axes = self.study.grid.axes if self.study.grid else ()
+        chosen = ", ".join(f"{axis}={getattr(best.training.recipe, axis)}" for axis in axes)
+        self.notes.append(f"{best.label}: {chosen} has the best dev score, {max(scores):.2f} (of {len(tried)} tried)")
+        return best.training
+
+    def _comparison(self, sources: list[str | None]) -> Comparison:
+        asked, name = self.study.similarity, self.data.parallel
+        assert asked is not None
+        if name is None:
+            raise RequestError(f"{self.study.name}: its data has no parallel corpus to compare representations on")
+        for measure in asked.measures or ():
+            if measure not in MEASURES:
+                raise RequestError(f"there is no measure {measure!r}", hint=suggest(measure, MEASURES))
+        parallel = side(self.corpora, name, asked.sentences)
+        wanted = [f"{source}-*" for source in sources if source in parallel.languages]
+        pairs = tuple(expand_pairs(wanted, parallel.languages))
+        if not pairs:
+            raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
+        digests = {language: parallel[language].digest for pair in pairs for language in pair.split("-")}
+        return Comparison(name, pairs, tuple(asked.measures or MEASURES), digests, asked.sentences)
+
+
+def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:
+    """Where an encoder is loaded from; one of a laboratory is pretrained when it is not there yet."""
+    kind, colon, preset = name.partition(":")
+    if kind != "lab":
+        return name
+    laboratory = find_laboratory(preset if colon else USUAL)
+    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", told=told))
+
+
+@lru_cache(maxsize=4)
+def _facts_of(encoder: str) -> tuple[str, int]:
+    """An encoder's digest and depth."""
+    loaded = load_encoder(encoder, device="cpu")
+    return loaded.digest, loaded.depth

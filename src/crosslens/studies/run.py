@@ -1,0 +1,126 @@
+"""A run: one encoder, changed and trained or not, and all that is asked of it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from crosslens.identity import digest
+from crosslens.studies.study import Condition
+from crosslens.training.finetune import SEMANTICS
+from crosslens.training.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A corpus by its name, and what was in it when the study was planned.
+
+    Attributes:
+        name: as the catalogue knows it.
+        digest: of its content.
+    """
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a run is trained on, and how.
+
+    Attributes:
+        task: its name.
+        settings: all of the task.
+        source: the study's name of the source.
+        train: the training corpus.
+        dev: the development corpus; None: none is needed.
+        recipe: how.
+    """
+
+    task: str
+    settings: dict[str, Any]
+    source: str
+    train: Named
+    dev: Named | None
+    recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A comparison of representations that is asked of a run.
+
+    Attributes:
+        corpus: parallel sentences.
+        pairs: of languages, ``en-fr``.
+        measures: their names.
+        digests: language -> digest of its side.
+        sentences: the first so many; None: all.
+    """
+
+    corpus: str
+    pairs: tuple[str, ...]
+    measures: tuple[str, ...]
+    digests: dict[str, str]
+    sentences: int | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained model, or an untrained one, and what is asked of it.
+
+    What determines the weights is its identity; what is asked is not, so that two studies share a run.
+
+    Attributes:
+        encoder: where the encoder is loaded from.
+        called: what records call the encoder.
+        encoder_digest: of its weights and vocabulary.
+        condition: what is done to it before training.
+        seed: of the layers drawn anew, the head, the order and dropout.
+        training: None: it is only looked at.
+        tests: corpora that it is evaluated on.
+        comparison: asked of it; None: none.
+    """
+
+    encoder: str
+    called: str
+    encoder_digest: str
+    condition: Condition
+    seed: int
+    training: Training | None
+    tests: tuple[Named, ...] = ()
+    comparison: Comparison | None = field(default=None)
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """All that determines the weights, as plain values; the semantics' version is raised when they change."""
+        its: dict[str, Any] = {
+            "encoder": self.encoder_digest, "condition": self.condition.model_dump(mode="json"), "seed": self.seed,
+        }  # fmt: skip
+        if self.training is not None:
+            t = self.training
+            recipe = t.recipe.model_dump(mode="json", exclude={"task"})
+            its |= {
+                "task": t.task, "settings": t.settings, "recipe": recipe, "train": t.train.digest,
+                "dev": t.dev.digest if t.dev else None, "semantics": SEMANTICS,
+            }  # fmt: skip
+        return its
+
+    @cached_property
+    def id(self) -> str:
+        """The first 16 hexadecimal digits of the identity's sha256.
+
+        Settings that have their usual value are left out of it, so that a setting added later, with the usual value
+        that leaves everything as it was, leaves the ids as they were too.
+        """
+        usual = {"condition": Condition(), "recipe": Recipe()}
+        said = {
+            name: {key: its for key, its in value.items() if its != usual[name].model_dump(mode="json")[key]}
+            if name in usual else value
+            for name, value in self.identity.items()
+        }  # fmt: skip
+        return digest(said)[:16]
+
+    @property
+    def label(self) -> str:
+        """What a person calls it: ``pos en 1-2 seed 3``."""
+        what = f"{self.training.task} {self.training.source}" if self.training else "similarity"
+        return f"{what} {self.condition.label} seed {self.seed}"

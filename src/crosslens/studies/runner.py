@@ -1,0 +1,151 @@
+"""Running a study: plan, do what is left, and plan again until nothing new can be known."""
+
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from types import FrameType
+
+from ruamel.yaml import YAML
+
+from crosslens.data.records import Results
+from crosslens.errors import RequestError
+from crosslens.files import write_text
+from crosslens.studies.corpora import Corpora
+from crosslens.studies.execute import Outcome, Surroundings, tagged
+from crosslens.studies.executors import find_executor
+from crosslens.studies.plan import Plan, plan
+from crosslens.studies.store import Store
+from crosslens.studies.study import Study
+from crosslens.studies.summary import summarise
+from crosslens.training.laboratory import Told
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a study.
+
+    Attributes:
+        plan: as it stands at the end.
+        failed: runs that failed.
+        taken: runs that other processes work on.
+        stopped: whether it was asked to stop.
+    """
+
+    plan: Plan
+    failed: tuple[Outcome, ...]
+    taken: tuple[Outcome, ...]
+    stopped: bool = False
+
+
+def run_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    executor: str = "processes",
+    workers: int | None = None,
+    data: str | None = None,
+    device: str | None = None,
+    cache: str | Path | None = None,
+    only: str | None = None,
+    command: str = "",
+    told: Told | None = None,
+    ended: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """Do the runs of a study that are not done yet, and keep its records as ``studies/NAME/results.csv``.
+
+    Beside them, ``summary.csv`` has intervals and tests (`summarise`).
+
+    Interrupted at any moment, the same call goes on. Several processes may run one study in one store.
+
+    Args:
+        study: the study.
+        folder: the store.
+        executor: ``serial`` or ``processes``.
+        workers: runs at once; None: one a GPU, or one a core.
+        data: folder that is looked through first for corpora.
+        device: None: GPUs where there are any.
+        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
+        only: the id of the one run that is to be done.
+        command: what was typed, kept for whoever repeats a run.
+        told: called as the study goes on, with the stage, runs done, in all, and a few words.
+        ended: called with the outcome of each run.
+
+    Raises:
+        RequestError: for what the study names and there is not; for ``only`` that is none of its runs.
+        StoreError: when the folder cannot be written to.
+    """
+    store, corpora = Store(folder), Corpora(data)
+    say = told or (lambda *_: None)
+    around = Surroundings(str(folder), data, device, "models" in study.keep, command)
+    outcomes: dict[str, Outcome] = {}
+    stopped = False
+    while True:
+        planned = plan(study, store, corpora=corpora, cache=cache, told=told)
+        _keep(store, planned)
+        if only is not None and only not in {run.id for run in planned.runs}:
+            raise RequestError(f"{only} is no run of {study.name}", hint="`crosslens plan STUDY --out DIR` lists them")
+        # A run that did not end well is not tried twice.
+        left = [run for run in planned.left if run.id not in outcomes and run.id == (only or run.id)]
+        done = planned.done
+        say("runs", done, len(planned.runs), "")
+        if not left:
+            break
+        with _stoppable(), closing(find_executor(executor, workers=workers).submit(left, around)) as ends:  # pyright: ignore[reportArgumentType]
+            try:
+                for outcome in ends:
+                    outcomes[outcome.run] = outcome
+                    done += outcome.state == "done"
+                    if ended is not None:
+                        ended(outcome)
+                    say("runs", done, len(planned.runs), outcome.label)
+            except KeyboardInterrupt:
+                stopped = True
+        if stopped:
+            break
+    if not planned.left:
+        home = store.folder / "studies" / study.name
+        collect(store, planned).write(home / "results.csv")
+        write_text(home / "summary.csv", summarise(store, planned.runs).to_csv(index=False))
+    by_state = {state: tuple(o for o in outcomes.values() if o.state == state) for state in ("failed", "taken")}
+    return Report(planned, by_state["failed"], by_state["taken"], stopped)
+
+
+def collect(store: Store, planned: Plan) -> Results:
+    """The records that a study asked for, of all its runs that are done, in the study's order."""
+    return load_results(store, planned.study.name, [run.id for run in planned.runs])
+
+
+def load_results(store: Store, study: str, runs: list[str]) -> Results:
+    """The records of runs that are done, under a study's name."""
+    found = [store.records(run) for run in runs if store.path(run).is_dir()]
+    return tagged(sum(found, Results.of([])), study=study)
+
+
+def _keep(store: Store, planned: Plan) -> None:
+    stream = StringIO()
+    YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
+    runs = {"runs": {run.id: run.label for run in planned.runs}, "waiting": planned.waiting}
+    plan_text = json.dumps(runs, indent=1, ensure_ascii=False) + "\n"
+    store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM, which clusters send, stops as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,202 @@
+"""The store: a folder that keeps runs, each whole or not at all.
+
+    runs/ID/        run.json (identity, provenance), records.parquet, counts.npz (of each sentence), log.txt, and
+                    model/ where it was asked for
+    failed/ID/      the log and the identity of a run that failed; a run that succeeds later takes its place
+    claims/ID       locked by the process that works on the run; the system lets go of it when that process dies
+    tmp/            what is being written, and the state of trainings that were interrupted
+    studies/NAME/   study.yaml, plan.json, results.csv, summary.csv
+
+It is plain files: it can be copied, and read without crosslens.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from crosslens.data.records import Results, read_results
+from crosslens.errors import DataError, RequestError, StoreError
+from crosslens.files import new_folder, write_text
+from crosslens.studies.run import Run
+
+
+class Store:
+    """A folder of runs.
+
+    Args:
+        folder: of the store; made when it is not there.
+
+    Raises:
+        RequestError: when the folder holds something else.
+        StoreError: when it cannot be written to.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise RequestError(f"{folder} is a file, and a store of runs is a folder")
+        if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "runs").is_dir():
+            raise RequestError(f"{folder} holds something else than runs", hint="name another folder")
+        with _writing(self.folder):
+            for name in ("runs", "failed", "claims", "tmp", "studies"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+
+    def path(self, run: str) -> Path:
+        """Where a finished run is kept."""
+        return self.folder / "runs" / run
+
+    def ids(self) -> list[str]:
+        """The finished runs."""
+        return sorted(entry.name for entry in os.scandir(self.folder / "runs") if not entry.name.startswith("."))
+
+    def describe(self, run: str) -> dict[str, Any]:
+        """A finished run's ``run.json``.
+
+        Raises:
+            StoreError: when it is damaged.
+        """
+        return _read_json(self.path(run) / "run.json")
+
+    def records(self, run: str) -> Results:
+        """A finished run's records.
+
+        Raises:
+            StoreError: when they are damaged.
+        """
+        try:
+            return read_results(self.path(run) / "records.parquet")
+        except DataError as error:
+            raise StoreError(error.message, hint=f"remove {self.path(run)}, and the run is done again") from None
+
+    def missing(self, run: Run) -> Run | None:
+        """What of a run is still to be done: the run with what is asked and not answered yet, or None."""
+        if not self.path(run.id).is_dir():
+            return run
+        return unanswered(run, self.records(run.id))
+
+    @contextmanager
+    def claim(self, run: str) -> Iterator[bool]:
+        """Whether this process alone may work on a run until the block ends.
+
+        The lock is the system's own: when its owner is killed it is free at once, with nothing to clean up.
+        """
+        lock = FileLock(self.folder / "claims" / run)
+        with _writing(self.folder):
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                pass
+        try:
+            yield lock.is_locked
+        finally:
+            lock.release()
+
+    def claimed(self, run: str) -> bool:
+        """Whether some process works on a run now."""
+        if not (self.folder / "claims" / run).exists():
+            return False
+        with self.claim(run) as mine:
+            return not mine
+
+    def state(self, run: str) -> Path:
+        """Where a training's state is kept while it goes on."""
+        return self.folder / "tmp" / f"{run}.state"
+
+    @contextmanager
+    def publishing(self, run: str) -> Iterator[Path]:
+        """A folder that becomes the finished run when the block ends well; what is there already is not touched.
+
+        Raises:
+            StoreError: when it cannot be written.
+        """
+        with _writing(self.folder), new_folder(self.path(run)) as folder:
+            yield folder
+        shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
+        self.state(run).unlink(missing_ok=True)
+
+    def add_records(self, run: str, results: Results) -> None:
+        """More records of a finished run; the file is replaced whole."""
+        with _writing(self.folder):
+            (self.records(run) + results).write(self.path(run) / "records.parquet")
+
+    def keep_failure(self, run: Run, log: str) -> Path:
+        """Keep what is known of a run that failed, and return its folder."""
+        folder = self.folder / "failed" / run.id
+        with _writing(self.folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            with new_folder(folder) as partial:
+                (partial / "log.txt").write_text(log, "utf-8")
+                described = {"run": run.id, "label": run.label, "identity": run.identity}
+                (partial / "run.json").write_text(json.dumps(described, indent=1, ensure_ascii=False), "utf-8")
+        return folder
+
+    def failed(self, run: str) -> bool:
+        """Whether a run's last attempt failed."""
+        return (self.folder / "failed" / run).is_dir()
+
+    def keep_plan(self, study: str, files: dict[str, str]) -> Path:
+        """Keep what was planned under the study's name: file -> content; returns the folder."""
+        folder = self.folder / "studies" / study
+        with _writing(self.folder):
+            folder.mkdir(exist_ok=True)
+            for name, content in files.items():
+                write_text(folder / name, content)
+        return folder
+
+    def studies(self) -> dict[str, dict[str, str]]:
+        """Study -> its runs as it was planned last: id -> label."""
+        files = sorted((self.folder / "studies").glob("*/plan.json"))
+        return {file.parent.name: _read_json(file)["runs"] for file in files}
+
+
+def is_store(folder: str | Path) -> bool:
+    """Whether a folder is a store of runs."""
+    return (Path(folder) / "runs").is_dir() and (Path(folder) / "studies").is_dir()
+
+
+def unanswered(run: Run, records: Results) -> Run | None:
+    """A finished run with only that which its records do not answer; None when they answer all."""
+    scored, compared = set(), set()
+    for row in records.records.to_pylist():
+        tags = json.loads(row["tags"])
+        if row["measure"] is None:
+            scored.add((tags["corpus"], tags["digest"]))
+        else:
+            sides = (tags["source_digest"], tags["digest"])
+            compared.add((tags["corpus"], row["source"], row["target"], row["measure"], *sides))
+    tests = tuple(test for test in run.tests if (test.name, test.digest) not in scored)
+    comparison = run.comparison
+    if comparison is not None:
+        wanted = {
+            (comparison.corpus, *pair.split("-"), measure, *(comparison.digests[side] for side in pair.split("-")))
+            for pair in comparison.pairs
+            for measure in comparison.measures
+        }
+        comparison = None if wanted <= compared else comparison
+    return replace(run, tests=tests, comparison=comparison) if tests or comparison else None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise StoreError(f"{path} is missing", hint=f"remove {path.parent}, and the run is done again") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} is damaged: {error}", hint=f"remove {path.parent}, and it is made again") from None
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be written to: {error.strerror or error}", hint="nothing that was finished is lost"
+        ) from None

@@ -1,0 +1,258 @@
+"""A study: which models are trained, on what, and what is asked of them, as one file."""
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from crosslens.encoders.ablation import Components, Init
+from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.errors import EncoderError, RequestError, suggest
+from crosslens.settings import read_settings
+from crosslens.tasks import TASKS
+from crosslens.training.recipe import USUAL, find_recipe
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Layers = Annotated[str, BeforeValidator(_as_text)]
+"""``1-2``; YAML reads a lone ``1`` as a number, and it is meant as well."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Condition(_Strict):
+    """What is done to the encoder before training.
+
+    In a file ``none`` is the reference, and ``1-2`` is short for ``{layers: 1-2}``.
+
+    Attributes:
+        layers: drawn anew; None: none.
+        components: which parts of them.
+        init: how they are drawn.
+        freeze: layers that training leaves alone; None: none.
+    """
+
+    layers: Layers | None = None
+    components: Components = "all"
+    init: Init = "architecture"
+    freeze: Layers | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if isinstance(value, (str, int)):
+            return {} if value == "none" else {"layers": value}
+        return value
+
+    @property
+    def label(self) -> str:
+        """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``."""
+        words = [self.layers or "reference"]
+        words += [self.components] if self.components != "all" else []
+        words += [f"init={self.init}"] if self.init != "architecture" else []
+        words += [f"frozen {self.freeze}"] if self.freeze else []
+        return " ".join(words)
+
+    def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
+        """The same thirds, quarters or twelfths of an encoder of another depth.
+
+        Args:
+            written_for: the depth that the layers are meant for; None: that of any encoder.
+            depth: the encoder's.
+        """
+        changed = {
+            name: _scale(layers, written_for or depth, depth)
+            for name in ("layers", "freeze")
+            if (layers := getattr(self, name)) is not None
+        }
+        return self.model_copy(update=changed)
+
+
+def _scale(layers: str, written_for: int, depth: int) -> str:
+    """Every layer that a named one overlaps when both stacks are drawn equally tall."""
+    kept: set[int] = set()
+    for layer in parse_layers(layers, written_for):
+        first, last = (layer - 1) * depth // written_for, -(-layer * depth // written_for)
+        kept |= set(range(first + 1, last + 1)) if layer else {0}
+    return format_layers(kept)
+
+
+class Source(_Strict):
+    """A language, or a domain of it, that models are trained on.
+
+    Attributes:
+        train: its training corpus.
+        dev: its development corpus; None: the same treebank's.
+        tests: corpora that its models are evaluated on; ``ud/*_pud`` is every PUD treebank there is.
+    """
+
+    train: str
+    dev: str | None = None
+    tests: tuple[str, ...]
+
+
+class Data(_Strict):
+    """The corpora of a study.
+
+    Attributes:
+        parallel: sentences and their translations, on which representations are compared.
+        recipe: the named recipe that suits them.
+        tasks: task -> source -> its corpora.
+    """
+
+    parallel: str | None = None
+    recipe: str = USUAL
+    tasks: dict[str, dict[str, Source]]
+
+
+class Grid(_Strict):
+    """A search for the recipe on the source's dev data.
+
+    Attributes:
+        each: ``condition``: every condition has its own best recipe (Muller et al. 2021, appendix A.1.1);
+            ``task``: that of the reference serves all.
+        seed: of the runs that search.
+        batch: sizes that are tried; None: the recipe's.
+        learning_rate: peaks that are tried; None: the recipe's.
+        epochs: numbers that are tried; None: the recipe's.
+    """
+
+    each: Literal["condition", "task"] = "task"
+    seed: int = 1
+    batch: tuple[int, ...] | None = None
+    learning_rate: tuple[float, ...] | None = None
+    epochs: tuple[int, ...] | None = None
+
+    @property
+    def axes(self) -> dict[str, tuple]:
+        """Setting -> the values tried."""
+        named = {name: getattr(self, name) for name in ("batch", "learning_rate", "epochs")}
+        return {name: values for name, values in named.items() if values is not None}
+
+
+State = Literal["pretrained", "untrained", "fine-tuned"]
+
+
+class Similarity(_Strict):
+    """Whether and how the study's encoders are compared on parallel sentences.
+
+    Attributes:
+        of: ``pretrained``, ``untrained`` (everything drawn anew), ``fine-tuned`` (each model after its training).
+        measures: names of measures; None: the usual ones and their nulls.
+        sentences: the first so many; None: all.
+    """
+
+    of: tuple[State, ...] = ("pretrained", "untrained")
+    measures: tuple[str, ...] | None = None
+    sentences: Annotated[int, Field(ge=4)] | None = None
+
+
+class Study(_Strict):
+    """What is trained, on what, and what is asked of it. Its runs are all combinations.
+
+    Attributes:
+        name: in small letters, digits and hyphens.
+        about: what it shows, in a sentence.
+        encoder: a hub name, a folder, or ``lab:PRESET`` for an encoder pretrained on that laboratory.
+        data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
+            of it: ``muller2021:en``.
+        tasks: names of tasks; None: all that the data has.
+        sources: names of the data's sources; None: all.
+        conditions: what is done to the encoder.
+        depth: the depth that the conditions' layers are written for; other encoders have them scaled.
+        seeds: a run each.
+        recipe: a named recipe; None: the data's.
+        set: settings of the recipe or of the task that are replaced.
+        grid: a search for the recipe; None: no search.
+        similarity: comparisons of representations; None: none.
+        keep: ``models``: also keep the weights.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    about: str = ""
+    encoder: str
+    data: Data | str
+    tasks: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    conditions: tuple[Condition, ...] = (Condition(),)
+    depth: Annotated[int, Field(ge=1)] | None = None
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    recipe: str | None = None
+    set: Mapping[str, Any] = {}
+    grid: Grid | None = None
+    similarity: Similarity | None = None
+    keep: tuple[Literal["models"], ...] = ()
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _one_seed(cls, value: Any) -> Any:
+        return tuple(range(1, value + 1)) if isinstance(value, int) else value  # `seeds: 3` is 1, 2 and 3
+
+    @model_validator(mode="after")
+    def _known(self) -> "Study":
+        wrong = []
+        for task in self.tasks or ():
+            if task not in TASKS:
+                wrong.append(f"there is no task {task!r} ({suggest(task, TASKS)})")
+            elif self.recipe is not None:
+                try:
+                    find_recipe(self.recipe, task, self.set)
+                except RequestError as error:
+                    wrong.append(str(error))
+        for what in ("tasks", "sources", "conditions", "seeds"):
+            values = getattr(self, what)
+            if values is not None and not values:
+                wrong.append(f"{what} is empty")
+            if values is not None and len(set(values)) < len(values):
+                wrong.append(f"something comes twice in {what}")
+        if self.depth is not None:
+            for condition in self.conditions:
+                try:
+                    condition.scaled(written_for=None, depth=self.depth)
+                except EncoderError as error:
+                    wrong.append(str(error))
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
+
+
+def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None = None) -> Study:
+    """A study from a file, or one that is shipped.
+
+    Args:
+        name_or_path: a ``.yaml`` file, or a name from `library`.
+        overrides: dotted setting -> value as YAML: ``{"encoder": "lab:good", "seeds": "[1, 2]"}``.
+
+    Raises:
+        RequestError: when there is none, or naming every mistake in it with its line.
+    """
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        shipped = library()
+        if str(name_or_path) not in shipped:
+            known = suggest(str(name_or_path), shipped)
+            raise RequestError(f"there is no study {str(name_or_path)!r}", hint=f"a file ends in .yaml; {known}")
+        path = shipped[str(name_or_path)]
+    return read_settings(path, Study, overrides=overrides)
+
+
+def library() -> dict[str, Path]:
+    """The studies that are shipped, by name."""
+    return _shipped("library")
+
+
+def data_sets() -> dict[str, Path]:
+    """The sets of corpora that are shipped, by name."""
+    return _shipped("data")
+
+
+def _shipped(folder: str) -> dict[str, Path]:
+    files = sorted(Path(str(resources.files("crosslens.studies") / folder)).glob("*.yaml"))
+    return {file.stem: file for file in files}

@@ -1,0 +1,103 @@
+"""`crosslens plan`, `run`, `status`, `explain` and `results`, as they are typed."""
+
+import json
+
+import pytest
+from ruamel.yaml import YAML
+
+
+@pytest.fixture
+def file(study, tmp_path):
+    """The toy study as a file; one of its conditions fails in `broken.yaml`."""
+    settings = study.model_dump(mode="json", exclude_defaults=True)
+    for name, conditions in (
+        ("study", ["none", "1-2"]),
+        ("broken", ["none", {"layers": "1", "components": "embeddings"}]),
+    ):
+        with open(tmp_path / f"{name}.yaml", "w") as stream:
+            YAML().dump({**settings, "conditions": conditions, "seeds": 1}, stream)
+    return tmp_path / "study.yaml"
+
+
+def test_plan_run_and_plan_again(run, file, tmp_path):
+    status, shown, said = run("plan", file, "--out", "runs")
+    assert status == 0, said
+    assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
+    assert "to do  pos en 1-2 seed 1" in shown
+    status, shown, said = run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")
+    assert status == 0, said
+    assert "Δ 1-2" in shown
+    assert "toy: 2 runs done; runs/studies/toy/results.csv" in said
+    assert {path.name for path in (tmp_path / "runs/studies/toy").iterdir()} == {
+        "study.yaml", "plan.json", "results.csv", "summary.csv",
+    }  # fmt: skip
+    status, shown, said = run("plan", file, "--out", "runs", "--set", "seeds=[1,2]")
+    assert status == 0
+    assert "pos en reference seed 2; new: seed: 2 and not 1 as in" in shown
+    assert shown.splitlines()[-1] == "toy: 2 runs done, 2 to do"
+    assert "training takes" in said
+    status, shown, _ = run("plan", file, "--out", "runs", "--all", "--set", "name=other")
+    assert shown.count("done   pos en") == 2
+    assert shown.count("shared with toy") == 2
+
+
+def test_status_explain_and_results(run, file, tmp_path):
+    run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")
+    status, shown, _ = run("status", "runs", "--watch")
+    assert (status, shown) == (0, "toy: 2 of 2 runs done\n")
+    first = next(iter(json.loads((tmp_path / "runs/studies/toy/plan.json").read_text())["runs"]))
+    status, shown, _ = run("explain", first[:7], "--out", "runs")
+    assert status == 0
+    assert f"{first}: pos en reference seed 1" in shown
+    assert "recipe.batch             2" in shown
+    assert "here condition.layers: None and not 1-2" in shown
+    assert f"repeat: crosslens run {file} --out runs --only {first}" in shown
+    assert "studies: toy" in shown
+    status, shown, _ = run("results", "runs", "--csv", "all.csv")
+    assert status == 0
+    assert "cross-language mean" in shown
+    assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "runs/studies/toy/results.csv").read_bytes()
+    assert run("results", "runs", "--csv", "all.parquet")[0] == 0
+
+
+def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_path):
+    arguments = ("run", "broken.yaml", "--out", "runs", "--executor", "serial", "--device", "cpu")
+    status, shown, said = run(*arguments)
+    assert status == 1
+    assert "failed: pos en 1 embeddings seed 1" in said
+    assert "have no embeddings" in said
+    (failed,) = (tmp_path / "runs/failed").iterdir()
+    assert f"again: crosslens run broken.yaml --out runs --only {failed.name}" in said
+    assert "toy: 1 runs done, 1 left" in said
+    assert "cross-language mean" in shown
+    assert run(*arguments, "--only", failed.name)[0] == 1
+    assert "1 failed" in run("status", "runs")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "nothing.yaml", "--out", "runs"), "there is no settings file nothing.yaml"),
+        (("run", "firts-align", "--out", "runs"), "there is no study 'firts-align'"),
+        (("run", "study.yaml", "--out", "runs", "--executor", "proceses"), "did you mean 'processes'?"),
+        (("run", "study.yaml", "--out", "runs", "--set", "seed=3"), "there is no setting seed; did you mean 'seeds'"),
+        (("run", "study.yaml", "--out", "runs", "--set", "data=labb"), "no set of corpora 'labb'"),
+        (("run", "study.yaml", "--out", "runs", "--only", "abc"), "abc is no run of toy"),
+        (("run", "study.yaml", "--out", "study.yaml"), "is a file, and a store of runs is a folder"),
+        (("status", "nowhere"), "nowhere is no store of runs"),
+        (("explain", "abc", "--out", "nowhere"), "nowhere is no store of runs"),
+    ],
+)
+def test_wrong_requests_are_one_sentence(run, file, arguments, words):
+    status, _, said = run(*arguments)
+    assert status == 2
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_run_that_there_is_not(run, file):
+    run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")
+    for name, words in (("zzz", "there is none"), ("", "2 runs begin so")):
+        status, _, said = run("explain", name, "--out", "runs")
+        assert status == 2
+        assert words in said

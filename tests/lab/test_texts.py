@@ -1,0 +1,110 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+from crosslens.lab.presets import find_laboratory
+from crosslens.lab.texts import DOCUMENT, LABELS, draw_pair, fits_pair, sentence_topic
+from crosslens.lab.world import WorldSettings
+
+
+@pytest.fixture(scope="module")
+def laboratory():
+    return find_laboratory()
+
+
+def test_documents_are_about_what_their_label_says(laboratory):
+    """By hand from the words: most nouns of the sentences are of the labelled class."""
+    world = laboratory.world
+    corpus = laboratory.documents("src", documents=60)
+    nouns = {
+        laboratory.lexicons["src"][world.first["noun"] + rank]: int(world.topic("noun", np.asarray(rank)))
+        for rank in range(world.settings.nouns)
+    }
+    right = 0
+    for text in corpus:
+        (document,) = text.segments
+        assert document.count(" .") == DOCUMENT
+        classes = Counter(nouns[word] for word in document.split() if word in nouns)
+        right += f"topic-{classes.most_common(1)[0][0]}" == text.label
+    assert right > 50  # a homonym or a tie may count otherwise
+    assert 4 <= len({text.label for text in corpus}) <= world.settings.classes
+
+
+def test_the_topic_is_the_class_of_most_nouns(laboratory):
+    world = laboratory.world
+    tree = next(tree for tree in world.trees if sum(node.kind == "noun" for node in tree) == 1)
+    concepts = np.zeros(len(tree), int)
+    (place,) = (i for i, node in enumerate(tree) if node.kind == "noun")
+    concepts[place] = world.first["noun"] + 8
+    assert sentence_topic(world, (tree, concepts, concepts)) == world.topic("noun", np.asarray(8))
+    bare = next(tree for tree in world.trees if all(node.kind != "noun" for node in tree))
+    assert sentence_topic(world, (bare, np.zeros(len(bare), int), np.zeros(len(bare), int))) is None
+
+
+def test_hypotheses_are_shorter_and_their_labels_cannot_be_told_from_length(laboratory):
+    corpus = laboratory.pairs("src", pairs=600)
+    assert Counter(text.label for text in corpus).keys() == set(LABELS)
+    lost = {label: [] for label in LABELS}
+    for text in corpus:
+        premise, hypothesis = (segment.split() for segment in text.segments)
+        assert len(hypothesis) < len(premise)
+        lost[text.label].append(len(premise) - len(hypothesis))
+    means = [np.mean(lost[label]) for label in LABELS]
+    assert max(means) - min(means) < 0.6
+
+
+def test_what_each_label_does(laboratory):
+    world, generator = laboratory.world, np.random.default_rng(0)
+    for tree in filter(fits_pair, world.trees[:100]):
+        concepts = world.fill(tree, 1, generator)[0]
+        premise = (tree, concepts, np.zeros(len(tree), int))
+
+        def roles(meaning):
+            tree, concepts, _ = meaning
+            found = {n.relation: int(c) for n, c in zip(tree, concepts, strict=True) if n.head == 0}
+            return found["nsubj"], found["obj"]
+
+        for label in LABELS:
+            hypothesis = draw_pair(world, premise, label, generator)
+            assert all(node.head < place for place, node in enumerate(hypothesis[0]))
+            assert sum(node.head == -1 for node in hypothesis[0]) == 1
+            subject, thing = roles(premise)
+            if label == "entailment":
+                assert roles(hypothesis) == (subject, thing)
+                assert not Counter(hypothesis[1].tolist()) - Counter(concepts.tolist())
+            if label == "contradiction":
+                assert roles(hypothesis) == (thing, subject)
+            if label == "neutral":
+                assert roles(hypothesis)[0] == subject
+                assert roles(hypothesis)[1] not in (subject, thing)
+
+
+@pytest.mark.parametrize("make", ["documents", "pairs"])
+def test_test_sets_are_translations_and_training_sets_are_not(laboratory, make):
+    def labels(language, split):
+        return [text.label for text in getattr(laboratory, make)(language, split=split)[:60]]
+
+    assert labels("src", "test") == labels("sov", "test")
+    assert labels("src", "train") != labels("sov", "train")
+    assert getattr(laboratory, make)("src")[0].segments != getattr(laboratory, make)("sov")[0].segments
+    again = getattr(find_laboratory(), make)("sov")
+    assert again.digest == getattr(laboratory, make)("sov").digest
+
+
+def test_fewer_are_the_first_of_more(laboratory):
+    assert laboratory.documents("gen", documents=20).items == laboratory.documents("gen", documents=40).items[:20]
+    assert laboratory.pairs("gen", pairs=20).items == laboratory.pairs("gen", pairs=40).items[:20]
+
+
+def test_what_there_is_not(laboratory):
+    with pytest.raises(RequestError, match="no language 'svo'"):
+        laboratory.documents("svo")
+    with pytest.raises(RequestError, match="no split 'tset'"):
+        laboratory.pairs("sov", split="tset")
+    poor = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=1, longest=4)))
+    with pytest.raises(RequestError, match="no sentence of this world has a subject"):
+        poor.pairs("a")

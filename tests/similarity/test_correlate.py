@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from crosslens.errors import RequestError
+from crosslens.similarity.correlate import correlate
+
+ORACLES = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau}
+
+
+def languages(values):
+    return {f"l{number:02}": float(value) for number, value in enumerate(values)}
+
+
+@pytest.mark.parametrize("coefficient", ORACLES)
+@given(st.integers(3, 12), st.integers(0, 1000))
+def test_it_is_scipys_coefficient(coefficient, n, seed):
+    generator = np.random.default_rng(seed)
+    x, y = generator.normal(size=(2, n))
+    found = correlate(languages(x), languages(y), coefficient=coefficient, resamples=20)
+    assert found.value == pytest.approx(ORACLES[coefficient](x, y).statistic, abs=1e-12)
+    assert found.low <= found.high
+    assert (found.warning is None) == (n >= 8)
+
+
+def test_languages_that_one_side_lacks_are_left_out():
+    found = correlate({"a": 1.0, "b": 2.0, "c": 3.0, "x": 9.0}, {"c": 0.1, "b": 0.2, "a": 0.3, "y": 0.0})
+    assert found.languages == ("a", "b", "c")
+    assert found.value == pytest.approx(-1)
+    assert found.p == pytest.approx(2 / 6)  # of the six orders, two are as far from 0
+    assert found.warning == "3 languages are too few to say anything"
+
+
+def test_the_permutation_test_keeps_its_level():
+    """Of 300 draws in which nothing goes together about one in twenty has p <= 0.05."""
+    generator = np.random.default_rng(5)
+    hits = 0
+    for _ in range(300):
+        x, y = generator.normal(size=(2, 9))
+        hits += correlate(languages(x), languages(y), resamples=199).p <= 0.05
+    assert 4 <= hits <= 28
+
+
+def test_what_does_not_vary_has_no_correlation():
+    found = correlate(languages([1, 1, 1, 1]), languages([1, 2, 3, 4]))
+    assert np.isnan([found.value, found.low, found.high, found.p]).all()
+
+
+def test_two_languages_are_refused():
+    with pytest.raises(RequestError, match="needs 3 of them, and there are 2"):
+        correlate({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.0})
+
+
+def test_the_same_call_gives_the_same_interval():
+    x, y = np.random.default_rng(6).normal(size=(2, 10))
+    assert correlate(languages(x), languages(y)) == correlate(languages(x), languages(y))

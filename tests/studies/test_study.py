@@ -1,0 +1,148 @@
+import pytest
+
+from crosslens.encoders.layers import parse_layers
+from crosslens.errors import RequestError
+from crosslens.lab.presets import find_laboratory
+from crosslens.studies.corpora import find_data
+from crosslens.studies.study import Condition, Study, data_sets, library, read_study
+from crosslens.tasks import TASKS
+from crosslens.training.recipe import find_recipe
+
+LEAST = "name: mine\nencoder: e\ndata: lab\n"
+
+
+def write(tmp_path, text):
+    path = tmp_path / "study.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", [*library(), *(f"{name} on the laboratory" for name in library())])
+def test_every_shipped_study_is_valid(name):
+    on_the_lab = name.endswith("laboratory")
+    settings = {"encoder": "lab:demo", "data": "lab"} if on_the_lab else {}
+    study = read_study(name.split()[0], overrides=settings)
+    assert study.name == name.split()[0]
+    assert study.about.endswith("?") or study.about.endswith(".")
+    data = find_data(study.data)
+    assert data.tasks
+    for task, sources in data.tasks.items():
+        find_recipe(study.recipe or data.recipe, task, study.set)
+        assert set(study.sources or ()) <= set(sources)
+    for depth in (4, 6, 12, 24):
+        for condition in study.conditions:
+            scaled = condition.scaled(written_for=study.depth, depth=depth)
+            for layers in filter(None, (scaled.layers, scaled.freeze)):
+                parse_layers(layers, depth)
+
+
+@pytest.mark.parametrize("name", data_sets())
+def test_every_shipped_set_of_corpora_is_valid(name):
+    data = find_data(name)
+    assert set(data.tasks) <= set(TASKS)
+    for sources in data.tasks.values():
+        for source in sources.values():
+            assert source.tests
+
+
+def test_the_papers_grid_is_seventeen_languages_three_sources_and_seven_conditions():
+    study = read_study("first-align-then-predict")
+    data = find_data(study.data)
+    assert {task: list(its) for task, its in data.tasks.items()} == {task: ["en", "ru", "ar"] for task in TASKS}
+    assert all(len(set(source.tests)) == 17 for its in data.tasks.values() for source in its.values())
+    assert len(study.conditions) * len(study.seeds) * 9 == 315
+
+
+def test_short_forms(tmp_path):
+    study = read_study(
+        write(tmp_path, LEAST + "conditions: [none, 1, 1-2, {layers: all, components: ffn}, {freeze: 0-3}]\nseeds: 3\n")
+    )
+    assert study.seeds == (1, 2, 3)
+    assert study.conditions == (
+        Condition(), Condition(layers="1"), Condition(layers="1-2"), Condition(layers="all", components="ffn"),
+        Condition(freeze="0-3"),
+    )  # fmt: skip
+
+
+def test_norwegian_is_a_language(tmp_path):
+    text = "name: mine\nencoder: e\nsources: [no, en]\ndata:\n  tasks:\n    pos:\n"
+    text += "      no: {train: ud/no_bokmaal, tests: [no.conllu]}\n"
+    study = read_study(write(tmp_path, text))
+    assert study.sources == ("no", "en")
+    assert list(study.data.tasks["pos"]) == ["no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (LEAST + "condtions: [none]\n", "study.yaml:4: there is no setting condtions; did you mean 'conditions'"),
+        (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
+        (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
+        (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
+        (LEAST + "seeds: [1, 1]\n", "something comes twice in seeds"),
+        (LEAST + "conditions: []\n", "conditions is empty"),
+        (LEAST + "depth: 12\nconditions: [1-13]\n", "there is no layer 13"),
+        (LEAST + "conditions: [{layer: 1}]\n", "study.yaml:4: there is no setting conditions.0.layer"),
+        (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
+        ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
+        ("name: mine\ndata: lab\n", "encoder: field required"),
+        ("- a\n- b\n", "this is no such list"),
+        ("name: [\n", "is no YAML"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(tmp_path, text, words):
+    with pytest.raises(RequestError) as caught:
+        read_study(write(tmp_path, text))
+    assert words in str(caught.value)
+
+
+def test_all_mistakes_at_once(tmp_path):
+    with pytest.raises(RequestError) as caught:
+        read_study(write(tmp_path, LEAST + "seeds: x\nkeep: [all]\nencodre: f\n"))
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_overrides(tmp_path):
+    path = write(tmp_path, LEAST)
+    study = read_study(path, overrides={"seeds": "[4, 5]", "set.limit": "10", "similarity.sentences": "50"})
+    assert study.seeds == (4, 5)
+    assert study.set == {"limit": 10}
+    assert study.similarity.sentences == 50
+
+
+def test_what_there_is_not(tmp_path):
+    with pytest.raises(RequestError, match="no study 'first-align'"):
+        read_study("first-align")
+    with pytest.raises(RequestError, match="there is no settings file"):
+        read_study(tmp_path / "none.yaml")
+    with pytest.raises(RequestError, match="no set of corpora 'muller'"):
+        find_data("muller")
+    with pytest.raises(RequestError, match="muller2021 has no source 'fr'"):
+        find_data("muller2021:fr")
+    with pytest.raises(RequestError, match="no preset 'god'"):
+        find_data("lab:god")
+
+
+@pytest.mark.parametrize(
+    ("layers", "depth", "scaled"),
+    [
+        ("1-2", 12, "1-2"), ("1-2", 6, "1"), ("3-4", 6, "2"), ("11-12", 6, "6"), ("1-2", 24, "1-4"),
+        ("12", 24, "23-24"), ("all", 4, "1-4"), ("0", 6, "0"), ("0,all", 6, "0-6"), ("1-2", 4, "1"), ("3-4", 4, "1-2"),
+        ("7-9", 4, "3"),
+    ],
+)  # fmt: skip
+def test_layers_of_another_depth(layers, depth, scaled):
+    assert Condition(layers=layers).scaled(written_for=12, depth=depth).layers == scaled
+
+
+def test_another_world_of_a_preset():
+    assert find_laboratory("good-w3").settings.seed == 3
+    assert find_laboratory("good-w3").name("sov") == "lab/sov_good_w3"
+    assert find_laboratory("demo").settings == find_laboratory("good").settings
+    assert find_data("lab:good-w3").tasks["pos"]["src"].train == "lab/src_good_w3"
+
+
+def test_a_study_is_never_changed():
+    study = Study(name="mine", encoder="e", data="lab")
+    with pytest.raises(ValueError):
+        study.name = "yours"
