@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,25 @@ def study(tiny_bert):
         name="toy", encoder=str(tiny_bert), data=Data(parallel="ud/pud", tasks={"pos": {"en": source}}),
         conditions=("none", "1-2"), seeds=[1, 2], recipe="small", set={"batch": 2, "epochs": 2},
     )  # fmt: skip
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, treebanks, tmp_path):
+    """Run a command line as the shell would: its exit status, standard output and standard error."""
+    from crosslens import cli
+
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["crosslens", *map(str, arguments)])
+        try:
+            cli.main()
+            status = 0
+        except SystemExit as stop:
+            status = stop.code or 0
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return call
