@@ -29,8 +29,8 @@ def split_names(text: str) -> list[str]:
     return names
 
 
-def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    """``key=value`` words as a mapping.
+def read_settings(pairs: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
+    """``key=value`` words, each after this option, as a mapping.
 
     Raises:
         RequestError: for a word without ``=``.
@@ -39,6 +39,6 @@ def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key or not value:
-            raise RequestError(f"--set {pair}: is not key=value", hint="for example --set epochs=1")
+            raise RequestError(f"{option} {pair}: is not key=value", hint="for example --set epochs=1")
         settings[key.strip()] = value.strip()
     return settings

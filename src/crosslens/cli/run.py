@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from crosslens.cli.options import data_option, device_option
+from crosslens.cli.options import data_option, device_option, read_settings
 from crosslens.cli.studying import set_option, store_option
 
 
@@ -13,7 +13,12 @@ from crosslens.cli.studying import set_option, store_option
 @click.argument("study")
 @store_option
 @set_option
-@click.option("--executor", default="processes", show_default=True, help="Where runs are done: serial or processes.")
+@click.option(
+    "--executor", default="processes", show_default=True, help="Where runs are done: serial, processes, ray, slurm."
+)
+@click.option(
+    "--with", "options", multiple=True, metavar="KEY=VALUE", help="Of the executor: timeout_min=240 for slurm."
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at once [one a GPU, or one a core].")
 @click.option("--only", metavar="RUN", help="Do this run alone, by its id.")
 @data_option
@@ -23,6 +28,7 @@ def command(
     out: str,
     settings: tuple[str, ...],
     executor: str,
+    options: tuple[str, ...],
     workers: int | None,
     only: str | None,
     data: str | None,
@@ -44,7 +50,8 @@ def command(
     from crosslens.studies.store import Store
 
     chosen = find_study(study, settings)
-    find_executor(executor)
+    chosen_options = read_settings(options, option="--with")
+    find_executor(executor, workers=workers, options=chosen_options)
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
     with progress(chosen.name) as bar:
@@ -61,7 +68,8 @@ def command(
                 say(f"{outcome.state}: {outcome.label} ({outcome.run})")
 
         report = run_study(
-            chosen, out, executor=executor, workers=workers, data=data, device=device, only=only,
+            chosen, out, executor=executor, workers=workers, options=chosen_options, data=data, device=device,
+            only=only,
             command=shlex.join(words), told=told, ended=ended,
         )  # fmt: skip
     for note in report.plan.notes:

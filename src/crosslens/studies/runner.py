@@ -3,7 +3,7 @@
 import json
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -48,6 +48,7 @@ def run_study(
     *,
     executor: str = "processes",
     workers: int | None = None,
+    options: Mapping[str, str] | None = None,
     data: str | None = None,
     device: str | None = None,
     cache: str | Path | None = None,
@@ -65,8 +66,9 @@ def run_study(
     Args:
         study: the study.
         folder: the store.
-        executor: ``serial`` or ``processes``.
+        executor: ``serial``, ``processes``, ``ray`` or ``slurm``.
         workers: runs at once; None: one a GPU, or one a core.
+        options: of the executor, such as ``{"timeout_min": "240"}`` for slurm.
         data: folder that is looked through first for corpora.
         device: None: GPUs where there are any.
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
@@ -95,7 +97,10 @@ def run_study(
         say("runs", done, len(planned.runs), "")
         if not left:
             break
-        with _stoppable(), closing(find_executor(executor, workers=workers).submit(left, around)) as ends:  # pyright: ignore[reportArgumentType]
+        with (
+            _stoppable(),
+            closing(find_executor(executor, workers=workers, options=options).submit(left, around)) as ends,
+        ):  # pyright: ignore[reportArgumentType]
             try:
                 for outcome in ends:
                     outcomes[outcome.run] = outcome

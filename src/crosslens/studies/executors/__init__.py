@@ -1,33 +1,35 @@
 """Where runs are done: one file an executor, each with one method."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
 from crosslens.errors import RequestError, suggest
 from crosslens.studies.execute import Outcome, Surroundings
 from crosslens.studies.executors.processes import Processes
+from crosslens.studies.executors.ray import Ray
 from crosslens.studies.executors.serial import Serial
+from crosslens.studies.executors.slurm import Slurm
 from crosslens.studies.run import Run
 
 
 class Executor(Protocol):
     """Does runs that do not depend on one another."""
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Iterator[Outcome]:
+    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
         """Do runs, and yield what became of each as it ends. Closing the iterator stops what goes on."""
         ...
 
 
-EXECUTORS: Mapping[str, type] = {"serial": Serial, "processes": Processes}
-"""Name -> executor, which is made with the number of its workers."""
+EXECUTORS: Mapping[str, type] = {"serial": Serial, "processes": Processes, "ray": Ray, "slurm": Slurm}
+"""Name -> executor, which is made with the number of its workers and with options of its own."""
 
 
-def find_executor(name: str, *, workers: int | None = None) -> Executor:
+def find_executor(name: str, *, workers: int | None = None, options: Mapping[str, str] | None = None) -> Executor:
     """An executor by name.
 
     Raises:
-        RequestError: when there is none of that name.
+        RequestError: when there is none of that name, it needs a package that is not there, or it has no such options.
     """
     if name not in EXECUTORS:
         raise RequestError(f"there is no executor {name!r}", hint=suggest(name, EXECUTORS))
-    return EXECUTORS[name](workers)
+    return EXECUTORS[name](workers, options)

@@ -3,12 +3,13 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
 
+from crosslens.errors import RequestError
 from crosslens.studies.execute import Outcome, Surroundings, execute
 from crosslens.studies.run import Run
 from crosslens.studies.store import Store
@@ -26,12 +27,15 @@ class Processes:
 
     Args:
         workers: processes at once; None: one a GPU, or one a core.
+        options: there are none.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
+        if options:
+            raise RequestError(f"the executor processes has no options, and {', '.join(options)} was given")
         self.workers = workers
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Iterator[Outcome]:
+    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
         """Do runs in their order, as slots become free."""
         waiting = list(reversed(runs))
         devices = _devices(around.device, self.workers)

@@ -1,7 +1,8 @@
 """One run after another, in this process: for debuggers, and for whoever wants to see where it fails."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
+from crosslens.errors import RequestError
 from crosslens.studies.execute import Outcome, Surroundings, execute
 from crosslens.studies.run import Run
 
@@ -11,12 +12,15 @@ class Serial:
 
     Args:
         workers: not used; there is one.
+        options: there are none.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
+        if options:
+            raise RequestError(f"the executor serial has no options, and {', '.join(options)} was given")
         self.workers = 1
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Iterator[Outcome]:
+    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
         """Do runs in their order."""
         for run in runs:
             yield execute(run, around)

@@ -1,0 +1,66 @@
+"""Runs on a Ray cluster: one CPU, or one GPU, each."""
+
+from collections.abc import Generator, Mapping, Sequence
+
+from crosslens.errors import RequestError
+from crosslens.studies.execute import Outcome, Surroundings, execute
+from crosslens.studies.run import Run
+from crosslens.studies.store import Store
+
+RETRIES = 3
+"""How often a run is started again whose worker or node went away. Its training goes on where it was saved last."""
+
+
+class Ray:
+    """Runs as tasks of Ray, on the cluster that ``RAY_ADDRESS`` names, or on this machine.
+
+    The store, the corpora and the encoder must be at the same paths on every node.
+
+    Args:
+        workers: runs at once; None: as many as the cluster has room for.
+        options: of `ray.remote`, such as ``num_gpus=1``.
+
+    Raises:
+        RequestError: when ray is not installed.
+    """
+
+    def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
+        try:
+            import ray  # noqa: F401
+        except ImportError:
+            raise RequestError("the executor ray needs ray", hint="pip install 'crosslens[ray]'") from None
+        self.workers = workers
+        self.options = {"num_cpus": 1.0} | {name: _number(name, value) for name, value in (options or {}).items()}
+
+    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+        """Do runs on the cluster, and yield what became of each as it ends."""
+        import ray
+
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
+        task = ray.remote(execute).options(max_retries=RETRIES, **self.options)
+        waiting = list(reversed(runs))
+        going: dict = {}
+        try:
+            while waiting or going:
+                while waiting and len(going) < (self.workers or len(runs)):
+                    run = waiting.pop()
+                    going[task.remote(run, around)] = run
+                (ended, *_), _ = ray.wait(list(going), num_returns=1)
+                run = going.pop(ended)
+                try:
+                    yield ray.get(ended)
+                except ray.exceptions.RayError as error:
+                    reason = f"its worker or node went away {RETRIES + 1} times: {str(error).splitlines()[0]}"
+                    Store(around.store).keep_failure(run, reason + "\n")
+                    yield Outcome(run.id, run.label, "failed", tail=reason)
+        finally:
+            for left in going:
+                ray.cancel(left, force=True)
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise RequestError(f"ray's {name} is a number, and {value!r} is none") from None
