@@ -97,10 +97,8 @@ def run_study(
         say("runs", done, len(planned.runs), "")
         if not left:
             break
-        with (
-            _stoppable(),
-            closing(find_executor(executor, workers=workers, options=options).submit(left, around)) as ends,
-        ):  # pyright: ignore[reportArgumentType]
+        chosen = find_executor(executor, workers=workers, options=options)
+        with _stoppable(), closing(chosen.submit(left, around)) as ends:
             try:
                 for outcome in ends:
                     outcomes[outcome.run] = outcome

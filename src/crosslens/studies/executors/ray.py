@@ -35,6 +35,7 @@ class Ray:
     def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
         """Do runs on the cluster, and yield what became of each as it ends."""
         import ray
+        from ray.exceptions import RayError
 
         if not ray.is_initialized():
             ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
@@ -50,7 +51,7 @@ class Ray:
                 run = going.pop(ended)
                 try:
                     yield ray.get(ended)
-                except ray.exceptions.RayError as error:
+                except RayError as error:
                     reason = f"its worker or node went away {RETRIES + 1} times: {str(error).splitlines()[0]}"
                     Store(around.store).keep_failure(run, reason + "\n")
                     yield Outcome(run.id, run.label, "failed", tail=reason)
