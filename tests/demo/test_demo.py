@@ -60,6 +60,13 @@ def test_what_happened_instead_is_told_too(same, cross, words):
     assert all(words in text for text in said(same, cross))
 
 
+def test_what_sits_in_the_embeddings_is_told():
+    for text in said((0,) * 5, (1, 0, 0, -2, -20)):
+        assert "what transfers here sits in the embeddings" in text
+    for text in said((0,) * 5, (-9, 0, 0, -12, -20)):
+        assert "embeddings: " not in text
+
+
 def test_several_seeds_have_an_interval():
     assert str(Estimate((-9.0, -11.0))) == "−10.0 ± 12.7"
     assert str(Estimate((-9.0,))) == "−9.0"

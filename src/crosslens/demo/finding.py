@@ -153,6 +153,10 @@ def describe(effect: Effect) -> list[str]:
         sentences.append(
             f"All layers drawn anew, embeddings kept, change the others by {every}, everything drawn anew by {scratch}."
         )
+        if every.mean > -MUCH > scratch.mean:
+            sentences.append(
+                "So what transfers here sits in the embeddings: the layers above them can all be replaced."
+            )
     return sentences
 
 

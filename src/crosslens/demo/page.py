@@ -69,7 +69,7 @@ def make_page(results: Results, *, title: str, introduction: str) -> str:
     }
     parts += [
         "<section><h2>Similarity of translations</h2>", f"<p>{escape(describe_similarity(similarity))}</p>",
-        _lines(lines), _similarities(similarity),
+        _lines(lines), "<p class=note>By layer; 0 is the embeddings.</p>", _similarities(similarity),
         *(f"<p>{escape(describe_correlation(results, effect))}</p>" for effect in found), "</section>",
         f"<p class=note>crosslens {__version__}. Every number is in results.csv beside this page, with its interval and"
         " signature.</p>",
@@ -113,11 +113,11 @@ def _bars(effect: Effect) -> str:
     values = [(effect.same[pair].mean, effect.cross[pair].mean) for pair in pairs]
     lowest = min(-1.0, *(min(two) for two in values)) * 1.1
     highest = max(1.0, *(max(two) for two in values)) * 1.25
-    width, height, left = 640.0, 260.0, 50.0
+    width, height, left = max(640.0, 50 + 125.0 * len(pairs)), 280.0, 50.0
     step = (width - left) / len(pairs)
 
     def y(value: float) -> float:
-        return 20 + (highest - value) / (highest - lowest) * (height - 60)
+        return 40 + (highest - value) / (highest - lowest) * (height - 80)
 
     shapes = [f'<line class=axis x1="{left}" x2="{width}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>']
     for number, (pair, two) in enumerate(zip(pairs, values, strict=True)):
@@ -155,12 +155,11 @@ def _lines(lines: Mapping[str, Sequence[float]]) -> str:
         shapes.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:.2f}</text>')
     for layer in range(depth + 1):
         x = point(layer, 0).split(",")[0]
-        name = "embeddings" if layer == 0 else f"{layer}"
-        shapes.append(f'<text x="{x}" y="{height - 8}" text-anchor="middle">{name}</text>')
+        shapes.append(f'<text x="{x}" y="{height - 8}" text-anchor="middle">{layer}</text>')
     for kind, values in zip("abc", lines.values(), strict=True):
         shapes.append(f'<polyline class="{kind}" points="{" ".join(point(*p) for p in enumerate(values))}"/>')
     legend = _legend(dict(zip(lines, "abc", strict=True)))
-    return _svg([*shapes, legend], width, height, "CKA of translations by layer")
+    return _svg([*shapes, legend], width, height, "CKA of translations by layer; 0 is the embeddings")
 
 
 def _svg(shapes: Sequence[str], width: float, height: float, label: str) -> str:
