@@ -1,6 +1,11 @@
 """`crosslens plan`, `run`, `status`, `explain` and `results`, as they are typed."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from ruamel.yaml import YAML
@@ -101,3 +106,46 @@ def test_a_run_that_there_is_not(run, file):
         status, _, said = run("explain", name, "--out", "runs")
         assert status == 2
         assert words in said
+
+
+def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treebanks, tmp_path):
+    """The real program: SIGTERM in the middle of a long training; its state is kept and taken up."""
+    long = {**study.model_dump(mode="json", exclude_defaults=True), "seeds": 1, "conditions": ["none"]}
+    with open(tmp_path / "long.yaml", "w") as stream:
+        YAML().dump({**long, "set": {"batch": 1, "epochs": 120}}, stream)
+    words = [
+        sys.executable,
+        "-m",
+        "crosslens",
+        "run",
+        "long.yaml",
+        "--out",
+        "runs",
+        "--device",
+        "cpu",
+        "--workers",
+        "1",
+    ]
+    settings = {**os.environ, "CROSSLENS_DATA": str(treebanks)}
+
+    def start():
+        return subprocess.Popen(words, cwd=tmp_path, env=settings, stderr=subprocess.PIPE, text=True)
+
+    going = start()
+    until = time.monotonic() + 120
+    state = None
+    while state is None and time.monotonic() < until and going.poll() is None:
+        time.sleep(0.1)
+        state = next((tmp_path / "runs" / "tmp").glob("*.state"), None) if (tmp_path / "runs").is_dir() else None
+    assert state is not None, "no state was saved while the training ran"
+    going.send_signal(signal.SIGTERM)
+    said = going.communicate(timeout=120)[1]
+    assert going.returncode == 1
+    assert "stopped; the same command goes on" in said
+    assert "Traceback" not in said
+    assert state.exists()
+    again = start()
+    again.communicate(timeout=240)
+    assert again.returncode == 0
+    (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
+    assert "going on from" in log.read_text()

