@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -13,7 +14,7 @@ import pytest
 import crosslens.studies.execute as executing
 from crosslens.data.records import read_results
 from crosslens.encoders.ablation import random_init
-from crosslens.errors import RequestError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.execute import Surroundings, execute
 from crosslens.studies.executors import EXECUTORS, find_executor
@@ -239,6 +240,15 @@ def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path
     planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
     assert len(planned.left) == 4
     assert not {one.id for one in planned.left} & set(Store(tmp_path).ids())
+
+
+def test_an_encoder_that_is_cut_short_is_told_before_anything_runs(study, treebanks, tmp_path, tiny_bert):
+    cut = tmp_path / "cut"
+    shutil.copytree(tiny_bert, cut)
+    weights = cut / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:5000])
+    with pytest.raises(EncoderError, match="cut"):
+        run(study.model_copy(update={"encoder": str(cut)}), tmp_path / "store", treebanks)
 
 
 def test_similarity_before_and_after_training(study, treebanks, tmp_path):

@@ -251,3 +251,36 @@ def test_the_limit_is_spread_over_the_corpus(encoder, toy):
     assert model.facts["train_sentences"] == 3
     expected = dataclasses.replace(toy(), items=toy().items[::2])
     assert model.facts["train_digest"] == expected.digest
+
+
+def test_the_average_is_the_mean_of_the_weights_of_all_epochs(encoder, toy, monkeypatch):
+    from crosslens.training import finetune as module
+
+    seen = []
+    original = module._towards_mean
+
+    def watch(mean, weights, count):
+        seen.append({name: value.detach().clone() for name, value in weights.items()})
+        return original(mean, weights, count)
+
+    monkeypatch.setattr(module, "_towards_mean", watch)
+    recipe = FAST.model_copy(update={"select": "average"})
+    model = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
+    assert len(seen) == FAST.epochs
+    for name, value in model.head.state_dict().items():
+        mean = torch.stack([weights[f"1.{name}"] for weights in seen]).mean(0)
+        assert torch.allclose(value, mean, atol=1e-6)
+    assert any(not torch.equal(v, seen[-1][f"1.{name}"]) for name, v in model.head.state_dict().items())
+    score = evaluate(model, [toy("dev")]).records["value"][0].as_py()
+    assert model.facts["dev_score"] == score
+    assert "epoch" not in model.facts
+
+
+def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):
+    recipe = FAST.model_copy(update={"select": "best", "epochs": 1})
+    french = dataclasses.replace(toy("dev"), language="fr")
+    model = finetune(encoder, "pos", train=toy(), dev=french, recipe=recipe)
+    results = evaluate(model, [toy("test")])
+    assert '"training_selection": "oracle"' in results.records["tags"][0].as_py()
+    usual = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
+    assert "selection" not in usual.facts

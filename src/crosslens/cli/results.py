@@ -22,9 +22,9 @@ def _read(path: Path) -> "list[Results]":
 
 @click.command("results")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--csv", "csv", metavar="FILE", help="Write all records to this .csv, .parquet or .json file.")
+@click.option("--csv", "--parquet", "--json", "file", metavar="FILE", help="Write all records; the ending says how.")
 @click.option("--metric", metavar="NAME", help="Show the tables of this metric only.")
-def command(paths: tuple[str, ...], csv: str | None, metric: str | None) -> None:
+def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> None:
     """Put the results in PATHS (files, stores of runs, or folders looked through) together, and print their tables.
 
     With a reference among them, the other conditions are shown as differences to it.
@@ -34,12 +34,12 @@ def command(paths: tuple[str, ...], csv: str | None, metric: str | None) -> None
     from crosslens.errors import DataError
     from crosslens.files import refuse_existing
 
-    if csv:
-        refuse_existing(csv, what="--csv")
+    if file:
+        refuse_existing(file, what="--csv")
     found = [its for path in map(Path, paths) for its in _read(path)]
     if not found:
         raise DataError("no results.csv in " + ", ".join(paths), hint="name the folder that --out made")
     results = sum(found, Results.of([]))
-    if csv:
-        results.write(csv)
+    if file:
+        results.write(file)
     show_tables(results, metric=metric)

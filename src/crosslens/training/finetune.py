@@ -137,9 +137,11 @@ def finetune(
     if train.release:
         facts["train_release"] = train.release
     if dev is not None:
-        chosen_epoch = int(np.argmax(dev_scores)) + 1 if recipe.select == "best" else recipe.epochs
-        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": dev_scores[chosen_epoch - 1]}
-        facts["epoch"] = chosen_epoch
+        chosen = int(np.argmax(dev_scores)) if recipe.select == "best" else -1
+        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": dev_scores[chosen]}
+        facts |= {"epoch": range(1, recipe.epochs + 1)[chosen]} if recipe.select != "average" else {}
+        if recipe.select == "best" and dev.language != train.language:
+            facts["selection"] = "oracle"  # zero-shot transfer has no labelled data of the target
     return dataclasses.replace(model, facts=facts)
 
 
@@ -222,6 +224,8 @@ def _train(
     def after_step(step: int, mean: float) -> None:
         nonlocal best, told
         score = None
+        if recipe.select == "average" and step % epoch_steps == 0:
+            best = _towards_mean(best, both.state_dict(), step // epoch_steps)
         if held_out is not None and step % epoch_steps == 0:
             score = held_out.score(model)
             if recipe.select == "best" and score > max(dev_scores, default=-1.0):
@@ -251,7 +255,20 @@ def _train(
     loop.run(batches, loss, after_step=after_step)
     if best is not None:
         both.load_state_dict(best)
+    if held_out is not None and recipe.select == "average":
+        dev_scores.append(held_out.score(model))
     return loop, dev_scores
+
+
+def _towards_mean(
+    mean: dict[str, torch.Tensor] | None, weights: dict[str, torch.Tensor], count: int
+) -> dict[str, torch.Tensor]:
+    """The mean of ``count`` sets of weights, from that of all but the last; what is no number is the last's."""
+    return {
+        name: value + (mean[name] - value) * ((count - 1) / count) if mean and value.is_floating_point()
+        else value.detach().clone()
+        for name, value in weights.items()
+    }  # fmt: skip
 
 
 def _training_mode(model: TaskModel) -> None:

@@ -34,7 +34,8 @@ class Recipe(BaseModel):
         window: subwords a window, special tokens included; None: all that the encoder has positions for.
         context: subwords that neighbouring windows of a long sentence share; None: half a window.
         limit: train on this many sentences, spread evenly over the corpus (treebanks are sorted by genre).
-        select: ``best``: the epoch that scores highest on the source's dev set; ``last``: the last one.
+        select: ``best``: the epoch that scores highest on the dev set; ``last``: the last one; ``average``: the mean of
+            the weights at the ends of all epochs.
         select_by: the score that ``best`` means; None: the one the task's tables show.
         task: settings of the task itself.
     """
@@ -57,7 +58,7 @@ class Recipe(BaseModel):
     window: Annotated[int, Field(ge=8)] | None = None
     context: Annotated[int, Field(ge=0)] | None = None
     limit: Count | None = None
-    select: Literal["best", "last"] = "best"
+    select: Literal["best", "last", "average"] = "best"
     select_by: str | None = None
     task: Mapping[str, str | int | float] = {}
 
