@@ -186,8 +186,6 @@ def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
 
 def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
     """Not timed here; that every record of 300 runs comes back, in the runs' order."""
-    from crosslens.studies.runner import load_results
-
     store = Store(tmp_path)
     tests = [Named(f"t{i}", "0" * 64) for i in range(34)]
     runs = [make_run(seed=seed) for seed in range(300)]
@@ -195,7 +193,7 @@ def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
         publish(store, run, scores(*tests))
     store.keep_plan("s", {"plan.json": json.dumps({"runs": {run.id: run.label for run in runs}, "waiting": 0})})
     began = time.perf_counter()
-    results = load_results(store, "s", [run.id for run in runs])
+    results = store.collect([run.id for run in runs], study="s")
     print(f"{len(results)} records in {time.perf_counter() - began:.2f} s")
     assert len(results) == 300 * 34
     assert set(results.records["study"].to_pylist()) == {"s"}

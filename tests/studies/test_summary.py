@@ -5,7 +5,7 @@ from scipy import stats
 from crosslens.scores.crossed import crossed, linearised
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.plan import plan
-from crosslens.studies.runner import load_results, run_study
+from crosslens.studies.runner import run_study
 from crosslens.studies.store import Store
 from crosslens.studies.summary import read_counts, summarise
 
@@ -31,7 +31,7 @@ def test_means_and_differences_are_those_of_the_records(done):
     store, runs = done
     frame = summarise(store, runs)
     assert frame["condition"].tolist() == ["reference", "1-2"] * 2
-    records = load_results(store, "s", [run.id for run in runs]).to_pandas()
+    records = store.collect([run.id for run in runs], study="s").to_pandas()
     french = records[records["target"] == "fr"]
     by_condition = french.groupby(french["ablation"].fillna("reference"))["value"]
     rows = frame[frame["corpus"] == "ud/fr_pud:test"].set_index("condition")

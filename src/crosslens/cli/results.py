@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 def _read(path: Path) -> "list[Results]":
     from crosslens.data.records import read_results
-    from crosslens.studies.runner import load_results
     from crosslens.studies.store import Store, is_store
 
     if is_store(path):  # of runs, finished or not: what is done counts
         store = Store(path)
-        return [load_results(store, study, list(runs)) for study, runs in store.studies().items()]
+        return [store.collect(runs, study=study) for study, runs in store.studies().items()]
     return [read_results(file) for file in (sorted(path.rglob("results.csv")) if path.is_dir() else [path])]
 
 

@@ -44,7 +44,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
     console = Console(width=room, emoji=False)
-    room -= max(map(len, labels)) + 2
+    room -= max(map(len, labels), default=0) + 2
     for number, names in enumerate(_fitting(columns, room)):
         heading = title if number == 0 else "(further columns)"
         console.print(heading, style="bold", highlight=False, markup=False, soft_wrap=True)

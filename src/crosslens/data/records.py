@@ -116,6 +116,20 @@ class Results:
             members.setdefault(tuple(row.values()), []).append(index)
         return [(key, Results(self.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
 
+    def with_columns(self, **columns: Any) -> "Results":
+        """The rows with each of these columns set to one value.
+
+        Raises:
+            RequestError: for a column that does not exist.
+        """
+        table = self.records
+        for name, value in columns.items():
+            if name not in COLUMNS:
+                raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
+            field = SCHEMA.field(name)
+            table = table.set_column(COLUMNS.index(name), field, pa.array([value] * len(self), field.type))
+        return Results(table)
+
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows as a pandas frame, one column a field; ``tags`` stays JSON text."""
         return self.records.to_pandas()

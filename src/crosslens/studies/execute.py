@@ -4,17 +4,13 @@ import json
 import shlex
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import pyarrow as pa
-import torch
-
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import SCHEMA, Results
+from crosslens.data.records import Results
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.load import load_encoder
@@ -29,6 +25,7 @@ from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import Progress, finetune
 from crosslens.training.model import TaskModel
+from crosslens.training.processes import threads
 from crosslens.training.provenance import describe_run
 
 SAVE_EVERY = 200
@@ -95,7 +92,7 @@ def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda
 
     try:
         store = Store(around.store)
-        with store.claim(run.id) as mine, _one_thread():
+        with store.claim(run.id) as mine, threads(1):  # the bits must not depend on where a run is done
             if not mine:
                 return outcome("taken")
             left = store.missing(run)  # another process may have done it since it was planned
@@ -112,17 +109,6 @@ def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda
         except StoreError as unkept:
             log.append(str(unkept))
         return outcome("failed")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread for what is computed on a CPU, so that the bits do not depend on where a run is done."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable[[], bool]) -> None:
@@ -152,7 +138,7 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
     if run.comparison is not None:
         results += _compare(run, run.comparison, encoder, corpora)
         note(f"compared {run.comparison.corpus}")
-    results = tagged(results, run=run.id, encoder=run.called)
+    results = results.with_columns(run=run.id, encoder=run.called)
     if there.is_dir():
         add_counts(store, run.id, counts)
         store.add_records(run.id, results)
@@ -206,16 +192,6 @@ def changed(encoder: Encoder, run: Run) -> Encoder:
     return freeze(encoder, condition.freeze) if condition.freeze else encoder
 
 
-def tagged(results: Results, **columns: str | int | None) -> Results:
-    """Records with a column set to one value."""
-    table = results.records
-    for name, value in columns.items():
-        place = SCHEMA.get_field_index(name)
-        filled = pa.array([value] * table.num_rows, SCHEMA.field(name).type)
-        table = table.set_column(place, SCHEMA.field(name), filled)
-    return Results(table)
-
-
 def _compare(run: Run, asked: Comparison, encoder: Encoder, corpora: Corpora) -> Results:
     parallel = side(corpora, asked.corpus, asked.sentences)
     for language, digest in asked.digests.items():
@@ -226,7 +202,7 @@ def _compare(run: Run, asked: Comparison, encoder: Encoder, corpora: Corpora) ->
     if trained:
         tags |= {"trained_on": trained.source}
     results = compare(encoder, parallel, pairs=asked.pairs, measures=asked.measures, tags=tags)
-    return tagged(results, seed=run.seed, task=trained.task if trained else None)
+    return results.with_columns(seed=run.seed, task=trained.task if trained else None)
 
 
 def side(corpora: Corpora, name: str, sentences: int | None) -> Parallel:

@@ -16,7 +16,7 @@ from crosslens.data.records import Results
 from crosslens.errors import RequestError
 from crosslens.files import write_text
 from crosslens.studies.corpora import Corpora
-from crosslens.studies.execute import Outcome, Surroundings, tagged
+from crosslens.studies.execute import Outcome, Surroundings
 from crosslens.studies.executors import find_executor
 from crosslens.studies.plan import Plan, plan
 from crosslens.studies.store import Store
@@ -120,13 +120,7 @@ def run_study(
 
 def collect(store: Store, planned: Plan) -> Results:
     """The records that a study asked for, of all its runs that are done, in the study's order."""
-    return load_results(store, planned.study.name, [run.id for run in planned.runs])
-
-
-def load_results(store: Store, study: str, runs: list[str]) -> Results:
-    """The records of runs that are done, under a study's name."""
-    found = [store.records(run) for run in runs if store.path(run).is_dir()]
-    return tagged(sum(found, Results.of([])), study=study)
+    return store.collect([run.id for run in planned.runs], study=planned.study.name)
 
 
 def _keep(store: Store, planned: Plan) -> None:

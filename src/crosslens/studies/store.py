@@ -13,18 +13,20 @@ It is plain files: it can be copied, and read without crosslens.
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from crosslens.data.records import Results, read_results
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import new_folder, write_text
-from crosslens.studies.run import Run
+
+if TYPE_CHECKING:
+    from crosslens.studies.run import Run
 
 
 class Store:
@@ -75,7 +77,12 @@ class Store:
         except DataError as error:
             raise StoreError(error.message, hint=f"remove {self.path(run)}, and the run is done again") from None
 
-    def missing(self, run: Run) -> Run | None:
+    def collect(self, runs: Iterable[str], *, study: str) -> Results:
+        """The records of those runs that are done, in this order, under a study's name."""
+        found = [self.records(run) for run in runs if self.path(run).is_dir()]
+        return sum(found, Results.of([])).with_columns(study=study)
+
+    def missing(self, run: "Run") -> "Run | None":
         """What of a run is still to be done: the run with what is asked and not answered yet, or None."""
         if not self.path(run.id).is_dir():
             return run
@@ -126,7 +133,7 @@ class Store:
         with _writing(self.folder):
             (self.records(run) + results).write(self.path(run) / "records.parquet")
 
-    def keep_failure(self, run: Run, log: str) -> Path:
+    def keep_failure(self, run: "Run", log: str) -> Path:
         """Keep what is known of a run that failed, and return its folder."""
         folder = self.folder / "failed" / run.id
         with _writing(self.folder):
@@ -161,7 +168,7 @@ def is_store(folder: str | Path) -> bool:
     return (Path(folder) / "runs").is_dir() and (Path(folder) / "studies").is_dir()
 
 
-def unanswered(run: Run, records: Results) -> Run | None:
+def unanswered(run: "Run", records: Results) -> "Run | None":
     """A finished run with only that which its records do not answer; None when they answer all."""
     scored, compared = set(), set()
     for row in records.records.to_pylist():

@@ -86,6 +86,7 @@ def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
             seeds = [seed for name, seed in values if name == condition]
             row = {"task": task, "source": source, "corpus": corpus, "metric": metric, "condition": condition}
             found = asdict(crossed(np.stack([values[condition, seed] for seed in seeds])))
+            found |= {"low": max(found["low"], 0.0), "high": min(found["high"], 100.0)}  # no score is beyond
             row |= {name: found[name] for name in ("seeds", "mean", "std", "low", "high")}
             both = [seed for seed in seeds if ("reference", seed) in values]
             if condition != "reference" and both:

@@ -9,6 +9,10 @@ from crosslens.lab.export import export, pretraining_settings
 from crosslens.lab.laboratory import Laboratory
 from crosslens.settings import read_settings
 from crosslens.training.pretrain import SEMANTICS, Pretraining, pretrain
+from crosslens.training.processes import threads
+
+THREADS = 2
+"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit."""
 
 Told = Callable[[str, int, int, str], None]
 """Stage, done, in all, and a few words."""
@@ -38,8 +42,9 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, told: To
     if (folder / "encoder").exists():
         say("pretraining", chosen.steps, chosen.steps, "done before")
     else:
-        pretrain(
-            chosen, folder / "encoder", base=settings.parent, device="cpu",
-            progress=lambda step, steps, loss, _: say("pretraining", step, steps, f"loss {loss:.2f}"),
-        )  # fmt: skip
+        with threads(THREADS):
+            pretrain(
+                chosen, folder / "encoder", base=settings.parent, device="cpu",
+                progress=lambda step, steps, loss, _: say("pretraining", step, steps, f"loss {loss:.2f}"),
+            )  # fmt: skip
     return folder / "encoder"

@@ -5,7 +5,8 @@ changes a training by no more than rounding (dropout draws differ; without it no
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -60,3 +61,14 @@ def leave_processes() -> None:
     """Part from the other processes, if there are any."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads for what is computed on a CPU; the same bits need the same number."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
