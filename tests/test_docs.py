@@ -10,7 +10,7 @@ import pytest
 import crosslens
 from crosslens.cli import COMMANDS
 from crosslens.data.records import COLUMNS
-from crosslens.similarity.compare import MEASURES
+from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import RECIPES, Recipe

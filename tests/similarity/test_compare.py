@@ -5,7 +5,8 @@ from crosslens.encoders.ablation import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
-from crosslens.similarity.compare import MEASURES, compare, expand_pairs
+from crosslens.similarity.compare import compare, expand_pairs
+from crosslens.similarity.measures import USUAL
 
 
 def test_every_layer_pair_and_measure(encoder, treebanks):
@@ -13,7 +14,7 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
     read = []
     table = compare(encoder, pud, pairs=["en-fr", "fr-en"], tags={"state": "pretrained"}, done=read.append).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
-    assert len(table) == 2 * 5 * len(MEASURES)
+    assert len(table) == 2 * 5 * len(USUAL)
     vectors = represent(encoder, pud["en"]), represent(encoder, pud["fr"])
     for layer in range(5):
         row = table[(table.layer == layer) & (table.measure == "cka") & (table.source == "en")].iloc[0]

@@ -11,7 +11,7 @@ from crosslens.cli.options import data_option, device_option, out_option, split_
 @click.option(
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
-@click.option("--measures", metavar="NAMES", help="Separated by commas [all, each null beside its measure].")
+@click.option("--measures", metavar="NAMES", help="See `crosslens list measures` [CKA and its nulls].")
 @click.option("--sentences", type=click.IntRange(min=4), help="Compare on the first so many [all].")
 @click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of those layers.")
@@ -40,11 +40,12 @@ def command(
     refuse_existing(out)
 
     from crosslens.catalogue import load_parallel
-    from crosslens.similarity.compare import MEASURES, compare, expand_pairs
+    from crosslens.similarity.compare import compare, expand_pairs
+    from crosslens.similarity.measures import USUAL
 
     parallel = load_parallel(corpus, data=data)
     chosen = expand_pairs(split_names(pairs), parallel.languages)
-    names = split_names(measures) if measures else list(MEASURES)
+    names = split_names(measures) if measures else list(USUAL)
     if sentences:
         parallel = parallel.head(sentences)
 

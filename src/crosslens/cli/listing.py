@@ -44,9 +44,9 @@ def _lines(kind: str, data: str | None) -> list[str]:
             lines.append(f"{name:<22} " + " ".join(f"{key}={value}" for key, value in settings.items()))
         return lines
     if kind == "measures":
-        from crosslens.similarity.compare import MEASURES
+        from crosslens.similarity.measures import MEASURES
 
-        return [f"{name:<13} {(measure.__doc__ or '').splitlines()[0]}" for name, measure in MEASURES.items()]
+        return [f"{name:<18} {measure.about}" for name, measure in MEASURES.items()]
     if kind == "families":
         from crosslens.encoders.families import FAMILIES, REFUSED
 

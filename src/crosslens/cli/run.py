@@ -59,6 +59,7 @@ def command(
 
         def told(stage: str, done: int, total: int, text: str) -> None:
             if stage != last[0]:
+                say(f"{stage}: {done} of {total} done")
                 bar.begin(stage)
                 last[0] = stage
             bar.show(done, total, text)

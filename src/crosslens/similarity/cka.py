@@ -43,7 +43,9 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     """
     features = np.array(X, np.float64)
     if features.ndim != 2:
-        raise RequestError(f"CKA compares matrices of one row an item, and this is an array of shape {features.shape}")
+        raise RequestError(
+            f"similarity compares matrices, a row an item, and this is an array of shape {features.shape}"
+        )
     features -= features.mean(axis=0, keepdims=True)
     squares = np.einsum("nd,nd->n", features, features)
     n, d = features.shape
@@ -93,8 +95,8 @@ def linear_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Raises:
         RequestError: when the numbers of rows differ.
     """
-    x, y = _pair(X, Y)
-    return _ratio(_cross(x, y), x.norm * y.norm)
+    x, y = pair_up(X, Y)
+    return ratio(_cross(x, y), x.norm * y.norm)
 
 
 def debiased_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -110,11 +112,11 @@ def debiased_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Raises:
         RequestError: when the numbers of rows differ, or are under 4.
     """
-    x, y = _pair(X, Y)
+    x, y = pair_up(X, Y)
     if len(x.features) < 4:
         raise RequestError(f"debiased CKA needs 4 sentences, and there are {len(x.features)}")
     both = _unbiased(_cross(x, y), x.squares, y.squares)
-    return _ratio(both, (max(x.unbiased, 0.0) * max(y.unbiased, 0.0)) ** 0.5)
+    return ratio(both, (max(x.unbiased, 0.0) * max(y.unbiased, 0.0)) ** 0.5)
 
 
 def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -130,9 +132,9 @@ def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Raises:
         RequestError: when the numbers of rows differ.
     """
-    x, y = _pair(X, Y)
+    x, y = pair_up(X, Y)
     expected = x.squares.sum() * y.squares.sum() / max(len(x.features) - 1, 1)
-    return _ratio(float(expected), x.norm * y.norm)
+    return ratio(float(expected), x.norm * y.norm)
 
 
 def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -149,7 +151,7 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Raises:
         RequestError: when the numbers of rows differ, or Y comes without lengths.
     """
-    x, y = _pair(X, Y)
+    x, y = pair_up(X, Y)
     if y.block is None:
         raise RequestError("the length-matched null needs the lengths of Y's sentences", hint="centre(Y, lengths=…)")
     sizes = np.bincount(y.block).astype(np.float64)
@@ -164,14 +166,19 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     others = [np.diag(total) - diagonal for total, diagonal in zip(sums, within, strict=True)]
     pairs = np.maximum(sizes * (sizes - 1), 1.0)
     expected = between.sum() + (within[0] * within[1] / sizes).sum() + (others[0] * others[1] / pairs).sum()
-    return _ratio(float(expected), x.norm * y.norm)
+    return ratio(float(expected), x.norm * y.norm)
 
 
-def _pair(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
+def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
+    """Both sides, prepared.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
     x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
     if len(x.features) != len(y.features):
         raise RequestError(
-            f"CKA compares the same sentences, and there are {len(x.features)} against {len(y.features)}"
+            f"similarity compares the same sentences, and there are {len(x.features)} against {len(y.features)}"
         )
     return x, y
 
@@ -199,5 +206,6 @@ def _unbiased(product: float, a: np.ndarray, b: np.ndarray) -> float:
     return total / (n * (n - 3))
 
 
-def _ratio(numerator: float, denominator: float) -> float:
+def ratio(numerator: float, denominator: float) -> float:
+    """NaN where the denominator is 0 or NaN."""
     return numerator / denominator if denominator > 0 else float("nan")

@@ -9,15 +9,8 @@ from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError, suggest
-from crosslens.similarity.cka import Centred, centre, debiased_cka, length_matched_cka, linear_cka, shuffled_cka
-
-MEASURES: Mapping[str, Callable[[Centred, Centred], float]] = {
-    "cka": linear_cka,
-    "cka_debiased": debiased_cka,
-    "cka_shuffled": shuffled_cka,
-    "cka_length_matched": length_matched_cka,
-}
-"""Name -> measure. ``cka_shuffled`` and ``cka_length_matched`` are nulls of ``cka``."""
+from crosslens.similarity.cka import Centred, centre
+from crosslens.similarity.measures import MEASURES, USUAL
 
 
 def compare(
@@ -25,7 +18,7 @@ def compare(
     corpus: Parallel | str,
     *,
     pairs: Sequence[str],
-    measures: Sequence[str] = tuple(MEASURES),
+    measures: Sequence[str] = USUAL,
     tags: Mapping[str, str | int | float] | None = None,
     done: Callable[[str], None] | None = None,
 ) -> Results:
@@ -37,7 +30,7 @@ def compare(
         encoder: pretrained, ablated or fine-tuned.
         corpus: parallel sentences, or their name such as ``ud/pud``.
         pairs: languages as ``en-fr``.
-        measures: names from `MEASURES`; nulls stand beside the values by default.
+        measures: names from `MEASURES`; by default CKA, without its bias too, and its nulls.
         tags: kept with every record, such as which model this is.
         done: called after each language is read, with its name.
 
@@ -69,7 +62,7 @@ def compare(
         }  # fmt: skip
         for layer, (x, y) in enumerate(zip(sides[source], sides[target], strict=True)):
             for measure in measures:
-                value = MEASURES[measure](x, y)
+                value = MEASURES[measure].compute(x, y)
                 records.append(
                     Record(
                         encoder=encoder.name,

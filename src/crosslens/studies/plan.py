@@ -12,7 +12,9 @@ from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import replace_settings
-from crosslens.similarity.compare import MEASURES, expand_pairs
+from crosslens.similarity.compare import expand_pairs
+from crosslens.similarity.measures import MEASURES
+from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
 from crosslens.studies.run import Comparison, Named, Run, Training
@@ -215,7 +217,7 @@ class _Planner:
         if not pairs:
             raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
         digests = {language: parallel[language].digest for pair in pairs for language in pair.split("-")}
-        return Comparison(name, pairs, tuple(asked.measures or MEASURES), digests, asked.sentences)
+        return Comparison(name, pairs, tuple(asked.measures or USUAL_MEASURES), digests, asked.sentences)
 
 
 def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:

@@ -1,0 +1,66 @@
+"""Finding a sentence's translation among all sentences of the other language, by nearest neighbour."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crosslens.similarity.cka import Centred, pair_up
+
+NEIGHBOURS = 10
+"""Of CSLS (Conneau et al. 2018); fewer where there are fewer sentences."""
+
+
+def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The share of sentences whose nearest neighbour by cosine is their translation, mean of both directions.
+
+    Each language is centred first: what all its sentences have in common says which language it is, and hides which
+    sentence (Libovický et al. 2020). A tie with another sentence is no hit.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, d)``, the same sentences in the same order.
+
+    Returns:
+        0 to 1, by chance 1 / n; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    return _hits(_cosines(X, Y))
+
+
+def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The same by cross-domain similarity local scaling (Conneau et al. 2018, equation 5), which is kinder to outliers.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, d)``, the same sentences in the same order.
+
+    Returns:
+        0 to 1; NaN where `retrieval` is.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    cosines = _cosines(X, Y)
+    if cosines is None:
+        return float("nan")
+    k = min(NEIGHBOURS, len(cosines))
+    near = [np.partition(its, -k, axis=1)[:, -k:].mean(axis=1) for its in (cosines, cosines.T)]
+    return _hits(2 * cosines - near[0][:, None] - near[1][None, :])
+
+
+def _cosines(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> np.ndarray | None:
+    x, y = pair_up(X, Y)
+    lengths = [np.sqrt(side.squares) for side in (x, y)]
+    if x.features.shape[1] != y.features.shape[1] or not all(np.isfinite(its).all() and its.all() for its in lengths):
+        return None
+    return (x.features / lengths[0][:, None]) @ (y.features / lengths[1][:, None]).T
+
+
+def _hits(scores: np.ndarray | None) -> float:
+    if scores is None:
+        return float("nan")
+    translations = np.diag(scores)
+    others = scores.copy()
+    np.fill_diagonal(others, -np.inf)
+    return float(((translations > others.max(axis=1)).mean() + (translations > others.max(axis=0)).mean()) / 2)

@@ -1,0 +1,170 @@
+"""What every measure promises, on random matrices, and each against an explicit formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.linalg import orthogonal_procrustes
+from scipy.spatial.distance import cdist
+
+from crosslens.errors import RequestError
+from crosslens.similarity.cca import pwcca, svcca
+from crosslens.similarity.cka import centre
+from crosslens.similarity.measures import MEASURES, USUAL
+from crosslens.similarity.procrustes import procrustes
+from crosslens.similarity.rbf import rbf_cka
+from crosslens.similarity.retrieval import retrieval, retrieval_csls
+from crosslens.similarity.rsa import rsa
+
+sizes = st.tuples(st.integers(5, 40), st.integers(2, 12), st.integers(0, 10_000))
+
+
+def sample(size):
+    """Two representations of like width that have something in common."""
+    n, d, seed = size
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, d)) * generator.gamma(2.0, 1.0, d)
+    return X, X @ generator.normal(size=(d, d)) + generator.normal(size=(n, d)), generator
+
+
+def value(name, X, Y):
+    lengths = np.arange(len(X)) % 3
+    return MEASURES[name].compute(centre(X, lengths=lengths), centre(Y, lengths=lengths))
+
+
+CHANGES = {
+    "rotation": lambda X, generator: X @ np.linalg.qr(generator.normal(size=(X.shape[1], X.shape[1])))[0],
+    "scaling": lambda X, generator: X * generator.uniform(0.1, 10),
+    "translation": lambda X, generator: X + generator.normal(size=X.shape[1]) * 5,
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=25)
+@given(sizes)
+def test_each_keeps_what_it_promises(name, size):
+    measure = MEASURES[name]
+    X, Y, generator = sample(size)
+    found = value(name, X, Y)
+    if found != found:
+        return  # undefined, such as an unbiased norm below 0
+    if name != "cka_debiased":  # which may fall a little outside
+        assert measure.low - 1e-9 <= found <= measure.high + 1e-9
+    for change in measure.invariant:
+        assert value(name, CHANGES[change](X, generator), Y) == pytest.approx(found, abs=1e-7)
+        assert value(name, X, CHANGES[change](Y, generator)) == pytest.approx(found, abs=1e-7)
+    if measure.symmetric:
+        assert value(name, Y, X) == pytest.approx(found, abs=1e-9)
+    if measure.equal is not None:
+        assert value(name, X, X) == pytest.approx(measure.equal, abs=1e-9)
+    order = generator.permutation(len(X))
+    if name != "cka_length_matched":  # there the order says the lengths
+        assert value(name, X[order], Y[order]) == pytest.approx(found, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_constants_and_what_is_no_number_have_no_similarity(name):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(12, 4))
+    broken = X.copy()
+    broken[3, 2] = np.nan
+    for bad in (np.ones((12, 4)), broken):
+        assert np.isnan(value(name, X, bad))
+        assert np.isnan(value(name, bad, X))
+    with pytest.raises(RequestError, match="the same sentences, and there are 12 against 11"):
+        value(name, X, X[:11])
+
+
+def test_nulls_are_of_measures_and_the_usual_ones_are_there():
+    assert set(USUAL) <= set(MEASURES)
+    for measure in MEASURES.values():
+        assert measure.null_of is None or measure.null_of in MEASURES
+        assert measure.about.endswith(".")
+
+
+@given(sizes)
+def test_procrustes_is_what_the_best_rotation_leaves(size):
+    X, Y, _ = sample(size)
+    X, Y = (Z - Z.mean(0) for Z in (X, Y))
+    X, Y = (Z / np.linalg.norm(Z) for Z in (X, Y))
+    rotation, _ = orthogonal_procrustes(X, Y)
+    assert procrustes(X, Y) == pytest.approx(1 - ((X @ rotation - Y) ** 2).sum() / 2, abs=1e-9)
+
+
+def explicit_cca(X, Y):
+    """Canonical correlations by whitening, and the canonical directions of X."""
+
+    def whiten(Z):
+        values, vectors = np.linalg.eigh(Z.T @ Z)
+        return Z @ vectors / np.sqrt(values)
+
+    left, correlations, _ = np.linalg.svd(whiten(X).T @ whiten(Y), full_matrices=False)
+    return correlations, whiten(X) @ left
+
+
+@given(sizes)
+def test_canonical_correlations_are_those_of_whitened_sides(size):
+    n, d, seed = size
+    generator = np.random.default_rng(seed)
+    d = min(d, n // 2 - 1) or 1
+    X = generator.normal(size=(n, d))  # of even variances, so that 99 % need every direction
+    Y = X + generator.normal(size=(n, d))
+    X, Y = X - X.mean(0), Y - Y.mean(0)
+    if any((np.linalg.svd(Z, compute_uv=False) ** 2)[-1] <= 0.0101 * (Z**2).sum() for Z in (X, Y)):
+        return
+    correlations, directions = explicit_cca(X, Y)
+    assert svcca(X, Y) == pytest.approx(correlations.mean(), abs=1e-9)
+    weights = np.abs(directions.T @ X).sum(1)
+    assert pwcca(X, Y) == pytest.approx((correlations * weights).sum() / weights.sum(), abs=1e-9)
+
+
+def test_directions_without_variance_are_left_out():
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(50, 3))
+    noisy = np.hstack([X, 1e-4 * generator.normal(size=(50, 20))])
+    assert svcca(X, noisy) == pytest.approx(1, abs=1e-3)
+
+
+@given(sizes)
+def test_rsa_is_spearman_over_pairs_of_sentences(size):
+    X, Y, _ = sample(size)
+    upper = np.triu_indices(len(X), 1)
+    expected = stats.spearmanr(cdist(X, X)[upper], cdist(Y, Y)[upper]).statistic
+    assert rsa(X, Y) == pytest.approx(expected, abs=1e-9)
+
+
+@given(sizes)
+def test_rbf_cka_is_hsic_of_explicit_kernels(size):
+    X, Y, _ = sample(size)
+    n = len(X)
+    H = np.eye(n) - 1 / n
+
+    def kernel(Z):
+        distances = cdist(Z, Z)
+        median = np.median(distances[np.triu_indices(n, 1)])
+        return np.exp(-(distances**2) / (2 * median**2))
+
+    K, L = kernel(X), kernel(Y)
+    expected = np.trace(K @ H @ L @ H) / np.sqrt(np.trace(K @ H @ K @ H) * np.trace(L @ H @ L @ H))
+    assert rbf_cka(X, Y) == pytest.approx(expected, abs=1e-9)
+
+
+@given(sizes)
+def test_retrieval_counts_nearest_neighbours(size):
+    X, Y, _ = sample(size)
+    X, Y = X - X.mean(0), Y - Y.mean(0)
+    cosine = 1 - cdist(X, Y, "cosine")
+    n, k = len(X), min(10, len(X))
+    near = np.sort(cosine, 1)[:, -k:].mean(1), np.sort(cosine, 0)[-k:].mean(0)
+    csls = 2 * cosine - near[0][:, None] - near[1][None]
+    for scores, found in ((cosine, retrieval(X, Y)), (csls, retrieval_csls(X, Y))):
+        there = (scores.argmax(1) == np.arange(n)).mean() + (scores.argmax(0) == np.arange(n)).mean()
+        assert found == pytest.approx(there / 2)
+
+
+def test_retrieval_needs_one_width_and_counts_no_ties():
+    generator = np.random.default_rng(2)
+    assert np.isnan(retrieval(generator.normal(size=(9, 3)), generator.normal(size=(9, 4))))
+    X = np.repeat(generator.normal(size=(5, 3)), 2, axis=0)  # every sentence comes twice
+    assert retrieval(X, X) == 0
