@@ -12,9 +12,10 @@ from crosslens.errors import RequestError
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import centre
 from crosslens.similarity.measures import MEASURES, USUAL
+from crosslens.similarity.neurons import anc
 from crosslens.similarity.procrustes import procrustes
 from crosslens.similarity.rbf import rbf_cka
-from crosslens.similarity.retrieval import retrieval, retrieval_csls
+from crosslens.similarity.retrieval import cosine, mexa, retrieval, retrieval_csls
 from crosslens.similarity.rsa import rsa
 
 sizes = st.tuples(st.integers(5, 40), st.integers(2, 12), st.integers(0, 10_000))
@@ -70,6 +71,8 @@ def test_constants_and_what_is_no_number_have_no_similarity(name):
     broken = X.copy()
     broken[3, 2] = np.nan
     for bad in (np.ones((12, 4)), broken):
+        if name in ("mexa", "cosine") and bad is not broken:
+            continue  # they do not centre, and a constant is a vector like any other
         assert np.isnan(value(name, X, bad))
         assert np.isnan(value(name, bad, X))
     with pytest.raises(RequestError, match="the same sentences, and there are 12 against 11"):
@@ -116,6 +119,9 @@ def test_canonical_correlations_are_those_of_whitened_sides(size):
     correlations, directions = explicit_cca(X, Y)
     assert svcca(X, Y) == pytest.approx(correlations.mean(), abs=1e-9)
     weights = np.abs(directions.T @ X).sum(1)
+    if 2 * d >= n:
+        assert np.isnan(pwcca(X, Y))
+        return
     assert pwcca(X, Y) == pytest.approx((correlations * weights).sum() / weights.sum(), abs=1e-9)
 
 
@@ -161,6 +167,28 @@ def test_retrieval_counts_nearest_neighbours(size):
     for scores, found in ((cosine, retrieval(X, Y)), (csls, retrieval_csls(X, Y))):
         there = (scores.argmax(1) == np.arange(n)).mean() + (scores.argmax(0) == np.arange(n)).mean()
         assert found == pytest.approx(there / 2)
+
+
+@given(sizes)
+def test_mexa_and_cosine_look_at_the_vectors_as_they_are(size):
+    X, Y, _ = sample(size)
+    X, Y = X + 2, Y - 1
+    scores = 1 - cdist(X, Y, "cosine")
+    n = len(X)
+    others = [[scores[i, j] for j in range(n) if j != i] + [scores[j, i] for j in range(n) if j != i] for i in range(n)]
+    assert mexa(X, Y) == pytest.approx(np.mean([scores[i, i] > max(others[i]) for i in range(n)]))
+    outside = scores[~np.eye(n, dtype=bool)].mean()
+    assert cosine(X, Y) == pytest.approx(np.diag(scores).mean() - outside, abs=1e-9)
+
+
+@given(sizes)
+def test_anc_is_the_mean_of_pearsons_over_neurons(size):
+    X, Y, _ = sample(size)
+    expected = np.mean([stats.pearsonr(X[:, i], Y[:, i]).statistic for i in range(X.shape[1])])
+    assert anc(X, Y) == pytest.approx(expected, abs=1e-9)
+    still = X.copy()
+    still[:, 0] = 3
+    assert anc(still, Y) == pytest.approx(expected - stats.pearsonr(X[:, 0], Y[:, 0]).statistic / X.shape[1], abs=1e-9)
 
 
 def test_retrieval_needs_one_width_and_counts_no_ties():

@@ -42,14 +42,15 @@ def pwcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where one side is constant or holds a NaN.
+        0 to 1; NaN where one side is constant or holds a NaN, and where there are no more sentences than directions
+        of both sides together: some correlations are then 1 whatever the sentences, and their weights are anyone's.
 
     Raises:
         RequestError: when the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     u, v = _directions(x), _directions(y)
-    if u is None or v is None:
+    if u is None or v is None or u.shape[1] + v.shape[1] >= len(u):
         return float("nan")
     left, correlations, _ = np.linalg.svd(u.T @ v, full_matrices=False)
     weights = np.abs((u @ left).T @ x.features).sum(axis=1)

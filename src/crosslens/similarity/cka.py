@@ -18,6 +18,7 @@ class Centred:
 
     Attributes:
         features: ``(n, d)`` float64, every column of mean 0.
+        mean: ``(d,)`` what was taken off every row.
         squares: ``(n,)`` squared length of each row: the diagonal of the Gram matrix.
         norm: Frobenius norm of the Gram matrix: the square root of its biased HSIC with itself.
         unbiased: its unbiased HSIC with itself.
@@ -25,6 +26,7 @@ class Centred:
     """
 
     features: np.ndarray
+    mean: np.ndarray
     squares: np.ndarray
     norm: float
     unbiased: float
@@ -46,13 +48,14 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
         raise RequestError(
             f"similarity compares matrices, a row an item, and this is an array of shape {features.shape}"
         )
-    features -= features.mean(axis=0, keepdims=True)
+    mean = features.mean(axis=0)
+    features -= mean
     squares = np.einsum("nd,nd->n", features, features)
     n, d = features.shape
     gram = features.T @ features if n >= d else features @ features.T  # either has the same Frobenius norm
     product = float(np.sum(gram * gram))
     block = None if lengths is None else length_blocks(np.asarray(lengths))
-    return Centred(features, squares, product**0.5, _unbiased(product, squares, squares), block)
+    return Centred(features, mean, squares, product**0.5, _unbiased(product, squares, squares), block)
 
 
 def length_blocks(lengths: np.ndarray, *, smallest: int = 10) -> np.ndarray:

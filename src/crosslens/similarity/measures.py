@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import Centred, debiased_cka, length_matched_cka, linear_cka, shuffled_cka
+from crosslens.similarity.neurons import anc
 from crosslens.similarity.procrustes import procrustes
 from crosslens.similarity.rbf import rbf_cka
-from crosslens.similarity.retrieval import retrieval, retrieval_csls
+from crosslens.similarity.retrieval import cosine, mexa, retrieval, retrieval_csls
 from crosslens.similarity.rsa import rsa
 
 ALL = frozenset({"rotation", "scaling", "translation"})
@@ -54,6 +55,9 @@ MEASURES: Mapping[str, Measure] = {
     "rsa": Measure(rsa, low=-1.0),
     "retrieval": Measure(retrieval, frozenset({"scaling", "translation"})),
     "retrieval_csls": Measure(retrieval_csls, frozenset({"scaling", "translation"}), equal=None),
+    "mexa": Measure(mexa, frozenset({"scaling"})),
+    "cosine": Measure(cosine, frozenset({"scaling"}), low=-2.0, high=2.0, equal=None),
+    "anc": Measure(anc, frozenset({"scaling", "translation"}), low=-1.0),
 }
 
 USUAL = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")

@@ -49,12 +49,67 @@ def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     return _hits(2 * cosines - near[0][:, None] - near[1][None, :])
 
 
+def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The share of sentences whose translation is nearer than any other, both ways at once (Kargaran et al. 2025).
+
+    By cosine of the vectors as they are, not centred: what a decoder keeps for a language then hides its sentences.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, d)``, the same sentences in the same order.
+
+    Returns:
+        0 to 1; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    scores = _raw_cosines(X, Y)
+    if scores is None:
+        return float("nan")
+    others = scores.copy()
+    np.fill_diagonal(others, -np.inf)
+    return float((np.diag(scores) > np.maximum(others.max(axis=1), others.max(axis=0))).mean())
+
+
+def cosine(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The mean cosine of translations minus that of all other pairs, of the vectors as they are.
+
+    Without the second term it would be high for any two sentences: the vectors of most encoders lie in a narrow cone.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, d)``, the same sentences in the same order.
+
+    Returns:
+        -2 to 2; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    scores = _raw_cosines(X, Y)
+    if scores is None:
+        return float("nan")
+    n, own = len(scores), float(np.trace(scores))
+    return own / n - (float(scores.sum()) - own) / max(n * (n - 1), 1)
+
+
+def _raw_cosines(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> np.ndarray | None:
+    x, y = pair_up(X, Y)
+    return _products(x.features + x.mean, y.features + y.mean)
+
+
 def _cosines(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> np.ndarray | None:
     x, y = pair_up(X, Y)
-    lengths = [np.sqrt(side.squares) for side in (x, y)]
-    if x.features.shape[1] != y.features.shape[1] or not all(np.isfinite(its).all() and its.all() for its in lengths):
+    return _products(x.features, y.features)
+
+
+def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+    """``(n, n)`` cosines of all rows with all rows; None where there are none."""
+    lengths = [np.linalg.norm(side, axis=1) for side in (x, y)]
+    if x.shape[1] != y.shape[1] or not all(np.isfinite(its).all() and its.all() for its in lengths):
         return None
-    return (x.features / lengths[0][:, None]) @ (y.features / lengths[1][:, None]).T
+    return (x / lengths[0][:, None]) @ (y / lengths[1][:, None]).T
 
 
 def _hits(scores: np.ndarray | None) -> float:

@@ -1,0 +1,29 @@
+"""Neuron by neuron: does the same neuron do the same thing in both languages?"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crosslens.similarity.cka import Centred, pair_up
+
+
+def anc(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
+    """The average neuron-wise correlation (Del & Fishel 2022): Pearson's, of each neuron with itself, over sentences.
+
+    Signed, as their code has it. A neuron that is constant on one side counts 0.
+
+    Args:
+        X: ``(n, d)``, one row a sentence.
+        Y: ``(n, d)``, the same sentences in the same order, from the same encoder or one that was aligned to it.
+
+    Returns:
+        -1 to 1; NaN where the widths differ, one side is constant, or holds a NaN.
+
+    Raises:
+        RequestError: when the numbers of rows differ.
+    """
+    x, y = pair_up(X, Y)
+    if x.features.shape[1] != y.features.shape[1] or not x.norm > 0 or not y.norm > 0:
+        return float("nan")
+    lengths = np.linalg.norm(x.features, axis=0) * np.linalg.norm(y.features, axis=0)
+    products = (x.features * y.features).sum(axis=0)
+    return float(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0).mean())
