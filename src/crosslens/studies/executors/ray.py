@@ -1,5 +1,8 @@
 """Runs on a Ray cluster: one CPU, or one GPU, each."""
 
+# pyright: reportMissingImports=false
+# (ray is an extra, and not everyone who checks types has it)
+
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
