@@ -354,6 +354,21 @@ def kill_often(study, folder, treebanks, kills, *, executor="serial", longest):
     return killed
 
 
+def test_asking_how_far_a_study_is_takes_no_run_from_it(study, treebanks, tmp_path):
+    """Somebody asks all the time, and every run is done all the same."""
+    child = forks.Process(target=_child, args=(study, str(tmp_path), str(treebanks), "serial"))
+    child.start()
+    asked = 0
+    while child.is_alive():
+        if (tmp_path / "studies" / "toy" / "plan.json").exists():
+            status(Store(tmp_path))
+            asked += 1
+        time.sleep(0.01)
+    assert child.exitcode == 0
+    assert asked > 10
+    assert len(Store(tmp_path).ids()) == 4
+
+
 @pytest.mark.parametrize("kills", [30, pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
 def test_killed_again_and_again_it_ends_with_the_same_bytes(study, treebanks, tmp_path, uninterrupted, kills):
     long = study.model_copy(update={"seeds": tuple(range(1, 9))})
@@ -403,9 +418,10 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, 
         child.kill()
     store = Store(tmp_path)
     (row,) = status(store)
-    assert (row.runs, row.done, row.failed) == (8, 7, 1)
-    (kept,) = (tmp_path / "failed").iterdir()
-    assert "its process died" in (kept / "log.txt").read_text()
+    assert row.runs == 8
+    assert (row.done, row.failed) in {(7, 1), (8, 0)}  # (8, 0): it was killed between two runs
+    for kept in (tmp_path / "failed").iterdir():
+        assert "its process died" in (kept / "log.txt").read_text()
     assert not run(long, tmp_path, treebanks).failed
 
 

@@ -31,6 +31,9 @@ from crosslens.training.provenance import describe_run
 SAVE_EVERY = 200
 """Steps between two states of a training that are kept."""
 
+PATIENCE = 0.3
+"""Seconds that a claimed run is waited for, because `crosslens status` claims it for a moment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -92,7 +95,10 @@ def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda
 
     try:
         store = Store(around.store)
-        with store.claim(run.id) as mine, threads(1):  # the bits must not depend on where a run is done
+        with (
+            store.claim(run.id, patience=PATIENCE) as mine,
+            threads(1),
+        ):  # the bits must not depend on where a run is done
             if not mine:
                 return outcome("taken")
             left = store.missing(run)  # another process may have done it since it was planned

@@ -89,15 +89,19 @@ class Store:
         return unanswered(run, self.records(run.id))
 
     @contextmanager
-    def claim(self, run: str) -> Iterator[bool]:
+    def claim(self, run: str, *, patience: float = 0.0) -> Iterator[bool]:
         """Whether this process alone may work on a run until the block ends.
 
         The lock is the system's own: when its owner is killed it is free at once, with nothing to clean up.
+
+        Args:
+            run: its id.
+            patience: seconds to wait for it; who asks whether a run is claimed holds it for a moment.
         """
         lock = FileLock(self.folder / "claims" / run)
         with _writing(self.folder):
             try:
-                lock.acquire(timeout=0)
+                lock.acquire(timeout=patience)
             except Timeout:
                 pass
         try:

@@ -44,10 +44,15 @@ class Processes:
 
         def start(slot: int) -> None:
             run = waiting.pop()
-            if slot not in slots:
-                slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
             its = Surroundings(around.store, around.data, devices[slot], around.keep_models, around.command)
-            going[slots[slot].submit(_work, run, its)] = (slot, run)
+            try:
+                if slot not in slots:
+                    slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
+                going[slots[slot].submit(_work, run, its)] = (slot, run)
+            except BrokenProcessPool:  # it died between two runs
+                slots.pop(slot).shutdown(wait=False)
+                waiting.append(run)
+                start(slot)
 
         with _one_thread():
             try:
