@@ -344,3 +344,29 @@ def test_help_imports_nothing_heavy():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[-1] == "set()"
     assert all(name in shown for name in cli.COMMANDS)
+
+
+def test_a_laboratory_of_other_shares(run, tmp_path):
+    status, _, said = run("lab", "export", "--set", "anchors=1", "--set", "sentences=50", "--seed", "4", "--out", "lab")
+    assert status == 0, said
+    pairs = [line.split() for line in (tmp_path / "lab/dictionaries/src-sov.txt").read_text("utf-8").splitlines()]
+    assert sum(a == b for a, b in pairs) > 0.7 * len(pairs)
+    assert len((tmp_path / "lab/text/src.txt").read_text("utf-8").splitlines()) == 50
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("anchors=1.5", "anchors=1.5: Input should be less than or equal to 1"),
+        ("homonyms=-0.1", "homonyms=-0.1: Input should be greater than or equal to 0"),
+        ("anchor=0.5", "a laboratory has no setting 'anchor'"),
+        ("sentences=0", "sentences=0: Input should be greater than or equal to 1"),
+        ("anchors", "--set anchors: is not key=value"),
+    ],
+)
+def test_shares_that_are_none(run, tmp_path, setting, words):
+    status, _, said = run("lab", "export", "--set", setting, "--out", "lab")
+    assert status == 2
+    assert words in said
+    assert len(said.strip().splitlines()) <= 2
+    assert not (tmp_path / "lab").exists()

@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import out_option
+from crosslens.cli.options import out_option, read_settings
 
 
 @click.group("lab")
@@ -17,20 +17,28 @@ def command() -> None:
 @command.command("export")
 @click.option("--preset", default="good", show_default=True, metavar="NAME", help="See `crosslens list presets`.")
 @click.option("--seed", type=int, help="Another world [the preset's].")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a share or a size: anchors=0.5.")
 @out_option("Folder of the files")
-def export(preset: str, seed: int | None, out: str) -> None:
-    """Write a laboratory's treebanks, texts and dictionaries, and settings for `crosslens pretrain`."""
+def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -> None:
+    """Write a laboratory's treebanks, texts and dictionaries, and settings for `crosslens pretrain`.
+
+    With --set: anchors, names, numerals, cognates, false_friends and homonyms are shares of 0 to 1, sentences is the
+    size of each raw text.
+    """
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
+    changed = read_settings(settings)
 
     from crosslens.cli.show import say
     from crosslens.lab.export import export as write
     from crosslens.lab.laboratory import Laboratory
     from crosslens.lab.presets import find_laboratory
+    from crosslens.settings import replace_settings
 
     laboratory = find_laboratory(preset)
-    if seed is not None:
-        laboratory = Laboratory(laboratory.settings.model_copy(update={"seed": seed}))
+    changed |= {} if seed is None else {"seed": str(seed)}
+    if changed:
+        laboratory = Laboratory(replace_settings(laboratory.settings, changed, what="a laboratory"))
     write(laboratory, out)
     say(f"{out}: {', '.join(laboratory.languages)}; next: crosslens pretrain {out}/pretrain.yaml --out {out}/encoder")
