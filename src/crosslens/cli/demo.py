@@ -32,13 +32,10 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
         raise RequestError("--real has real languages, and --preset names artificial ones", hint="leave one out")
     cache = cache or str(cache_folder().parent / "demo")
     with progress("demo") as bar:
-        last = [""]
 
         def told(stage: str, done: int, total: int, words: str) -> None:
-            if stage != last[0]:
+            if bar.enter(stage):
                 say(f"{stage} …")
-                bar.begin(stage)
-                last[0] = stage
             bar.show(done, total, words)
 
         demo = real_demo(cache, seeds=seeds, told=told) if real else lab_demo(preset or USUAL, seeds=seeds)

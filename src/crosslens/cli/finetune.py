@@ -1,5 +1,6 @@
 """``crosslens finetune``: the main job."""
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,7 +134,8 @@ def command(
             say(f"{train_corpus.name}: {model.facts[fact]} {words}")
     with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
         results = evaluate_into(folder, model, tests, predictions=kept)
-        (folder / "run.json").write_text(describe_run(model), "utf-8")
+        described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "run.json").write_text(described + "\n", "utf-8")
         if keep_model:
             save_model(model, folder / "model")
     state.unlink(missing_ok=True)

@@ -45,23 +45,18 @@ def command(
     from crosslens.cli.show import progress, say, show_tables
     from crosslens.cli.studying import find_study
     from crosslens.studies.execute import Outcome
-    from crosslens.studies.executors import find_executor
     from crosslens.studies.runner import collect, run_study
     from crosslens.studies.store import Store
 
     chosen = find_study(study, settings)
     chosen_options = read_settings(options, option="--with")
-    find_executor(executor, workers=workers, options=chosen_options)
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
     with progress(chosen.name) as bar:
-        last = [""]
 
         def told(stage: str, done: int, total: int, text: str) -> None:
-            if stage != last[0]:
+            if bar.enter(stage):
                 say(f"{stage}: {done} of {total} done")
-                bar.begin(stage)
-                last[0] = stage
             bar.show(done, total, text)
 
         def ended(outcome: Outcome) -> None:

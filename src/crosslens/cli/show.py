@@ -134,6 +134,13 @@ class Bar:
         self.drawn.reset(self.task, description=what)
         self.what, self.began = what, time.monotonic()
 
+    def enter(self, stage: str) -> bool:
+        """Begin a stage, if it is another one; whether it is."""
+        new = stage != self.what
+        if new:
+            self.begin(stage)
+        return new
+
     def show(self, done: int, total: int | None = None, words: str = "") -> None:
         """So much is done, of so much, and a few words."""
         self.drawn.update(self.task, completed=done, total=total, words=words)

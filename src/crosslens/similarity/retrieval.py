@@ -67,9 +67,8 @@ def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     scores = _raw_cosines(X, Y)
     if scores is None:
         return float("nan")
-    others = scores.copy()
-    np.fill_diagonal(others, -np.inf)
-    return float((np.diag(scores) > np.maximum(others.max(axis=1), others.max(axis=0))).mean())
+    there, back = _nearest(scores)
+    return float((there & back).mean())
 
 
 def cosine(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -115,7 +114,12 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
 def _hits(scores: np.ndarray | None) -> float:
     if scores is None:
         return float("nan")
-    translations = np.diag(scores)
+    there, back = _nearest(scores)
+    return float((there.mean() + back.mean()) / 2)
+
+
+def _nearest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``(n,)`` each: whether a sentence's translation is nearer than all others, from X to Y and from Y to X."""
     others = scores.copy()
     np.fill_diagonal(others, -np.inf)
-    return float(((translations > others.max(axis=1)).mean() + (translations > others.max(axis=0)).mean()) / 2)
+    return np.diag(scores) > others.max(axis=1), np.diag(scores) > others.max(axis=0)

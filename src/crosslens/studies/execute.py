@@ -62,14 +62,12 @@ class Outcome:
         run: its id.
         label: what a person calls it.
         state: ``done``, ``failed``, ``taken`` (another process works on it), ``stopped`` (asked to).
-        seconds: it took.
         tail: of a failed run's log.
     """
 
     run: str
     label: str
     state: str
-    seconds: float = 0.0
     tail: str = ""
 
 
@@ -84,21 +82,18 @@ def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda
     Returns:
         What became of it. No error of the run itself is raised: it is in the outcome, and in the store's ``failed``.
     """
-    started = time.perf_counter()
     log: list[str] = []
 
     def outcome(state: str) -> Outcome:
-        return Outcome(run.id, run.label, state, time.perf_counter() - started, "\n".join(log[-6:]))
+        return Outcome(run.id, run.label, state, "\n".join(log[-6:]))
 
     def note(text: str) -> None:
         log.append(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}")
 
     try:
         store = Store(around.store)
-        with (
-            store.claim(run.id, patience=PATIENCE) as mine,
-            threads(1),
-        ):  # the bits must not depend on where a run is done
+        # One thread, because the bits must not depend on where a run is done.
+        with store.claim(run.id, patience=PATIENCE) as mine, threads(1):
             if not mine:
                 return outcome("taken")
             left = store.missing(run)  # another process may have done it since it was planned
@@ -115,6 +110,12 @@ def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda
         except StoreError as unkept:
             log.append(str(unkept))
         return outcome("failed")
+
+
+def lost(run: Run, around: Surroundings, reason: str) -> Outcome:
+    """The outcome of a run whose process ended without one; it is kept in the store's ``failed``."""
+    Store(around.store).keep_failure(run, reason + "\n")
+    return Outcome(run.id, run.label, "failed", reason)
 
 
 def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable[[], bool]) -> None:
@@ -243,6 +244,6 @@ def _describe(run: Run, model: TaskModel | None, around: Surroundings) -> str:
     if around.command:
         described["repeat"] = f"{around.command} --only {shlex.quote(run.id)}"
     if model is not None:
-        described |= json.loads(describe_run(model))
+        described |= describe_run(model)
         described |= {"run": run.id, "identity": run.identity}
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"

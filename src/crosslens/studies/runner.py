@@ -81,6 +81,7 @@ def run_study(
         RequestError: for what the study names and there is not; for ``only`` that is none of its runs.
         StoreError: when the folder cannot be written to.
     """
+    chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
     say = told or (lambda *_: None)
     around = Surroundings(str(folder), data, device, "models" in study.keep, command)
@@ -97,7 +98,6 @@ def run_study(
         say("runs", done, len(planned.runs), "")
         if not left:
             break
-        chosen = find_executor(executor, workers=workers, options=options)
         with _stoppable(), closing(chosen.submit(left, around)) as ends:
             try:
                 for outcome in ends:

@@ -137,8 +137,8 @@ class Store:
         with _writing(self.folder):
             (self.records(run) + results).write(self.path(run) / "records.parquet")
 
-    def keep_failure(self, run: "Run", log: str) -> Path:
-        """Keep what is known of a run that failed, and return its folder."""
+    def keep_failure(self, run: "Run", log: str) -> None:
+        """Keep what is known of a run that failed."""
         folder = self.folder / "failed" / run.id
         with _writing(self.folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -146,20 +146,18 @@ class Store:
                 (partial / "log.txt").write_text(log, "utf-8")
                 described = {"run": run.id, "label": run.label, "identity": run.identity}
                 (partial / "run.json").write_text(json.dumps(described, indent=1, ensure_ascii=False), "utf-8")
-        return folder
 
     def failed(self, run: str) -> bool:
         """Whether a run's last attempt failed."""
         return (self.folder / "failed" / run).is_dir()
 
-    def keep_plan(self, study: str, files: dict[str, str]) -> Path:
-        """Keep what was planned under the study's name: file -> content; returns the folder."""
+    def keep_plan(self, study: str, files: dict[str, str]) -> None:
+        """Keep what was planned under the study's name: file -> content."""
         folder = self.folder / "studies" / study
         with _writing(self.folder):
             folder.mkdir(exist_ok=True)
             for name, content in files.items():
                 write_text(folder / name, content)
-        return folder
 
     def studies(self) -> dict[str, dict[str, str]]:
         """Study -> its runs as it was planned last: id -> label."""

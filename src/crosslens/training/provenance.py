@@ -1,7 +1,7 @@
 """What determines a run, and what it ran on, as JSON."""
 
-import json
 import platform
+from typing import Any
 
 import torch
 import transformers
@@ -12,7 +12,7 @@ from crosslens.training.model import TaskModel
 from crosslens.training.recipe import differing
 
 
-def describe_run(model: TaskModel) -> str:
+def describe_run(model: TaskModel) -> dict[str, Any]:
     """``run.json``: the identity (what determines the weights), its digest, and where and how long it ran."""
     facts = dict(model.facts)
     determined_by = ("encoder_digest", "train_digest", "dev_digest", "semantics")
@@ -22,7 +22,7 @@ def describe_run(model: TaskModel) -> str:
         "changes": [[c.kind, c.layers, c.components, c.init, c.seed] for c in model.encoder.changes],
         **{name: facts[name] for name in determined_by if name in facts},
     }  # fmt: skip
-    described = {
+    return {
         "run": digest(identity), "identity": identity,
         "differs_from_usual": differing(model.recipe, model.task),
         "changed_tensors": {f"{c.kind} {c.layers}": list(c.tensors) for c in model.encoder.changes},
@@ -36,4 +36,3 @@ def describe_run(model: TaskModel) -> str:
             "device": str(model.encoder.device), "threads": torch.get_num_threads(),
         },
     }  # fmt: skip
-    return json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -7,12 +7,12 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import connection, get_context, parent_process
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute
+from crosslens.studies.execute import Outcome, Surroundings, execute, lost
 from crosslens.studies.run import Run
-from crosslens.studies.store import Store
 
 PATIENCE = 60.0
 """Seconds that a worker has for saving its training's state when it is asked to stop."""
@@ -44,7 +44,7 @@ class Processes:
 
         def start(slot: int) -> None:
             run = waiting.pop()
-            its = Surroundings(around.store, around.data, devices[slot], around.keep_models, around.command)
+            its = replace(around, device=devices[slot])
             try:
                 if slot not in slots:
                     slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
@@ -66,9 +66,7 @@ class Processes:
                             outcome = future.result()
                         except BrokenProcessPool:
                             slots.pop(slot).shutdown(wait=False)
-                            reason = "its process died: killed, or out of memory"
-                            Store(around.store).keep_failure(run, reason + "\n")
-                            outcome = Outcome(run.id, run.label, "failed", tail=reason)
+                            outcome = lost(run, around, "its process died: killed, or out of memory")
                         if waiting and outcome.state != "stopped":
                             start(slot)
                         yield outcome

@@ -6,9 +6,8 @@
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute
+from crosslens.studies.execute import Outcome, Surroundings, execute, lost
 from crosslens.studies.run import Run
-from crosslens.studies.store import Store
 
 RETRIES = 3
 """How often a run is started again whose worker or node went away. Its training goes on where it was saved last."""
@@ -56,8 +55,7 @@ class Ray:
                     yield ray.get(ended)
                 except RayError as error:
                     reason = f"its worker or node went away {RETRIES + 1} times: {str(error).splitlines()[0]}"
-                    Store(around.store).keep_failure(run, reason + "\n")
-                    yield Outcome(run.id, run.label, "failed", tail=reason)
+                    yield lost(run, around, reason)
         finally:
             for left in going:
                 ray.cancel(left, force=True)

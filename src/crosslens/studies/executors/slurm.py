@@ -3,7 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute
+from crosslens.studies.execute import Outcome, Surroundings, execute, lost
 from crosslens.studies.run import Run
 from crosslens.studies.store import Store
 
@@ -46,8 +46,7 @@ class Slurm:
                     yield job.result()
                 except Exception as error:  # whatever ended a job, the others go on
                     reason = f"its job {job.job_id} ended: {str(error).splitlines()[0] if str(error) else error!r}"
-                    Store(around.store).keep_failure(run, reason + "\n")
-                    yield Outcome(run.id, run.label, "failed", tail=reason)
+                    yield lost(run, around, reason)
         finally:
             for job in jobs:
                 if job not in ended:
