@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 
+import pandas as pd
 import pytest
 
 import crosslens.studies.execute as executing
@@ -22,7 +23,7 @@ from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
 from crosslens.studies.status import status
 from crosslens.studies.store import Store
-from crosslens.studies.study import Condition, Data, Grid, Similarity, Source
+from crosslens.studies.study import Condition, Data, Grid, Similarity, Source, Study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe
@@ -441,3 +442,44 @@ def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_pat
     child.join()
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert alive == []
+
+
+def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
+    rules = ("best", "last", "average", {"oracle": "ud/fr_pud:test[:3]"})
+    asked = Study.model_validate({**study.model_dump(), "name": "rules", "select": rules, "seeds": [1]})
+    report = run_study(asked, tmp_path, executor="serial", data=str(treebanks), device="cpu")
+    assert len(report.plan.runs) == 2 * 4
+    assert report.plan.runs[3].label == "pos en reference oracle ud/fr_pud:test[:3] seed 1"
+    results = read_results(tmp_path / "studies" / "rules" / "results.csv").filter(task="pos", metric="accuracy")
+    labels = ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
+    table = results.table()
+    heads = [f"{what}, {label}" for label in labels for what in ("reference", "Δ 1-2")]
+    assert table.columns.tolist() == heads
+    # Each rule has its own reference, and is the study that names it alone.
+    alone = Study.model_validate({**study.model_dump(), "name": "last", "select": "last", "seeds": [1]})
+    assert plan(alone, Store(tmp_path), corpora=Corpora(str(treebanks))).done == 2
+    french = results.filter(target="fr").to_pandas()
+    rule = french["tags"].map(lambda tags: json.loads(tags)["training_selection"])
+    values = french.set_index([rule, french["ablation"].fillna("")])["value"]
+    for label in labels:
+        found = table.loc[("fr", "ud/fr_pud:test"), f"Δ 1-2, {label}"]
+        assert found == pytest.approx(values[label, "1-2"] - values[label, ""])
+    summary = pd.read_csv(tmp_path / "studies" / "rules" / "summary.csv")
+    assert summary["selection"].unique().tolist() == ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
+
+
+def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_path):
+    asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
+    with pytest.raises(RequestError, match="is of the source's language, and no oracle"):
+        plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+
+def test_frozen_layers_and_parts_have_columns_of_their_own(study, treebanks, tmp_path):
+    conditions = ["none", {"freeze": "0-2"}, {"layers": "1-2", "components": "attention"}, "1-2"]
+    asked = Study.model_validate({**study.model_dump(), "conditions": conditions, "seeds": [1]})
+    run_study(asked, tmp_path, executor="serial", data=str(treebanks), device="cpu")
+    results = read_results(tmp_path / "studies" / "toy" / "results.csv").filter(metric="accuracy")
+    heads = ["reference", "Δ 1-2", "Δ 1-2 attention", "Δ reference frozen 0-2"]
+    assert sorted(results.table().columns) == sorted(heads)
+    summary = pd.read_csv(tmp_path / "studies" / "toy" / "summary.csv")
+    assert summary["condition"].nunique() == 4

@@ -21,8 +21,9 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Scores of one task and source: a row a corpus, a column a condition.
 
     With a reference (no layers drawn anew) the other conditions are differences to it, headed ``Δ``, as in Table 1 of
-    Muller et al. (2021). Values are means over seeds; a mean over corpora weighs every corpus alike, and is taken
-    over targets in the source's language and over all others apart.
+    Muller et al. (2021). Where several rules selected the weights, each has a reference and differences of its own,
+    and its name stands in the heads. Values are means over seeds; a mean over corpora weighs every corpus alike, and is
+    taken over targets in the source's language and over all others apart.
 
     Args:
         frame: the columns of `crosslens.data.records.Record`.
@@ -42,17 +43,28 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
                 f"one table cannot hold several {column}s: {values}", hint=f"filter({column}=…) picks one"
             )
     source = frame["source"].iloc[0]
+    tags = [json.loads(text) for text in frame["tags"]]
     frame = frame.assign(
         target=frame["target"].fillna(UNKNOWN),
-        corpus=[json.loads(tags).get("corpus", "") for tags in frame["tags"]],
-        condition=frame["ablation"].fillna("reference"),
+        corpus=[its.get("corpus", "") for its in tags],
+        condition=_conditions(frame, tags),
+        rule=[its.get("training_selection", "") for its in tags],
     )
-    values = frame.pivot_table(index=["target", "corpus", "seed"], columns="condition", values="value", sort=False)
-    reference = [name for name in values.columns if name == "reference"]
-    others = sorted((name for name in values.columns if name != "reference"), key=_by_size)
-    if reference and others:  # differences within a seed: a seed that only one of the two has says nothing of them
-        values[others] = values[others].sub(values["reference"], axis=0)
-    values = values.groupby(level=["target", "corpus"], sort=False).mean()
+    rules = list(dict.fromkeys(frame["rule"]))
+    scores = frame.pivot_table(
+        index=["target", "corpus", "seed"], columns=["rule", "condition"], values="value", sort=False
+    )
+    columns = {}
+    for rule in rules:
+        named = f", {rule}" if len(rules) > 1 else ""
+        its = scores[rule]
+        others = sorted((name for name in its.columns if name != "reference"), key=_by_size)
+        if "reference" in its.columns:  # differences within a seed: one that only the other has says nothing of them
+            columns[f"reference{named}"] = its["reference"]
+            columns |= {f"Δ {name}{named}": its[name] - its["reference"] for name in others}
+        else:
+            columns |= {f"{name}{named}": its[name] for name in others}
+    values = pd.DataFrame(columns).groupby(level=["target", "corpus"], sort=False).mean()
     targets = values.index.get_level_values("target")
     unknown = (targets == UNKNOWN) | bool(pd.isna(source))
     same = (targets == source) & ~unknown
@@ -61,11 +73,7 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
         if len(block):
             mean = pd.DataFrame([block.mean()], index=pd.MultiIndex.from_tuples([(title, "")], names=block.index.names))
             blocks += [block.sort_index(), mean]
-    table = pd.concat([*blocks, values[unknown]])[reference + others]
-    if reference and others:
-        table = table.rename(columns={name: f"Δ {name}" for name in others})
-    table.columns.name = None
-    return table
+    return pd.concat([*blocks, values[unknown]])
 
 
 def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
@@ -80,16 +88,23 @@ def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     frame = frame[frame["measure"].notna()]
     if frame.empty:
         raise RequestError("these results hold no similarities")
-    frame = frame.assign(pair=frame["source"] + "-" + frame["target"], ablation=frame["ablation"].fillna("reference"))
-    index = ["pair", "measure"] if frame["ablation"].nunique() == 1 else ["ablation", "pair", "measure"]
+    tags = [json.loads(text) for text in frame["tags"]]
+    frame = frame.assign(pair=frame["source"] + "-" + frame["target"], condition=_conditions(frame, tags))
+    index = ["pair", "measure"] if frame["condition"].nunique() == 1 else ["condition", "pair", "measure"]
     table = frame.pivot_table(index=index, columns="layer", values="value", sort=False)
     return table[sorted(table.columns)]
+
+
+def _conditions(frame: "pandas.DataFrame", tags: list[dict]) -> list[str]:
+    """What was done to each record's encoder; records of older versions say the layers drawn anew alone."""
+    layers = frame["ablation"].fillna("reference")
+    return [its.get("condition", other) for its, other in zip(tags, layers, strict=True)]
 
 
 def _by_size(condition: str) -> tuple[int, list[int], str]:
     """Small sets of layers before large ones, and from the bottom up; what is drawn anew twice comes last."""
     try:
-        ends = [[int(end) for end in part.split("-")] for part in condition.split(",")]
+        ends = [[int(end) for end in part.split("-")] for part in condition.split(" ")[0].split(",")]
     except ValueError:
         return (10**6, [], condition)
     return (sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], condition)

@@ -1,7 +1,7 @@
 """An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,6 +97,11 @@ class Encoder:
         """Which parts of those layers; None for the reference."""
         return ";".join(change.components for change in self.changes if change.kind == "random_init") or None
 
+    @property
+    def condition(self) -> str:
+        """What was done to it: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``."""
+        return describe_changes(self.changes)
+
     @cached_property
     def capacity(self) -> int:
         """Most subwords that can be read at once, special tokens included."""
@@ -131,6 +136,20 @@ class Encoder:
     def _arguments(self) -> dict[str, Any]:
         accepted = inspect.signature(self.model.forward).parameters
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
+
+
+def describe_changes(changes: Iterable[Change]) -> str:
+    """Changes as tables head their columns: ``reference`` where no layer is drawn anew, then what is unusual."""
+    drawn, frozen = [], []
+    for change in changes:
+        if change.kind == "freeze":
+            frozen.append(f"frozen {change.layers}")
+            continue
+        words = [change.layers]
+        words += [change.components] if change.components != "all" else []
+        words += [f"init={change.init}"] if change.init not in (None, "architecture") else []
+        drawn.append(" ".join(words))
+    return " ".join([";".join(drawn) or "reference", *frozen])
 
 
 def layer_outputs(encoder: Encoder, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:

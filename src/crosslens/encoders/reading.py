@@ -1,9 +1,12 @@
 """A corpus as the encoder reads it: words to pieces, pieces to windows, and what was lost on the way (nothing)."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from transformers import PreTrainedTokenizerBase
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.subwords import LONGEST_WORD, special_tokens, split_words
+from crosslens.data.subwords import LONGEST_WORD, Subwords, special_tokens, split_words
 from crosslens.data.windows import Window, cut_windows
 from crosslens.encoders.encoder import Encoder
 
@@ -37,8 +40,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
     capacity = min(window or encoder.capacity, encoder.capacity)
     specials = special_tokens(encoder.tokenizer)
     room = capacity - len(specials[0]) - len(specials[1])
-    words = [sentence.words for sentence in corpus.sentences]
-    subwords = split_words(words, encoder.tokenizer, longest=max(1, min(LONGEST_WORD, room)))
+    subwords = _subwords(encoder.tokenizer, corpus, longest=max(1, min(LONGEST_WORD, room)))
     windows = cut_windows(subwords, specials, capacity=capacity, context=context)
     return Reading(
         windows=tuple(windows),
@@ -46,3 +48,19 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
         cut=sum(s.cut for s in subwords),
         split=sum(len(s.ids) > room for s in subwords),
     )
+
+
+KEPT = 64
+"""Corpora whose subwords are kept for each tokenizer: a study reads the same ones for every run."""
+
+_kept: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[str, int], list[Subwords]]] = WeakKeyDictionary()
+
+
+def _subwords(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, *, longest: int) -> list[Subwords]:
+    kept = _kept.setdefault(tokenizer, {})
+    key = (corpus.digest, longest)
+    if key not in kept:
+        if len(kept) >= KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)
+    return kept[key]

@@ -58,7 +58,7 @@ def compare(
     for source, target in wanted:
         kept = {
             "corpus": parallel.name, "digest": digests[target], "source_digest": digests[source],
-            "encoder_digest": encoder.digest, "crosslens": __version__, **(tags or {}),
+            "condition": encoder.condition, "encoder_digest": encoder.digest, "crosslens": __version__, **(tags or {}),
         }  # fmt: skip
         for layer, (x, y) in enumerate(zip(sides[source], sides[target], strict=True)):
             for measure in measures:

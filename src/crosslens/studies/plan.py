@@ -148,12 +148,11 @@ class _Planner:
                     yield from tried
                     training = self._chosen(tried)
                     if training is None:
-                        self.waiting += len(study.seeds)
+                        self.waiting += len(study.seeds) * len(study.select or [None])
                         continue
-                for seed in study.seeds:
-                    yield Run(
-                        self.encoder, self.study.encoder, self.digest, condition, seed, training, tests, comparison
-                    )
+                for selected in self._selected(training, source):
+                    for seed in study.seeds:
+                        yield self._run(condition, seed, selected, tests, comparison)
 
     def _run(
         self,
@@ -176,9 +175,28 @@ class _Planner:
         recipe = find_recipe(self.study.recipe or self.data.recipe, task, self.study.set)
         dev = None
         if recipe.select == "best" or self.study.grid is not None:
-            dev = self._named(source.dev or name_split(source.train, "dev"), "dev")
+            dev = self._named(self._dev(source), "dev")
         settings = dict(find_task(task, recipe.task).settings)
         return Training(task, settings, name, self._named(source.train, "train"), dev, recipe)
+
+    def _selected(self, training: Training, source: Source) -> Iterator[Training]:
+        """The training under every rule of selection that the study names."""
+        rules = self.study.select
+        for rule in rules or ():
+            recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
+            dev = None
+            if rule.rule == "best":
+                dev = self._named(rule.oracle or self._dev(source), "dev")
+            if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
+                raise RequestError(
+                    f"{self.study.name}: {rule.oracle} is of the source's language, and no oracle", hint="that is best"
+                )
+            yield replace(training, recipe=recipe, dev=dev, selection=rule.label if len(rules or ()) > 1 else None)
+        if not rules:
+            yield training
+
+    def _dev(self, source: Source) -> str:
+        return source.dev or name_split(source.train, "dev")
 
     def _tried(self, training: Training, grid: Grid, condition: Condition) -> list[Run]:
         runs = []

@@ -34,6 +34,7 @@ class Training:
         train: the training corpus.
         dev: the development corpus; None: none is needed.
         recipe: how.
+        selection: the rule that selects its weights, where the study compares several.
     """
 
     task: str
@@ -42,6 +43,7 @@ class Training:
     train: Named
     dev: Named | None
     recipe: Recipe
+    selection: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What a person calls it: ``pos en 1-2 seed 3``."""
+        """What a person calls it: ``pos en 1-2 seed 3``, ``pos en 1-2 last seed 3``."""
         what = f"{self.training.task} {self.training.source}" if self.training else "similarity"
-        return f"{what} {self.condition.label} seed {self.seed}"
+        rule = f" {self.training.selection}" if self.training and self.training.selection else ""
+        return f"{what} {self.condition.label}{rule} seed {self.seed}"

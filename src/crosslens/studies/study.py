@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from crosslens.encoders.ablation import Components, Init
+from crosslens.encoders.encoder import Change, describe_changes
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.settings import read_settings
@@ -54,11 +55,9 @@ class Condition(_Strict):
     @property
     def label(self) -> str:
         """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``."""
-        words = [self.layers or "reference"]
-        words += [self.components] if self.components != "all" else []
-        words += [f"init={self.init}"] if self.init != "architecture" else []
-        words += [f"frozen {self.freeze}"] if self.freeze else []
-        return " ".join(words)
+        drawn = [Change("random_init", self.layers, self.components, self.init)] if self.layers else []
+        frozen = [Change("freeze", self.freeze)] if self.freeze else []
+        return describe_changes([*drawn, *frozen])
 
     def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
         """The same thirds, quarters or twelfths of an encoder of another depth.
@@ -137,6 +136,38 @@ class Grid(_Strict):
         return {name: values for name, values in named.items() if values is not None}
 
 
+class Selection(_Strict):
+    """Which of a training's weights are kept.
+
+    In a file ``best``, ``last`` and ``average`` are short for ``{rule: best}`` and so on, and
+    ``{oracle: ud/fr_gsd:dev}`` is the best epoch on dev data of a target language. Zero-shot transfer has none: it
+    says how much selecting on the source's loses, and is called an oracle wherever it is shown.
+
+    Attributes:
+        rule: as the recipe's ``select``.
+        oracle: the corpus whose dev data ``best`` means; None: the source's.
+    """
+
+    rule: Literal["best", "last", "average"] = "best"
+    oracle: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        return {"rule": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one(self) -> "Selection":
+        if self.oracle and self.rule != "best":
+            raise ValueError(f"an oracle chooses the best epoch, and the rule is {self.rule}")
+        return self
+
+    @property
+    def label(self) -> str:
+        """``last``, ``oracle ud/fr_gsd:dev``."""
+        return f"oracle {self.oracle}" if self.oracle else self.rule
+
+
 State = Literal["pretrained", "untrained", "fine-tuned"]
 
 
@@ -170,7 +201,8 @@ class Study(_Strict):
         seeds: a run each.
         recipe: a named recipe; None: the data's.
         set: settings of the recipe or of the task that are replaced.
-        grid: a search for the recipe; None: no search.
+        select: rules by which a training's weights are selected, a run each; None: the recipe's.
+        grid: a search for the recipe, always on the source's dev data; None: no search.
         similarity: comparisons of representations; None: none.
         keep: ``models``: also keep the weights.
     """
@@ -186,6 +218,7 @@ class Study(_Strict):
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     recipe: str | None = None
     set: Mapping[str, Any] = {}
+    select: tuple[Selection, ...] | None = None
     grid: Grid | None = None
     similarity: Similarity | None = None
     keep: tuple[Literal["models"], ...] = ()
@@ -194,6 +227,11 @@ class Study(_Strict):
     @classmethod
     def _one_seed(cls, value: Any) -> Any:
         return tuple(range(1, value + 1)) if isinstance(value, int) else value  # `seeds: 3` is 1, 2 and 3
+
+    @field_validator("select", mode="before")
+    @classmethod
+    def _one_rule(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, (str, Mapping)) else value
 
     @model_validator(mode="after")
     def _known(self) -> "Study":
@@ -206,7 +244,7 @@ class Study(_Strict):
                     find_recipe(self.recipe, task, self.set)
                 except RequestError as error:
                     wrong.append(str(error))
-        for what in ("tasks", "sources", "conditions", "seeds"):
+        for what in ("tasks", "sources", "conditions", "seeds", "select"):
             values = getattr(self, what)
             if values is not None and not values:
                 wrong.append(f"{what} is empty")

@@ -54,48 +54,51 @@ def read_counts(store: Store, run: str) -> Counts:
 def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
     """A row for each task, source, corpus and condition, with intervals over seeds and sentences.
 
-    A condition is compared with the reference on the same seeds and sentences; ``q`` are the p-values of all such
-    differences after Benjamini & Hochberg (1995): calling those under 0.05 differences, 5 % of the calls are expected
-    to be wrong. Runs that are not done are left out.
+    A condition is compared with the reference on the same seeds and sentences, under the same rule of selection; ``q``
+    are the p-values of all such differences after Benjamini & Hochberg (1995): calling those under 0.05 differences,
+    5 % of the calls are expected to be wrong. Runs that are not done are left out.
 
     Args:
         store: where the runs are.
         runs: of one study.
 
     Returns:
-        Columns task, source, corpus, metric, condition, seeds, mean, std (over seeds, ddof 1), low, high, delta,
-        delta_low, delta_high, p, q; the last five are absent for the reference.
+        Columns task, source, corpus, metric, condition, selection, seeds, mean, std (over seeds, ddof 1), low, high,
+        delta, delta_low, delta_high, p, q; the last five are absent for the reference.
     """
     import pandas as pd
 
-    cells: dict[tuple, dict[tuple[str, int], Run]] = {}
+    cells: dict[tuple, dict[tuple[str, str, int], Run]] = {}
     for run in runs:
         if run.training is not None and store.path(run.id).is_dir():
             for test in run.tests:
-                key = (run.training.task, run.training.source, test.name, find_task(run.training.task).metric)
-                cells.setdefault(key, {})[run.condition.label, run.seed] = run
+                training = run.training
+                key = (training.task, training.source, test.name, find_task(training.task).metric)
+                rule = training.selection or training.recipe.select
+                cells.setdefault(key, {})[run.condition.label, rule, run.seed] = run
     kept: dict[str, Counts] = {}
     rows = []
     for (task, source, corpus, metric), its in cells.items():
-        values: dict[tuple[str, int], np.ndarray] = {}
+        values: dict[tuple[str, str, int], np.ndarray] = {}
         for at, run in its.items():
             counts = kept.setdefault(run.id, read_counts(store, run.id)).get(f"{corpus} {metric}")
             if counts is not None and counts.shape[1] > 1 and counts[1].sum():
                 values[at] = linearised(counts[:1], counts[1:])[0]
-        for condition in dict.fromkeys(name for name, _ in values):
-            seeds = [seed for name, seed in values if name == condition]
+        for condition, rule in dict.fromkeys(at[:2] for at in values):
+            seeds = [seed for *its, seed in values if its == [condition, rule]]
             row = {"task": task, "source": source, "corpus": corpus, "metric": metric, "condition": condition}
-            found = asdict(crossed(np.stack([values[condition, seed] for seed in seeds])))
+            row["selection"] = rule
+            found = asdict(crossed(np.stack([values[condition, rule, seed] for seed in seeds])))
             found |= {"low": max(found["low"], 0.0), "high": min(found["high"], 100.0)}  # no score is beyond
             row |= {name: found[name] for name in ("seeds", "mean", "std", "low", "high")}
-            both = [seed for seed in seeds if ("reference", seed) in values]
+            both = [seed for seed in seeds if ("reference", rule, seed) in values]
             if condition != "reference" and both:
-                differences = [values[condition, seed] - values["reference", seed] for seed in both]
+                differences = [values[condition, rule, seed] - values["reference", rule, seed] for seed in both]
                 delta = crossed(np.stack(differences))
                 row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
             rows.append(row)
-    columns = ["task", "source", "corpus", "metric", "condition", "seeds", "mean", "std", "low", "high", "delta",
-               "delta_low", "delta_high", "p"]  # fmt: skip
+    columns = ["task", "source", "corpus", "metric", "condition", "selection", "seeds", "mean", "std", "low", "high",
+               "delta", "delta_low", "delta_high", "p"]  # fmt: skip
     frame = pd.DataFrame(rows, columns=columns)
     tested = frame["p"].notna()
     frame["q"] = np.nan

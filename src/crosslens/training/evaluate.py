@@ -49,7 +49,7 @@ def evaluate(
             tags = {
                 "corpus": corpus.name, "digest": corpus.digest, "sentences": len(corpus),
                 "unknown_words": reading.unknown, "cut_words": reading.cut, "split_sentences": reading.split,
-                "signature": score.signature, "crosslens": __version__,
+                "condition": model.encoder.condition, "signature": score.signature, "crosslens": __version__,
                 **score.notes, **{f"training_{key}": value for key, value in model.facts.items()},
             }  # fmt: skip
             if differs:

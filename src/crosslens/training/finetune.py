@@ -133,6 +133,7 @@ def finetune(
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved), "processes": processes().size,
         "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": SEMANTICS,
+        "selection": recipe.select,
     }  # fmt: skip
     if train.release:
         facts["train_release"] = train.release
@@ -141,7 +142,7 @@ def finetune(
         facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": dev_scores[chosen]}
         facts |= {"epoch": range(1, recipe.epochs + 1)[chosen]} if recipe.select != "average" else {}
         if recipe.select == "best" and dev.language != train.language:
-            facts["selection"] = "oracle"  # zero-shot transfer has no labelled data of the target
+            facts["selection"] = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
     return dataclasses.replace(model, facts=facts)
 
 

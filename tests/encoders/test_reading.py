@@ -1,0 +1,23 @@
+"""Words are cut into subwords once for each tokenizer and corpus."""
+
+import dataclasses
+
+import crosslens.encoders.reading as reading
+from conftest import SENTENCES
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.data.subwords import split_words
+from crosslens.encoders.ablation import random_init
+
+
+def test_subwords_are_cut_once_for_all_encoders_of_one_tokenizer(encoder, monkeypatch):
+    cut = []
+    monkeypatch.setattr(reading, "split_words", lambda *its, **more: cut.append(its) or split_words(*its, **more))
+    corpus = Corpus(tuple(Sentence(tuple(text.split())) for text in SENTENCES["en"][:3]), "first", "en")
+    first = reading.read_windows(encoder, corpus)
+    again = reading.read_windows(random_init(encoder, "1", seed=1), dataclasses.replace(corpus, name="another"))
+    assert len(cut) == 1
+    for a, b in zip(first.windows, again.windows, strict=True):
+        assert a.ids.tolist() == b.ids.tolist()
+    reading.read_windows(encoder, corpus[:2])
+    assert len(cut) == 2
