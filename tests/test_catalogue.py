@@ -1,8 +1,9 @@
 import pytest
 
 from crosslens import catalogue
-from crosslens.catalogue import list_corpora, load_corpus, load_parallel, match_corpora, name_split, roots
+from crosslens.catalogue import list_corpora, load_corpus, match_corpora, name_split, roots
 from crosslens.errors import DataError
+from crosslens.translations import load_parallel
 
 
 @pytest.fixture(autouse=True)
@@ -169,5 +170,5 @@ def test_parallel_treebanks_are_joined_by_id(treebanks):
         pud["xx"]
     with pytest.raises(DataError, match="names no parallel corpus"):
         load_parallel("pud", data=treebanks)
-    with pytest.raises(DataError, match="no corpus"):
+    with pytest.raises(DataError, match="there is no parallel corpus 'ud/xyz' in"):
         load_parallel("ud/xyz", data=treebanks)

@@ -29,7 +29,7 @@ _HOME = {
     "load_corpus": "catalogue",
     "load_encoder": "encoders.load",
     "load_model": "training.checkpoint",
-    "load_parallel": "catalogue",
+    "load_parallel": "translations",
     "predict": "training.predict",
     "pretrain": "training.pretrain",
     "random_init": "encoders.ablation",

@@ -16,7 +16,7 @@ collection lies as it is published:
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,7 +26,6 @@ import platformdirs
 
 from crosslens.data import conllu, iob, text
 from crosslens.data.corpus import Corpus
-from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
 from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -70,6 +69,11 @@ def roots(data: str | Path | None = None) -> list[Root]:
     return [*found, Root(cache_folder(), "cache")]
 
 
+def places(data: str | Path | None = None) -> str:
+    """The folders that are looked through, as errors name them."""
+    return ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data))
+
+
 def cache_folder() -> Path:
     """The user's own folder of downloaded corpora."""
     return Path(platformdirs.user_cache_dir("crosslens", appauthor=False)) / "data"
@@ -91,44 +95,22 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
             leaves nothing; for a file that cannot be read.
     """
     name = str(name)
-    sliced = _SLICE.match(name)
-    bare = sliced["name"] if sliced else name
+    bare, cut = split_slice(name)
     named = _named(bare)
-    corpus = _load_named(bare, named, split, data) if named else _load_path(bare)
-    if sliced:
-        begin, end = (int(sliced[edge]) if sliced[edge] else None for edge in ("begin", "end"))
-        size = len(corpus)
-        corpus = replace(corpus[begin:end], name=f"{corpus.name}[{sliced['begin']}:{sliced['end']}]")
-        if not len(corpus):
-            raise DataError(f"{name} is empty: {bare} has {size} sentences")
+    whole = _load_named(bare, named, split, data) if named else _load_path(bare)
+    corpus = replace(whole[cut], name=whole.name + name.removeprefix(bare))
+    if not len(corpus):
+        raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
     return corpus
 
 
-def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
-    """Read corpora that are translations of one another, joined by sentence id.
-
-    Args:
-        name: ``ud/pud`` is every PUD treebank there is, ``lab/all`` every artificial language.
-        languages: only these.
-        data: a folder that is looked through first.
-
-    Raises:
-        DataError: when there is none of that name, or none of a language; or when ids differ.
-    """
-    if name.startswith(f"{LAB}/all"):
-        _, laboratory = _find_lab(name.removeprefix(f"{LAB}/"))
-        return laboratory.parallel(languages)
-    treebank = name.removeprefix("ud/")
-    if not name.startswith("ud/") or not treebank.isidentifier():
-        raise DataError(f"{name!r} names no parallel corpus", hint="for example ud/pud, every PUD treebank")
-    found = {bank.partition("_")[0]: bank for bank in _find_all("ud", f"*_{treebank}", data)}
-    if not found:
-        raise _missing("ud", f"*_{treebank}", "test", data)
-    for language in languages or ():
-        if language not in found:
-            raise DataError(f"{name} has no {language!r}", hint=suggest(language, found))
-    chosen = sorted(languages or found)
-    return join((load_corpus(f"ud/{found[language]}", data=data) for language in chosen), name=name)
+def split_slice(name: str) -> tuple[str, slice]:
+    """``ud/en_ewt[:200]`` as the name alone and the slice; all of it where there is none."""
+    sliced = _SLICE.match(name)
+    if not sliced:
+        return name, slice(None)
+    begin, end = (int(sliced[edge]) if sliced[edge] else None for edge in ("begin", "end"))
+    return sliced["name"], slice(begin, end)
 
 
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
@@ -142,11 +124,11 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
         return [pattern]
     collection, split = named["collection"], named["split"]
     if collection == LAB:
-        languages, laboratory = _find_lab(named["corpus"])
+        languages, laboratory = find_lab(named["corpus"])
         preset = named["corpus"].removeprefix(languages)
         found = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
     else:
-        found = _find_all(collection, named["corpus"], data, split=split or "test")
+        found = find_corpora(collection, named["corpus"], data, split=split or "test")
     if not found:
         raise _missing(collection, named["corpus"], split or "test", data)
     return [f"{collection}/{corpus}" + (f":{split}" if split else "") for corpus in found]
@@ -181,7 +163,7 @@ def _named(name: str) -> re.Match | None:
     return named if named and named["collection"] in (*COLLECTIONS, LAB) else None
 
 
-def _find_lab(name: str) -> tuple[str, Laboratory]:
+def find_lab(name: str) -> tuple[str, Laboratory]:
     """``sov`` or ``sov_no_anchors``: the language, and the laboratory of the preset."""
     language, _, preset = name.partition("_")
     return language, find_laboratory(preset.replace("_", "-") or USUAL)
@@ -192,7 +174,7 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
     if split not in SPLITS:
         raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
     if collection == LAB:
-        language, laboratory = _find_lab(corpus)
+        language, laboratory = find_lab(corpus)
         return laboratory.corpus(language, split=split)
     for root in roots(data):
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
@@ -236,15 +218,14 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
     if name in known:
         there = ", ".join(known[name])
         return DataError(f"{name} has no {split} split here", hint=f"there is {there}")
-    places = ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data))
     near = f"; {suggest(name, known)}" if known else ""
     get = ", or `crosslens data get ud --release 2.14`" if collection == "ud" else ""
     return DataError(
-        f"there is no corpus {name!r} in {places}", hint=f"set CROSSLENS_DATA to a folder that has it{get}{near}"
+        f"there is no corpus {name!r} in {places(data)}", hint=f"set CROSSLENS_DATA to a folder that has it{get}{near}"
     )
 
 
-def _find_all(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
+def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
     """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
     for root in roots(data):
         there = COLLECTIONS[collection](root.folder)

@@ -23,8 +23,8 @@ def test_the_order_of_the_first_one_is_taken():
         ([corpus("en", "a"), corpus("en", "a")], "two corpora of 'en'"),
         ([corpus("en", "a", None)], "an item without an id"),
         ([corpus("en", "a"), corpus("fr", "a", "a")], "the id 'a' comes twice"),
-        ([corpus("en", "a", "b", "c"), corpus("fr", "a", "c")], "c-fr has no sentence 'b'"),
-        ([corpus("en", "a"), corpus("fr", "a", "z")], "c-en has no sentence 'z'"),
+        ([corpus("en", "a", "b", "c"), corpus("fr", "a", "c")], "c-fr has no item 'b'"),
+        ([corpus("en", "a"), corpus("fr", "a", "z")], "c-en has no item 'z'"),
     ],
 )
 def test_what_is_not_aligned_is_refused_with_the_first_that_differs(corpora, message):

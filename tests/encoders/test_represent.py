@@ -29,7 +29,7 @@ def one_by_one(encoder, corpus):
 def test_it_is_the_mean_of_every_layer_without_specials(encoder, sentences):
     vectors = represent(encoder, sentences)
     assert vectors.shape == (5, len(sentences), 32)
-    assert vectors.dtype == np.float32
+    assert vectors.vectors.dtype == np.float32
     np.testing.assert_allclose(vectors, one_by_one(encoder, sentences), atol=1e-5)
 
 

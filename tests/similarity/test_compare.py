@@ -1,18 +1,20 @@
 import pytest
 
-from crosslens.catalogue import load_parallel
 from crosslens.encoders.ablation import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
 from crosslens.similarity.compare import compare, expand_pairs
 from crosslens.similarity.measures import USUAL
+from crosslens.translations import load_parallel
 
 
 def test_every_layer_pair_and_measure(encoder, treebanks):
     pud = load_parallel("ud/pud", data=treebanks)
     read = []
-    table = compare(encoder, pud, pairs=["en-fr", "fr-en"], tags={"state": "pretrained"}, done=read.append).to_pandas()
+    table = compare(
+        encoder, pud, pairs=["en-fr", "fr-en"], tags={"state": "pretrained"}, done=lambda its: read.append(its.language)
+    ).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
     assert len(table) == 2 * 5 * len(USUAL)
     vectors = represent(encoder, pud["en"]), represent(encoder, pud["fr"])

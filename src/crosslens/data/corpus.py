@@ -53,9 +53,25 @@ class Corpus(Sequence[Sentence | Text]):
         return self.items  # pyright: ignore[reportReturnType]
 
     @cached_property
+    def texts(self) -> tuple[Text, ...]:
+        """The items, all of them running text.
+
+        Raises:
+            DataError: when the corpus is sentences of words.
+        """
+        if not all(isinstance(item, Text) for item in self.items):
+            raise DataError(f"{self.name} is sentences of words, where running text is needed")
+        return self.items  # pyright: ignore[reportReturnType]
+
+    @cached_property
     def words(self) -> int:
         """How many words there are."""
         return sum(len(sentence) for sentence in self.sentences)
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """How long each item is: the words of a sentence, the characters of running text, which has no words yet."""
+        return tuple(len(item) if isinstance(item, Sentence) else len(item.text) for item in self.items)
 
     @cached_property
     def layers(self) -> frozenset[str]:

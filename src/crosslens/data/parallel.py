@@ -1,5 +1,6 @@
 """The same sentences in several languages, joined by id and checked."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,6 +8,10 @@ from functools import cached_property
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError, suggest
+
+_PUD = re.compile(r"[nw](\d\d)\d{6}$")
+_ORIGINALS = {"01": "en", "02": "de", "03": "fr", "04": "it", "05": "es"}
+"""PUD's ids begin with n (news) or w (Wikipedia) and the number of the original's language, as its README says."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,27 @@ class Parallel:
         return self.corpora[language]
 
     @cached_property
+    def originals(self) -> tuple[str | None, ...]:
+        """The language that each item was written in, where its id says so, as those of PUD do; None where not."""
+        ids = (item.id or "" for item in next(iter(self.corpora.values())))
+        return tuple(_ORIGINALS.get(match[1]) if (match := _PUD.match(i)) else None for i in ids)
+
+    def originally(self, language: str) -> "Parallel":
+        """The items that were written in a language, and their translations.
+
+        Raises:
+            DataError: when there are none.
+        """
+        kept = [number for number, original in enumerate(self.originals) if original == language]
+        if not kept:
+            known = sorted({original for original in self.originals if original})
+            raise DataError(f"{self.name} has no item that was written in {language!r}", hint=suggest(language, known))
+        chosen = {
+            key: replace(corpus, items=tuple(corpus.items[i] for i in kept)) for key, corpus in self.corpora.items()
+        }
+        return Parallel(chosen, self.name)
+
+    @cached_property
     def languages(self) -> tuple[str, ...]:
         """The languages, sorted."""
         return tuple(sorted(self.corpora))
@@ -45,7 +71,7 @@ def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
 
     Raises:
         DataError: for a corpus without a language, two of one language, an item without an id, an id that
-            comes twice, or ids that differ: the first that does is named.
+            comes twice, or ids or labels that differ: the first that does is named.
     """
     joined: dict[str, Corpus] = {}
     for corpus in corpora:
@@ -78,5 +104,13 @@ def _reordered(corpus: Corpus, first: Corpus) -> Corpus:
     for one, ids, other in ((corpus, set(items), wanted), (first, set(wanted), list(items))):
         missing = next((i for i in other if i not in ids), None)
         if missing is not None:
-            raise DataError(f"not parallel: {one.name} has no sentence {missing!r}", hint="join what has the same ids")
+            hint = "join what has the same ids; a slice such as NAME[:100] takes the first ones of every language"
+            raise DataError(f"not parallel: {one.name} has no item {missing!r}", hint=hint)
+    for item in first:
+        mine, its = (getattr(side, "label", None) for side in (item, items[item.id or ""]))
+        if mine != its:
+            raise DataError(
+                f"not parallel: {item.id!r} is {mine} in {first.name} and {its} in {corpus.name}",
+                hint="translations have one label",
+            )
     return replace(corpus, items=tuple(items[i] for i in wanted if i is not None))

@@ -57,6 +57,13 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
+    @property
+    def text(self) -> str:
+        """The running text as the source has it, or else the words with spaces between them."""
+        marks = ("# text = ", "# text=")
+        said = (line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark))
+        return next(said, "") or " ".join(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -66,3 +73,8 @@ class Text:
     label: str | None = None
     id: str | None = None
     where: Where | None = field(default=None, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The segments with a space between them."""
+        return " ".join(self.segments)

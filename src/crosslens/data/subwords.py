@@ -85,6 +85,21 @@ def split_words(
     return result
 
 
+def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> list[Subwords]:
+    """Cut running text into pieces. It has no words yet, so every piece stands for one; nothing is cut off.
+
+    Args:
+        texts: running text.
+        tokenizer: the encoder's tokenizer.
+    """
+    encoded = tokenizer(
+        list(texts), add_special_tokens=False, truncation=False, padding=False, return_attention_mask=False,
+        return_token_type_ids=False, verbose=False,
+    )["input_ids"]  # fmt: skip
+    pieces = [np.asarray(ids, np.int64) for ids in encoded]
+    return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in pieces]
+
+
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
     """The ids that the tokenizer puts before and after a single sentence."""
     bare = tokenizer.encode("a", add_special_tokens=False)

@@ -35,6 +35,25 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     return Corpus(items, name or file, language)
 
 
+def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
+    """Read one side of a text that is aligned line by line: a line is an item, and its number is its id.
+
+    Raises:
+        DataError: as `read`; and for an empty line, because what is passed over would shift all that follows.
+    """
+    file = str(path)
+    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            raise DataError("an empty line, in text that is aligned line by line", file=file, line=number)
+    if not lines:
+        raise DataError("has no text", file=file)
+    texts = [normal(line).strip() for line in lines]
+    items = tuple(Text((text,), id=str(n), where=Where(file, n)) for n, text in enumerate(texts, start=1))
+    return Corpus(items, name or file, language)
+
+
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
         text = normal(line).strip()

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.subwords import LONGEST_WORD, Subwords, special_tokens, split_words
+from crosslens.data.sentence import Sentence
+from crosslens.data.subwords import LONGEST_WORD, Subwords, special_tokens, split_texts, split_words
 from crosslens.data.windows import Window, cut_windows
 from crosslens.encoders.encoder import Encoder
 
@@ -33,7 +35,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
 
     Args:
         encoder: whose tokenizer and positions are used.
-        corpus: sentences of words.
+        corpus: sentences of words, or running text.
         window: subwords a window, special tokens included; never more than the encoder has positions for.
         context: subwords that neighbouring windows share.
     """
@@ -50,6 +52,27 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
     )
 
 
+CODE_POSITIONS = 200
+"""Subwords that the first paper's published script reads of a sentence, before the tokenizer's special tokens."""
+
+
+def read_doubled(encoder: Encoder, corpus: Corpus) -> Reading:
+    """Running text as the first paper's published script reads it: with special tokens twice on either side.
+
+    Each window answers for its subwords and the inner special tokens.
+    """
+    before, after = special_tokens(encoder.tokenizer)
+    windows, split = [], 0
+    for number, pieces in enumerate(split_texts([item.text for item in corpus], encoder.tokenizer)):
+        inner = np.concatenate([before, pieces.ids, after])
+        split += len(inner) > CODE_POSITIONS
+        inner = inner[:CODE_POSITIONS]
+        ids = np.concatenate([before, inner, after])
+        span = (len(before), len(before) + len(inner))
+        windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))
+    return Reading(tuple(windows), 0, 0, split)
+
+
 KEPT = 64
 """Corpora whose subwords are kept for each tokenizer: a study reads the same ones for every run."""
 
@@ -62,5 +85,8 @@ def _subwords(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, *, longest: in
     if key not in kept:
         if len(kept) >= KEPT:
             del kept[next(iter(kept))]
-        kept[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)
+        if all(isinstance(item, Sentence) for item in corpus):
+            kept[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)
+        else:
+            kept[key] = split_texts([item.text for item in corpus], tokenizer)
     return kept[key]

@@ -1,44 +1,144 @@
-"""One vector a sentence and layer: the mean of its subwords' states, special tokens left out."""
+"""One vector an item and layer: what of its subwords' states is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.data.windows import Window
 from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.reading import read_doubled, read_windows
+from crosslens.errors import DataError, EncoderError, RequestError, suggest
+
+Pooling = Literal["mean", "first", "cls", "last", "muller2021-code"]
+"""Which states an item's vector is the mean of.
+
+``mean``: all its subwords', special tokens left out (Muller et al. 2021, section 2.2). They carry the sentence's length
+into the mean and make unrelated sentences look alike. ``first``: the first subword's of every word. ``cls``: the
+special token's before the first word. ``last``: the last subword's, which in a decoder is the only one that has seen
+all others. ``muller2021-code``: what the paper's published script does. It reads the running text and writes special
+tokens around it that the tokenizer then adds once more; the mean leaves out the outer ones and holds the inner ones.
+"""
 
 
-def represent(encoder: Encoder, corpus: Corpus) -> np.ndarray:
-    """Mean-pooled sentence vectors of all layers (Muller et al. 2021, section 2.2).
+@dataclass(frozen=True, eq=False)
+class Representations:
+    """The vectors of a corpus at every layer. numpy takes it for an array.
+
+    Attributes:
+        vectors: ``(layers + 1, items, hidden)`` float32, read-only; layer 0 is the embeddings.
+        pooling: what a vector is.
+        encoder: the encoder's name.
+        corpus: the corpus's name.
+        language: the corpus's.
+        lengths: ``(items,)``: words of each sentence, characters of running text.
+        subwords: ``(items,)`` that were pooled of each item.
+    """
+
+    vectors: np.ndarray
+    pooling: Pooling
+    encoder: str
+    corpus: str
+    language: str | None
+    lengths: np.ndarray
+    subwords: np.ndarray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.vectors, dtype=dtype, copy=copy)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self.vectors[index]
+
+    def __len__(self) -> int:
+        """Layers, the embeddings among them."""
+        return len(self.vectors)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(layers + 1, items, hidden)``."""
+        return self.vectors.shape
+
+
+def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") -> Representations:
+    """A vector an item and layer.
 
     The raw output of every layer, before any final normalisation that the architecture puts behind the last one, so
-    that layers compare with one another. Special tokens stay out: they carry the sentence's length into the mean and
-    make unrelated sentences look alike. A sentence too long for one window is pooled over all its windows, each
-    subword once.
+    that layers compare with one another. An item too long for one window is pooled over all its windows, each subword
+    once. Nothing larger than the result is ever held.
 
     Args:
-        encoder: put into evaluation mode.
-        corpus: sentences of words.
+        encoder: put into evaluation mode; a decoder as well.
+        corpus: sentences of words, or running text.
+        pooling: see `Pooling`.
 
-    Returns:
-        ``(layers + 1, sentences, hidden)`` float32; layer 0 is the embeddings. Nothing larger is ever held.
+    Raises:
+        RequestError: for a pooling that there is not.
+        DataError: for an item without a word; for running text, which has no words, where words' first subwords are
+            asked for.
+        EncoderError: where the tokenizer puts nothing before the first word and ``cls`` is asked for; where a state is
+            not a number.
     """
-    windows = read_windows(encoder, corpus).windows
+    if pooling not in get_args(Pooling):
+        raise RequestError(f"there is no pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
+    if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
+        raise DataError(f"{corpus.name} is running text, which has no words to pool the first subwords of")
+    read = read_doubled if pooling == "muller2021-code" else read_windows
+    windows = read(encoder, corpus).windows
+    weights = _weights(windows, pooling)
+    if len(windows) and pooling == "cls" and not all(window.span[0] for window in windows):
+        raise EncoderError(f"{encoder.name} has no special token before the first word", hint="pool the mean or last")
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
     encoder.model.eval()
     with torch.inference_mode():
         for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
             batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
-            own = torch.zeros_like(batch.mask, dtype=torch.float32)
-            for row, window in enumerate(batch.windows):
-                own[row, slice(*window.span)] = 1
+            own = torch.zeros(batch.mask.shape, dtype=torch.float32)
+            for row, number in enumerate(numbers):
+                own[row, torch.from_numpy(weights[number])] = 1
             sentences = np.asarray([window.sentence for window in batch.windows])
-            np.add.at(counts, sentences, own.sum(1).cpu().numpy())
+            np.add.at(counts, sentences, own.sum(1).numpy())
+            own = own.to(encoder.device)
             for layer, states in enumerate(layer_outputs(encoder, batch.ids, batch.mask)):
                 sums = torch.bmm(own[:, None], states.float())[:, 0]
                 np.add.at(pooled[layer], sentences, sums.cpu().numpy())
-    pooled /= np.maximum(counts, 1)[None, :, None]
-    return pooled
+    if not counts.all():
+        item = corpus[int(counts.argmin())]
+        file, line = item.where or (corpus.name, None)
+        raise DataError("an item without a word has no representation", file=file, line=line, hint="take it out")
+    pooled /= counts[None, :, None]
+    finite = np.isfinite(pooled).all(axis=2)
+    if not finite.all():
+        layer, place = (int(its[0]) for its in np.nonzero(~finite))
+        raise EncoderError(
+            f"{encoder.name}: layer {layer} of item {corpus[place].id or place + 1} of {corpus.name} is not a number",
+            hint="is the encoder's training gone wrong, or its precision too low?",
+        )
+    pooled.flags.writeable = False
+    lengths = np.asarray(corpus.lengths)
+    return Representations(
+        pooled, pooling, encoder.name, corpus.name, corpus.language, lengths, counts.astype(np.int64)
+    )
+
+
+def _weights(windows: Sequence[Window], pooling: Pooling) -> list[np.ndarray]:
+    """For each window the places of the states that are pooled."""
+    last = {window.sentence: number for number, window in enumerate(windows)}
+    places = []
+    for number, window in enumerate(windows):
+        begin, end = window.span
+        if pooling == "first":
+            places.append(window.labelled)
+        elif pooling == "cls":
+            places.append(np.arange(min(begin, 1) if window.first == 0 else 0))
+        elif pooling == "last":
+            places.append(np.arange(end - 1 if last[window.sentence] == number else end, end))
+        else:
+            places.append(np.arange(begin, end))
+    return places

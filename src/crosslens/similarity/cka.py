@@ -4,7 +4,7 @@ Everything is computed in float64 from centred columns, in feature space: ``n x 
 ``n x n`` Gram matrices are never made.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +56,18 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     product = float(np.sum(gram * gram))
     block = None if lengths is None else length_blocks(np.asarray(lengths))
     return Centred(features, mean, squares, product**0.5, _unbiased(product, squares, squares), block)
+
+
+def taken(side: Centred, rows: np.ndarray) -> Centred:
+    """Some of the rows, centred anew."""
+    part = centre(side.features[rows] + side.mean)
+    return part if side.block is None else replace(part, block=np.unique(side.block[rows], return_inverse=True)[1])
+
+
+def permuted(side: Centred, order: np.ndarray) -> Centred:
+    """The same rows in another order."""
+    block = None if side.block is None else side.block[order]
+    return replace(side, features=side.features[order], squares=side.squares[order], block=block)
 
 
 def length_blocks(lengths: np.ndarray, *, smallest: int = 10) -> np.ndarray:

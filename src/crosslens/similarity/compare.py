@@ -1,16 +1,27 @@
 """Similarity of translations, layer by layer: the structural half of Muller et al. (2021, section 4.2)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import numpy as np
 
 from crosslens import __version__
-from crosslens.catalogue import load_parallel
 from crosslens.data.parallel import Parallel
 from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.represent import represent
-from crosslens.errors import RequestError, suggest
+from crosslens.encoders.represent import Pooling, Representations, represent
+from crosslens.errors import RequestError
 from crosslens.similarity.cka import Centred, centre
-from crosslens.similarity.measures import MEASURES, USUAL
+from crosslens.similarity.measures import USUAL, Measure, find_measure
+from crosslens.similarity.sampling import jackknife
+from crosslens.translations import list_languages, load_parallel
+
+FEWEST = 3
+"""Items that can be compared at all: two are alike up to rotation, whatever they are."""
 
 
 def compare(
@@ -19,85 +30,198 @@ def compare(
     *,
     pairs: Sequence[str],
     measures: Sequence[str] = USUAL,
+    against: Encoder | None = None,
+    pooling: Pooling = "mean",
+    interval: Literal["none", "jackknife"] = "none",
     tags: Mapping[str, str | int | float] | None = None,
-    done: Callable[[str], None] | None = None,
+    done: Callable[[Representations], None] | None = None,
 ) -> Results:
     """How alike an encoder represents sentences and their translations, for every layer.
 
-    Each language is read once, whatever the number of pairs.
+    Each language is read once by each encoder, whatever the number of pairs and measures. What later pairs need again
+    waits on disk, so that no more than two languages are in memory.
 
     Args:
         encoder: pretrained, ablated or fine-tuned.
         corpus: parallel sentences, or their name such as ``ud/pud``.
-        pairs: languages as ``en-fr``.
-        measures: names from `MEASURES`; by default CKA, without its bias too, and its nulls.
+        pairs: languages as ``en-fr``; ``en-en`` with another encoder against it.
+        measures: names from `MEASURES`, or one with ``_shuffled`` or ``_length_matched`` behind it for its null; by
+            default CKA, without its bias too, and its nulls.
+        against: the encoder of a pair's second language, layer against layer; None: the same.
+        pooling: what of an item's states is compared.
+        interval: ``jackknife``: a 95 % interval over sentences, at twenty times the cost.
         tags: kept with every record, such as which model this is.
-        done: called after each language is read, with its name.
+        done: called after each language is read, with what was read.
 
     Returns:
-        A record for each pair, layer (0 is the embeddings) and measure.
+        A record for each pair, layer (0 is the embeddings) and measure. Its value is None where the measure is not
+        defined, as for vectors that are all one.
 
     Raises:
-        RequestError: for an unknown measure, or a pair that is none.
+        RequestError: for an unknown measure; a pair that is none; fewer than 3 items; encoders of different depths, or
+            of different widths where a measure compares neuron with neuron.
         DataError: for a language that the corpus does not have.
+        EncoderError: for a representation that is not a number.
     """
-    for measure in measures:
-        if measure not in MEASURES:
-            raise RequestError(f"there is no measure {measure!r}", hint=suggest(measure, MEASURES))
-    wanted = [split_pair(pair) for pair in pairs]
+    chosen = {name: find_measure(name) for name in measures}
+    there = list_languages(corpus) if isinstance(corpus, str) else corpus.languages
+    wanted = [split_pair(pair, there) for pair in pairs]
     languages = sorted({language for pair in wanted for language in pair})
     parallel = load_parallel(corpus, languages=languages) if isinstance(corpus, str) else corpus
-    sides: dict[str, list[Centred]] = {}
-    digests = {language: parallel[language].digest for language in languages}
     for language in languages:
-        lengths = [len(sentence.words) for sentence in parallel[language].sentences]
-        sides[language] = [centre(layer, lengths=lengths) for layer in represent(encoder, parallel[language])]
-        if done is not None:
-            done(language)
-    records = []
-    for source, target in wanted:
-        kept = {
-            "corpus": parallel.name, "digest": digests[target], "source_digest": digests[source],
-            "condition": encoder.condition, "encoder_digest": encoder.digest, "crosslens": __version__, **(tags or {}),
-        }  # fmt: skip
-        for layer, (x, y) in enumerate(zip(sides[source], sides[target], strict=True)):
-            for measure in measures:
-                value = MEASURES[measure].compute(x, y)
-                records.append(
-                    Record(
-                        encoder=encoder.name,
-                        source=source,
-                        target=target,
-                        measure=measure,
-                        layer=layer,
-                        ablation=encoder.ablation,
-                        components=encoder.components,
-                        metric="similarity",
-                        value=value if value == value else None,
-                        n=len(parallel),
-                        tags=kept,
-                    )
+        parallel[language]  # refused before anything is read
+    if len(parallel) < FEWEST:
+        raise RequestError(f"similarity needs {FEWEST} items, and {parallel.name} has {len(parallel)}")
+    if against is not None:
+        _refuse_different(encoder, against, chosen)
+    sources = list(dict.fromkeys(source for source, _ in wanted))
+    by_source = sorted(wanted, key=lambda pair: sources.index(pair[0]))
+    poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in chosen.values()))
+    kept = {
+        "corpus": parallel.name, "condition": encoder.condition, "encoder_digest": encoder.digest,
+        "crosslens": __version__, **({} if pooling == "mean" else {"pooling": pooling}), **(tags or {}),
+    }  # fmt: skip
+    if against is not None:
+        kept |= {"against": against.name, "against_condition": against.condition, "against_digest": against.digest}
+    records: dict[tuple[str, str], list[Record]] = {}
+    with TemporaryDirectory(prefix="crosslens-") as folder:
+        sides = _Sides(
+            parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, done
+        )
+        for source, target in by_source:
+            ready = sides.pair(source, target)
+            digests = {"digest": parallel[target].digest, "source_digest": parallel[source].digest}
+            lengths = {"length": sum(parallel[target].lengths), "source_length": sum(parallel[source].lengths)}
+            records[source, target] = [
+                Record(
+                    encoder=encoder.name, source=source, target=target, measure=name, layer=layer,
+                    ablation=encoder.ablation, components=encoder.components, metric="similarity",
+                    n=len(parallel), tags={**kept, **digests, **lengths, **ready[measure.pooling or pooling].tags},
+                    **_values(measure, *ready[measure.pooling or pooling].at(layer), interval),
                 )
-    return Results.of(records)
+                for layer in range(encoder.depth + 1)
+                for name, measure in chosen.items()
+            ]  # fmt: skip
+    return Results.of(record for pair in wanted for record in records[pair])
 
 
-def split_pair(pair: str) -> tuple[str, str]:
+def _values(measure: Measure, x: Centred, y: Centred, interval: str) -> dict[str, Any]:
+    found = {"value": measure.compute(x, y)}
+    if interval == "jackknife":
+        found["low"], found["high"] = jackknife(measure.compute, x, y)
+    return {name: value if value == value else None for name, value in found.items()}  # NaN is no value
+
+
+def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:
+    if encoder.depth != against.depth:
+        raise RequestError(
+            f"layer is compared with layer, and {encoder.name} has {encoder.depth}, {against.name} {against.depth}"
+        )
+    for name, measure in measures.items():
+        if measure.same_width and encoder.width != against.width:
+            raise RequestError(
+                f"{name} needs one width, and {encoder.name} has {encoder.width}, {against.name} {against.width}",
+                hint="cka, procrustes, svcca and rsa do not",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A language as an encoder has it: layers prepared for comparison, and the subwords that were read."""
+
+    layers: list[Centred]
+    subwords: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two languages, ready to be compared."""
+
+    source: _Side
+    target: _Side
+
+    def at(self, layer: int) -> tuple[Centred, Centred]:
+        return self.source.layers[layer], self.target.layers[layer]
+
+    @property
+    def tags(self) -> dict[str, int]:
+        return {"subwords": self.target.subwords, "source_subwords": self.source.subwords}
+
+
+class _Sides:
+    """The languages of pairs, each read once by each encoder, and no more than two of them in memory.
+
+    Args:
+        parallel: the sentences.
+        pairs: those that will be asked for, sorted by source.
+        encoders: of the first and, where it is another, of the second language of a pair.
+        poolings: of every language.
+        folder: for what is needed again later.
+        done: called after each language is read.
+    """
+
+    def __init__(
+        self, parallel: Parallel, pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder],
+        poolings: Collection[Pooling], folder: str, done: Callable[[Representations], None] | None,
+    ) -> None:  # fmt: skip
+        self._parallel, self._encoders, self._poolings, self._done = parallel, encoders, poolings, done
+        self._folder = Path(folder)
+        self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
+        self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
+        self._ready: dict[tuple[int, str], dict[Pooling, _Side]] = {}
+
+    def pair(self, source: str, target: str) -> dict[Pooling, _Pair]:
+        """Both languages, in every pooling."""
+        wanted = (0, source), (len(self._encoders) - 1, target)
+        self._ready = {at: its for at, its in self._ready.items() if at in wanted}
+        for at in wanted:
+            if at not in self._ready:
+                self._ready[at] = {pooling: self._side(at, pooling) for pooling in self._poolings}
+        first, second = (self._ready[at] for at in wanted)
+        return {pooling: _Pair(first[pooling], second[pooling]) for pooling in self._poolings}
+
+    def _side(self, at: tuple[int, str], pooling: Pooling) -> _Side:
+        number, language = at
+        corpus = self._parallel[language]
+        waiting = self._folder / f"{number} {language} {pooling}.npz"
+        if waiting.exists():
+            with np.load(waiting) as file:
+                vectors, subwords = file["vectors"], int(file["subwords"])
+        else:
+            its = represent(self._encoders[number], corpus, pooling=pooling)
+            vectors, subwords = its.vectors, int(its.subwords.sum())
+            if self._needed[at] > 1:
+                np.savez(waiting, vectors=vectors, subwords=subwords)
+            if self._done is not None:
+                self._done(its)
+        return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)
+
+
+def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
     """``en-fr`` as its two languages.
+
+    Args:
+        pair: the two with a hyphen between them.
+        languages: those that there are; tags such as ``zh-Hant`` hold a hyphen of their own.
 
     Raises:
         RequestError: when it is not two languages.
     """
-    source, _, target = pair.partition("-")
-    if not source or not target or "-" in target:
+    parts = pair.split("-")
+    ways = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
+    known = [way for way in ways if all(language in (*languages, "*") for language in way)]
+    if not known and len(parts) == 2 and all(parts):
+        known = ways
+    if not known:
         raise RequestError(f"{pair!r} is no pair of languages", hint="write it as en-fr")
-    return source, target
+    return known[0]
 
 
 def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
     """Pairs with ``*`` written out: ``en-*`` is English with every other language."""
     expanded = []
     for pair in pairs:
-        source, target = split_pair(pair)
+        source, target = split_pair(pair, languages)
         for a in languages if source == "*" else [source]:
             expanded += [f"{a}-{b}" for b in (languages if target == "*" else [target]) if a != b or "*" not in pair]
     return list(dict.fromkeys(expanded))

@@ -1,6 +1,7 @@
 """Finding a sentence's translation among all sentences of the other language, by nearest neighbour."""
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from crosslens.similarity.cka import Centred, pair_up
@@ -44,9 +45,16 @@ def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     cosines = _cosines(X, Y)
     if cosines is None:
         return float("nan")
+    scores = torch.from_numpy(cosines)
     k = min(NEIGHBOURS, len(cosines))
-    near = [np.partition(its, -k, axis=1)[:, -k:].mean(axis=1) for its in (cosines, cosines.T)]
-    return _hits(2 * cosines - near[0][:, None] - near[1][None, :])
+    near = [scores.topk(k, dim=dim, sorted=False).values.mean(dim).numpy() for dim in (1, 0)]
+    # What a sentence's own neighbours have in common changes nothing for it, so it need not be taken off.
+    cosines -= near[1] / 2
+    there = _nearest(cosines)[0]
+    cosines += near[1] / 2
+    cosines -= near[0][:, None] / 2
+    back = _nearest(cosines)[1]
+    return float((there.mean() + back.mean()) / 2)
 
 
 def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -120,6 +128,8 @@ def _hits(scores: np.ndarray | None) -> float:
 
 def _nearest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``(n,)`` each: whether a sentence's translation is nearer than all others, from X to Y and from Y to X."""
-    others = scores.copy()
-    np.fill_diagonal(others, -np.inf)
-    return np.diag(scores) > others.max(axis=1), np.diag(scores) > others.max(axis=0)
+    own = np.diag(scores).copy()
+    np.fill_diagonal(scores, -np.inf)
+    there, back = own > scores.max(axis=1), own > scores.max(axis=0)
+    np.fill_diagonal(scores, own)
+    return there, back

@@ -1,6 +1,6 @@
 """The corpora that a study names, read once each."""
 
-from crosslens.catalogue import load_corpus, load_parallel, match_corpora
+from crosslens.catalogue import load_corpus, match_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
 from crosslens.errors import RequestError, suggest
@@ -9,6 +9,7 @@ from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
 from crosslens.tasks import TASKS
+from crosslens.translations import load_parallel
 
 LAB_TESTED = 200
 """Sentences of each artificial language that a model is evaluated on."""

@@ -12,9 +12,9 @@ from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import replace_settings
-from crosslens.similarity.compare import expand_pairs
-from crosslens.similarity.measures import MEASURES
+from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
+from crosslens.similarity.measures import find_measure
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
 from crosslens.studies.run import Comparison, Named, Run, Training
@@ -227,14 +227,14 @@ class _Planner:
         if name is None:
             raise RequestError(f"{self.study.name}: its data has no parallel corpus to compare representations on")
         for measure in asked.measures or ():
-            if measure not in MEASURES:
-                raise RequestError(f"there is no measure {measure!r}", hint=suggest(measure, MEASURES))
+            find_measure(measure)
         parallel = side(self.corpora, name, asked.sentences)
         wanted = [f"{source}-*" for source in sources if source in parallel.languages]
         pairs = tuple(expand_pairs(wanted, parallel.languages))
         if not pairs:
             raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
-        digests = {language: parallel[language].digest for pair in pairs for language in pair.split("-")}
+        both = {language for pair in pairs for language in split_pair(pair, parallel.languages)}
+        digests = {language: parallel[language].digest for language in sorted(both)}
         return Comparison(name, pairs, tuple(asked.measures or USUAL_MEASURES), digests, asked.sentences)
 
 
