@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 import torch
+from transformers import AutoConfig, AutoModel, T5EncoderModel
 
-from conftest import SENTENCES
+from conftest import SENTENCES, word_piece
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Text
 from crosslens.encoders.ablation import random_init
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.represent import represent
+from crosslens.errors import DataError, EncoderError, RequestError
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +53,113 @@ def test_a_long_sentence_is_pooled_over_its_windows_each_subword_once(encoder):
     ids = bare.tokenizer(list(words), is_split_into_words=True, add_special_tokens=False, verbose=False)["input_ids"]
     table = bare.model.embeddings.word_embeddings.weight + bare.model.embeddings.token_type_embeddings.weight[0]
     np.testing.assert_allclose(pooled, table[ids].mean(0).detach().numpy(), atol=1e-5)
+
+
+def by_hand(encoder, sentence, places):
+    """The mean of some states of every layer, with transformers alone; ``places`` from the labelled pieces."""
+    read = encoder.tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
+    with torch.inference_mode():
+        states = encoder.model(read["input_ids"], read["attention_mask"], output_hidden_states=True).hidden_states
+    kept = places(read.word_ids(0))
+    return np.asarray([layer[0, kept].mean(0).numpy() for layer in states])
+
+
+POOLED = {
+    "mean": lambda words: [i for i, word in enumerate(words) if word is not None],
+    "first": lambda words: [words.index(word) for word in sorted({word for word in words if word is not None})],
+    "cls": lambda words: [0],
+    "last": lambda words: [max(i for i, word in enumerate(words) if word is not None)],
+}
+
+
+@pytest.mark.parametrize("pooling", POOLED)
+def test_what_is_pooled(encoder, sentences, pooling):
+    found = represent(encoder, sentences, pooling=pooling)
+    assert found.shape == (5, len(sentences), 32)
+    assert (found.pooling, found.language, found.corpus) == (pooling, "en", "toy")
+    for number, sentence in enumerate(sentences):
+        np.testing.assert_allclose(found[:, number], by_hand(encoder, sentence, POOLED[pooling]), atol=1e-5)
+    assert found.lengths.tolist() == [len(sentence) for sentence in sentences]
+
+
+@pytest.mark.parametrize("pooling", ["cls", "last"])
+def test_of_a_long_sentence_one_state_is_pooled(encoder, pooling):
+    words = tuple(word for sentence in SENTENCES["en"] * 6 for word in sentence.split())
+    assert represent(encoder, Corpus((Sentence(words),), "long", "en"), pooling=pooling).subwords.tolist() == [1]
+
+
+def test_running_text_is_read_as_the_tokenizer_cuts_it(encoder):
+    lines = [*SENTENCES["en"], "doghouse"]
+    texts = Corpus(tuple(Text((line,)) for line in lines), "lines", "en")
+    found = represent(encoder, texts)
+    for number, line in enumerate(lines):
+        read = encoder.tokenizer(line, return_tensors="pt")
+        with torch.inference_mode():
+            states = encoder.model(read["input_ids"], read["attention_mask"], output_hidden_states=True).hidden_states
+        np.testing.assert_allclose(found[:, number], [layer[0, 1:-1].mean(0).numpy() for layer in states], atol=1e-5)
+    assert found.lengths.tolist() == [len(line) for line in lines]
+    with pytest.raises(DataError, match="lines is running text, which has no words to pool the first subwords of"):
+        represent(encoder, texts, pooling="first")
+
+
+def test_the_published_script_doubles_the_special_tokens(encoder, sentences):
+    found = represent(encoder, sentences, pooling="muller2021-code")
+    for number, sentence in enumerate(sentences):
+        read = encoder.tokenizer(f"[CLS] {sentence.text} [SEP]", return_tensors="pt")  # and the tokenizer adds them too
+        with torch.inference_mode():
+            states = encoder.model(read["input_ids"], read["attention_mask"], output_hidden_states=True).hidden_states
+        np.testing.assert_allclose(found[:, number], [layer[0, 1:-1].mean(0).numpy() for layer in states], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("llama", {"pad_token_id": 0}), ("qwen3", {"pad_token_id": 0, "head_dim": 16}),
+        ("gemma3_text", {"pad_token_id": 0, "head_dim": 16}), ("t5", None),
+    ],
+)  # fmt: skip
+def test_decoders_and_encoders_of_encoder_decoders(kind, more, tmp_path, sentences):
+    tokenizer = word_piece()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
+    sizes |= {"num_key_value_heads": 1, "max_position_embeddings": 64}
+    if more is None:
+        sizes, more = {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16}, {}
+    config = AutoConfig.for_model(kind, vocab_size=len(tokenizer), **sizes, **more)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = T5EncoderModel(config) if kind == "t5" else AutoModel.from_config(config)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = load_encoder(tmp_path, device="cpu")
+    for pooling in ("mean", "last"):
+        found = represent(loaded, sentences, pooling=pooling)
+        assert found.shape == (4, len(sentences), 32)
+        for number, sentence in enumerate(sentences):
+            expected = by_hand(loaded, sentence, POOLED[pooling])
+            np.testing.assert_allclose(found[:3, number], expected[:3], atol=1e-5)  # the last is behind a norm there
+    if kind != "t5":  # a decoder's state knows nothing of what follows: the first word's is the same in any sentence
+        a, b = (represent(loaded, Corpus((Sentence(tuple(t.split())),), "one")) for t in ("the cat", "the"))
+        np.testing.assert_allclose(
+            represent(loaded, Corpus((Sentence(("the",)),), "one"), pooling="last")[:, 0], b[:, 0], atol=1e-5
+        )
+        assert np.abs(a[:, 0] - b[:, 0]).max() > 1e-3
+
+
+def test_what_has_no_representation(encoder, sentences):
+    with pytest.raises(RequestError, match=r"no pooling 'means'.*did you mean 'mean'"):
+        represent(encoder, sentences, pooling="means")
+    empty = Corpus((Sentence(("a",)), Sentence((), id="s7")), "holes", "en")
+    with pytest.raises(DataError, match="holes: an item without a word has no representation"):
+        represent(encoder, empty)
+    broken = random_init(encoder, "1", seed=1)
+    broken.layers[2].output.dense.bias.data.fill_(float("nan"))
+    with pytest.raises(EncoderError, match="layer 3 of item 1 of toy is not a number"):
+        represent(broken, sentences)
+
+
+def test_it_is_an_array_that_cannot_be_written_to(encoder, sentences):
+    found = represent(encoder, sentences)
+    assert np.asarray(found).shape == found.shape
+    assert len(found) == 5
+    with pytest.raises(ValueError, match="read-only"):
+        found.vectors[0, 0, 0] = 1

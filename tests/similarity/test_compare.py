@@ -1,11 +1,17 @@
+import json
+import tempfile
+
 import pytest
+from transformers import BertConfig, BertModel
 
 from crosslens.encoders.ablation import random_init
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
-from crosslens.similarity.compare import compare, expand_pairs
+from crosslens.similarity.compare import compare, expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL
+from crosslens.similarity.rbf import muller2021_code_cka
 from crosslens.translations import load_parallel
 
 
@@ -52,3 +58,105 @@ def test_what_is_not_there(encoder, treebanks):
         compare(encoder, pud, pairs=["en-fr"], measures=["ccka"])
     with pytest.raises(DataError, match="has no 'de'"):
         compare(encoder, pud, pairs=["en-de"])
+
+
+def test_tags_with_a_hyphen_are_told_apart_by_the_languages_there_are():
+    languages = ["en", "taq-Tfng", "zh-Hant"]
+    assert split_pair("en-taq-Tfng", languages) == ("en", "taq-Tfng")
+    assert split_pair("zh-Hant-taq-Tfng", languages) == ("zh-Hant", "taq-Tfng")
+    assert expand_pairs(["taq-Tfng-*"], languages) == ["taq-Tfng-en", "taq-Tfng-zh-Hant"]
+    with pytest.raises(RequestError, match="is no pair"):
+        split_pair("en-sr-Latn", languages)
+
+
+def test_two_encoders_against_each_other(encoder, treebanks):
+    pud = load_parallel("ud/pud", data=treebanks)
+    other = random_init(encoder, "1", seed=3)
+    read = []
+    results = compare(
+        encoder,
+        pud,
+        pairs=["en-en", "en-fr"],
+        measures=["cka", "anc"],
+        against=other,
+        done=lambda its: read.append(its),
+    )
+    assert [its.language for its in read] == ["en", "en", "fr"]
+    table = results.to_pandas()
+    mine, its = represent(encoder, pud["en"]), represent(other, pud["fr"])
+    row = table[(table.layer == 3) & (table.measure == "cka") & (table.target == "fr")].iloc[0]
+    assert row.value == pytest.approx(linear_cka(mine[3], its[3]), abs=1e-12)
+    tags = json.loads(row.tags)
+    assert (tags["against"], tags["against_condition"], tags["condition"]) == (other.name, "1", "reference")
+    same = compare(encoder, pud, pairs=["en-en"], measures=["cka"], against=encoder).to_pandas()
+    assert same.value.tolist() == pytest.approx([1.0] * 5)
+
+
+def test_encoders_that_do_not_go_together(encoder, treebanks, tmp_path):
+    pud = load_parallel("ud/pud", data=treebanks)
+    for depth, width in ((3, 32), (4, 16)):
+        config = BertConfig(
+            vocab_size=len(encoder.tokenizer), hidden_size=width, num_hidden_layers=depth, num_attention_heads=2,
+            intermediate_size=16, max_position_embeddings=64,
+        )  # fmt: skip
+        folder = tmp_path / str(depth)
+        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+        encoder.tokenizer.save_pretrained(folder)
+        other = load_encoder(folder, device="cpu")
+        if depth == 3:
+            with pytest.raises(RequestError, match=r"layer is compared with layer, and .* has 4, .* 3"):
+                compare(encoder, pud, pairs=["en-en"], against=other)
+        else:
+            with pytest.raises(RequestError, match=r"retrieval needs one width, and .* has 32, .* 16"):
+                compare(encoder, pud, pairs=["en-en"], measures=["cka", "retrieval"], against=other)
+            assert len(compare(encoder, pud, pairs=["en-en"], measures=["cka", "procrustes"], against=other)) == 10
+
+
+def test_all_pairs_read_each_language_once_and_leave_nothing_behind(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    toy = load_parallel("lab/all[:20]")
+    read = []
+    pairs = expand_pairs(["*-*", "src-src"], toy.languages)
+    results = compare(
+        encoder, toy, pairs=pairs, measures=["cka", "retrieval"], done=lambda its: read.append(its.language)
+    )
+    assert sorted(read) == list(toy.languages)
+    assert not list(tmp_path.iterdir())
+    table = results.to_pandas()
+    assert table[["source", "target"]].drop_duplicates().agg("-".join, axis=1).tolist() == pairs
+    vectors = {language: represent(encoder, toy[language]) for language in toy.languages}
+    for row in table[table.measure == "cka"].itertuples():
+        expected = linear_cka(vectors[row.source][row.layer], vectors[row.target][row.layer])
+        assert row.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_intervals_over_sentences(encoder):
+    toy = load_parallel("lab/all[:30]")
+    table = compare(encoder, toy, pairs=["src-sov"], measures=["cka"], interval="jackknife").to_pandas()
+    assert (table.low < table.value).all()
+    assert (table.value < table.high).all()
+    assert compare(encoder, toy, pairs=["src-sov"], measures=["cka"]).to_pandas().low.isna().all()
+
+
+def test_a_measure_that_has_a_pooling_of_its_own_brings_it(encoder):
+    toy = load_parallel("lab/all[:20]")
+    table = compare(encoder, toy, pairs=["src-sov"], measures=["cka", "cka=muller2021-code"]).to_pandas()
+    x, y = (represent(encoder, toy[language], pooling="muller2021-code") for language in ("src", "sov"))
+    row = table[(table.layer == 2) & (table.measure == "cka=muller2021-code")].iloc[0]
+    assert row.value == pytest.approx(muller2021_code_cka(x[2], y[2]), abs=1e-12)
+    subwords = [json.loads(tags)["subwords"] for tags in table["tags"]]
+    assert subwords[1] > subwords[0]  # the inner special tokens are pooled too
+
+
+def test_vectors_that_are_all_one_have_no_similarity(encoder):
+    toy = load_parallel("lab/all[:20]")
+    flat = random_init(encoder, "1", seed=1)
+    flat.layers[0].output.LayerNorm.weight.data.zero_()
+    table = compare(flat, toy, pairs=["src-sov"], measures=["cka", "retrieval"]).to_pandas()
+    assert table[table.layer == 1].value.isna().all()
+    assert table[table.layer == 0].value.notna().all()
+
+
+def test_too_few_items(encoder):
+    with pytest.raises(RequestError, match=r"similarity needs 3 items, and lab/all\[:2\] has 2"):
+        compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"])

@@ -56,3 +56,38 @@ def test_two_languages_are_refused():
 def test_the_same_call_gives_the_same_interval():
     x, y = np.random.default_rng(6).normal(size=(2, 10))
     assert correlate(languages(x), languages(y)) == correlate(languages(x), languages(y))
+
+
+def known(n, seed):
+    generator = np.random.default_rng(seed)
+    z = generator.normal(size=n)
+    x, y = z + generator.normal(size=n), -z + generator.normal(size=n)
+    names = [f"l{i:02}" for i in range(n)]
+    return [dict(zip(names, its.tolist(), strict=True)) for its in (x, y, z)]
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_a_partial_correlation_is_its_formula(coefficient):
+    x, y, z = known(25, 4)
+    ranked = stats.rankdata if coefficient == "spearman" else np.asarray
+    r = np.corrcoef([ranked(list(its.values())) for its in (x, y, z)])
+    expected = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+    found = correlate(x, y, control={"z": z}, coefficient=coefficient)
+    assert found.value == pytest.approx(expected, abs=1e-9)
+    assert found.low < found.value < found.high
+    # What both hang on is all that they have in common here.
+    assert correlate(x, y, coefficient=coefficient).p < 0.1
+    assert found.p > 0.1
+
+
+def test_what_is_controlled_for_needs_languages_too():
+    x, y, z = known(3, 1)
+    with pytest.raises(RequestError, match="needs 3 of them, and one more for each of z, and there are 3"):
+        correlate(x, y, control={"z": z})
+    with pytest.raises(RequestError, match="Kendall's coefficient has no partial one"):
+        correlate(*known(9, 1)[:2], control={"z": known(9, 1)[2]}, coefficient="kendall")
+
+
+def test_what_is_explained_whole_has_no_correlation():
+    x, y, _ = known(12, 2)
+    assert np.isnan(correlate(x, y, control={"x": x}, coefficient="pearson").value)

@@ -17,6 +17,7 @@ COMMANDS = {
     "predict": "Annotate a corpus with a fine-tuned model.",
     "score": "Score a prediction file against a gold file.",
     "compare": "Similarity of translations, layer by layer.",
+    "correlate": "Transfer gap against similarity, over languages.",
     "plan": "What a study would train and evaluate, and what of it is done.",
     "run": "Do a study; interrupted, the same command goes on.",
     "status": "How far the studies in a folder are.",

@@ -9,6 +9,21 @@ if TYPE_CHECKING:
     from crosslens.data.records import Results
 
 
+def read_paths(paths: tuple[str, ...]) -> "Results":
+    """The records of files, of stores of runs, and of all results files in other folders.
+
+    Raises:
+        DataError: when there are none.
+    """
+    from crosslens.data.records import Results
+    from crosslens.errors import DataError
+
+    found = [its for path in map(Path, paths) for its in _read(path)]
+    if not found:
+        raise DataError("no results.csv in " + ", ".join(paths), hint="name the folder that --out made")
+    return sum(found, Results.of([]))
+
+
 def _read(path: Path) -> "list[Results]":
     from crosslens.data.records import read_results
     from crosslens.studies.store import Store, is_store
@@ -29,16 +44,11 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     With a reference among them, the other conditions are shown as differences to it.
     """
     from crosslens.cli.show import show_tables
-    from crosslens.data.records import Results
-    from crosslens.errors import DataError
     from crosslens.files import refuse_existing
 
     if file:
         refuse_existing(file, what="--csv")
-    found = [its for path in map(Path, paths) for its in _read(path)]
-    if not found:
-        raise DataError("no results.csv in " + ", ".join(paths), hint="name the folder that --out made")
-    results = sum(found, Results.of([]))
+    results = read_paths(paths)
     if file:
         results.write(file)
     show_tables(results, metric=metric)

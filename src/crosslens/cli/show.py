@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from crosslens.data.records import Results
 
 
+def _writing(column: str, kind: str) -> Callable[..., str]:
+    if kind == "i":  # how many there are
+        return lambda value, decimals: str(value)
+    return signed if column.startswith("Δ") else plain
+
+
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
     """Print a frame of numbers: its index on the left, means in bold, what is absent as a dash.
 
@@ -39,7 +45,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     columns = {
         str(name): [write(value, decimals=decimals) for value in frame[name]]
         for name in frame.columns
-        for write in (signed if str(name).startswith("Δ") else plain,)
+        for write in (_writing(str(name), frame[name].dtype.kind),)
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge

@@ -14,6 +14,7 @@ from scipy import stats
 from crosslens.data.records import Results
 from crosslens.numbers import plain, signed
 from crosslens.similarity.correlate import correlate
+from crosslens.similarity.transfer import transfer_gaps
 from crosslens.tasks import find_task
 
 if TYPE_CHECKING:
@@ -108,8 +109,7 @@ def effects(results: Results) -> list[Effect]:
             for same in (True, False)
         }
         reference = (float(means["", True].mean()), float(means["", False].mean()))
-        its = frame[(frame["ablation"] == "") & ~frame["same"]].groupby("target")["value"].mean()
-        gaps = {str(target): reference[0] - float(value) for target, value in its.items()}
+        gaps = transfer_gaps(records, task=task, source=frame["source"].iloc[0])
         found.append(Effect(task, metric, reference, changes[True], changes[False], gaps))
     return found
 

@@ -62,11 +62,12 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> Reading:
     Each window answers for its subwords and the inner special tokens.
     """
     before, after = special_tokens(encoder.tokenizer)
+    most = min(CODE_POSITIONS, encoder.capacity - len(before) - len(after))
     windows, split = [], 0
     for number, pieces in enumerate(split_texts([item.text for item in corpus], encoder.tokenizer)):
         inner = np.concatenate([before, pieces.ids, after])
-        split += len(inner) > CODE_POSITIONS
-        inner = inner[:CODE_POSITIONS]
+        split += len(inner) > most
+        inner = inner[:most]
         ids = np.concatenate([before, inner, after])
         span = (len(before), len(before) + len(inner))
         windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))

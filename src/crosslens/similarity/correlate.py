@@ -27,6 +27,7 @@ class Correlation:
         high: upper end.
         p: share of the permutations of the languages that are at least as far from 0; exact for few languages.
         languages: those that both sides have, sorted.
+        control: what was controlled for.
     """
 
     coefficient: Coefficient
@@ -35,6 +36,7 @@ class Correlation:
     high: float
     p: float
     languages: tuple[str, ...]
+    control: tuple[str, ...] = ()
 
     @property
     def warning(self) -> str | None:
@@ -47,6 +49,7 @@ def correlate(
     gap: Mapping[str, float],
     similarity: Mapping[str, float],
     *,
+    control: Mapping[str, Mapping[str, float]] | None = None,
     coefficient: Coefficient = "spearman",
     resamples: int = 2000,
     seed: int = 0,
@@ -54,50 +57,64 @@ def correlate(
     """The correlation of the transfer gap with similarity.
 
     The gap is the same-language score minus the cross-language score, so a similarity that goes with good transfer
-    correlates *negatively* with it. Languages that only one side has are left out.
+    correlates *negatively* with it. Languages that not all sides have are left out.
+
+    With something controlled for it is the partial correlation: that of what is left of both sides when the controlled
+    quantities (their ranks, for Spearman's) have explained what they can. Its permutations mix what is left of the gap.
 
     Args:
         gap: target language -> gap, in points.
         similarity: target language -> similarity with the source.
+        control: name -> target language -> a quantity that both may hang on, such as fertility.
         coefficient: rank correlation unless said otherwise.
         resamples: of the bootstrap, and permutations where there are too many to try all.
         seed: of both.
 
     Raises:
-        RequestError: with fewer than 3 languages.
+        RequestError: with fewer than 3 languages beyond what is controlled for; for Kendall's coefficient with
+            something controlled for, which is not defined by what is left.
     """
-    languages = tuple(sorted(set(gap) & set(similarity)))
-    if len(languages) < 3:
-        raise RequestError(f"a correlation over languages needs 3 of them, and there are {len(languages)}")
-    x = np.asarray([gap[language] for language in languages], np.float64)
-    y = np.asarray([similarity[language] for language in languages], np.float64)
-    its = _unit(y, coefficient)
-    found = float(np.clip((_unit(x, coefficient) * its).sum(), -1, 1))  # rounding may lead beyond
+    control = control or {}
+    if control and coefficient == "kendall":
+        raise RequestError("Kendall's coefficient has no partial one here", hint="take spearman or pearson")
+    sides = [gap, similarity, *control.values()]
+    languages = tuple(sorted(set.intersection(*(set(side) for side in sides))))
+    if len(languages) < 3 + len(control):
+        beyond = f", and one more for each of {', '.join(control)}" if control else ""
+        raise RequestError(f"a correlation over languages needs 3 of them{beyond}, and there are {len(languages)}")
+    x, y, *others = (np.asarray([side[language] for language in languages], np.float64) for side in sides)
+    z = np.stack(others, axis=-1) if others else np.empty((len(languages), 0))
+    one, other = _unit(x, coefficient, z), _unit(y, coefficient, z)
+    found = float(np.clip((one * other).sum(), -1, 1))  # rounding may lead beyond
+    named = tuple(control)
     if found != found:
-        return Correlation(coefficient, found, found, found, found, languages)
+        return Correlation(coefficient, found, found, found, found, languages, named)
     generator = np.random.default_rng(stream_seed(seed, "correlate", coefficient))
     draws = generator.integers(len(languages), size=(resamples, len(languages)))
-    drawn = (_unit(x[draws], coefficient) * _unit(y[draws], coefficient)).sum(-1)
+    drawn = (_unit(x[draws], coefficient, z[draws]) * _unit(y[draws], coefficient, z[draws])).sum(-1)
     low, high = np.clip(np.nanquantile(drawn, [0.025, 0.975]), -1, 1)
 
     def statistic(permuted: np.ndarray, axis: int) -> np.ndarray:
-        return (_unit(np.moveaxis(permuted, axis, -1), coefficient) * its).sum(-1)
+        moved = np.moveaxis(permuted, axis, -1)
+        return ((moved if control else _unit(moved, coefficient)) * other).sum(-1)
 
     test = stats.permutation_test(
-        (x,), statistic, permutation_type="pairings", vectorized=True, n_resamples=resamples, rng=generator
-    )
-    return Correlation(coefficient, found, float(low), float(high), float(test.pvalue), languages)
+        (one if control else x,), statistic, permutation_type="pairings", vectorized=True, n_resamples=resamples,
+        rng=generator,
+    )  # fmt: skip
+    return Correlation(coefficient, found, float(low), float(high), float(test.pvalue), languages, named)
 
 
-def _unit(values: np.ndarray, coefficient: Coefficient) -> np.ndarray:
+def _unit(values: np.ndarray, coefficient: Coefficient, control: np.ndarray | None = None) -> np.ndarray:
     """What the coefficient correlates, as a vector of length 1: the coefficient is the product of two such.
 
     Args:
         values: ``(…, languages)``.
         coefficient: the values themselves, their ranks, or the signs of all differences (Kendall's tau-b).
+        control: ``(…, languages, quantities)``: what the quantities explain linearly is taken off.
 
     Returns:
-        ``(…, m)``; NaN where all values are equal.
+        ``(…, m)``; NaN where all values are equal, or explained.
     """
     if coefficient == "kendall":
         first, second = np.triu_indices(values.shape[-1], 1)
@@ -105,5 +122,10 @@ def _unit(values: np.ndarray, coefficient: Coefficient) -> np.ndarray:
     else:
         vectors = stats.rankdata(values, axis=-1) if coefficient == "spearman" else values
         vectors = vectors - vectors.mean(axis=-1, keepdims=True)
+        if control is not None and control.shape[-1]:
+            known = stats.rankdata(control, axis=-2) if coefficient == "spearman" else control
+            known = known - known.mean(axis=-2, keepdims=True)
+            explained = known @ (np.linalg.pinv(known) @ vectors[..., None])
+            vectors = vectors - explained[..., 0]
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, length, out=np.full_like(vectors, np.nan), where=length > 1e-12)
+    return np.divide(vectors, length, out=np.full_like(vectors, np.nan), where=length > 1e-9)

@@ -1,0 +1,66 @@
+"""``crosslens correlate``: transfer gap against similarity."""
+
+import click
+
+from crosslens.cli.options import split_names
+from crosslens.cli.results import read_paths
+
+
+@click.command("correlate")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Of similarity.")
+@click.option(
+    "--layers", type=click.Choice(["mean", "each"]), default="mean", show_default=True,
+    help="The mean over all layers, or layer by layer.",
+)  # fmt: skip
+@click.option(
+    "--control",
+    metavar="NAMES",
+    help="Partial correlation beyond length-ratio, fertility or test-size of the languages.",
+)
+@click.option(
+    "--coefficient", type=click.Choice(["spearman", "pearson", "kendall"]), default="spearman", show_default=True
+)
+@click.option("--csv", "file", metavar="FILE", help="Write the table.")
+def command(
+    paths: tuple[str, ...], measures: str, layers: str, control: str | None, coefficient: str, file: str | None
+) -> None:
+    """Do languages that are represented alike transfer better? From the results in PATHS (files, folders, stores).
+
+    The gap is the same-language score minus the cross-language score of the reference, so a similarity that goes with
+    good transfer correlates negatively. Intervals are by bootstrap over languages, p by permuting them.
+    """
+    from crosslens.files import refuse_existing, write_text
+
+    if file:
+        refuse_existing(file, what="--csv")
+
+    import pandas as pd
+
+    from crosslens.cli.show import print_table, say
+    from crosslens.similarity.transfer import correlations
+
+    found = correlations(
+        read_paths(paths), measures=split_names(measures), layers=layers,
+        control=split_names(control) if control else (), coefficient=coefficient,
+    )  # fmt: skip
+    rows = [
+        {
+            "task": its.task, "source": its.source, "similarity of": its.state, "measure": its.measure,
+            "layer": "mean" if its.layer is None else str(its.layer), "languages": len(its.found.languages),
+            coefficient: its.found.value, "low": its.found.low, "high": its.found.high, "p": its.found.p,
+        }
+        for its in found
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    if file:
+        write_text(file, table.to_csv(index=False))
+    beyond = f", beyond {control}" if control else ""
+    print_table(
+        table.set_index(["task", "source", "similarity of", "measure", "layer"]),
+        title=f"transfer gap and similarity over languages{beyond}",
+        decimals=3,
+        note="negative: languages that are represented alike transfer better",
+    )
+    for warning in dict.fromkeys(its.found.warning for its in found if its.found.warning):
+        say(warning)

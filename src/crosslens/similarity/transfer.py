@@ -1,0 +1,149 @@
+"""Transfer gap against similarity, from records alone (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
+
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportCallIssue=false
+# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false
+# (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from crosslens.data.records import Results
+from crosslens.errors import RequestError, suggest
+from crosslens.similarity.correlate import Coefficient, Correlation, correlate
+from crosslens.tasks import find_task
+
+if TYPE_CHECKING:
+    import pandas
+
+Layers = Literal["mean", "each"]
+
+CONFOUNDS: Mapping[str, tuple[str, Callable[[dict], float]]] = {
+    "length-ratio": ("the target's words over those of the source's parallel sentences",
+                     lambda tags: tags["length"] / tags["source_length"]),
+    "fertility": ("subwords a word in the target's parallel sentences", lambda tags: tags["subwords"] / tags["length"]),
+    "test-size": ("words, or spans, that the target's score is taken over", lambda tags: tags["n"]),
+}  # fmt: skip
+"""What similarity and gap may both hang on: what it is, and how the records say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """A correlation, and of what.
+
+    Attributes:
+        task: whose gap.
+        source: the language trained on.
+        encoder: its name.
+        state: whose similarity: ``pretrained``, or ``fine-tuned`` for the same task and source.
+        measure: of similarity.
+        layer: None: the mean of all.
+        found: over target languages.
+    """
+
+    task: str
+    source: str
+    encoder: str
+    state: str
+    measure: str
+    layer: int | None
+    found: Correlation
+
+
+def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
+    """The reference's gap to each target language: same-language mean minus the target's own score, in points.
+
+    Args:
+        results: records of scores; those of encoders with layers drawn anew or frozen are passed over.
+        task: its name.
+        source: the language trained on.
+        encoder: its name; None: whichever.
+
+    Raises:
+        RequestError: when the records hold no score of the task in the source language, or none in another.
+    """
+    frame = _reference(results, encoder).filter(task=task, source=source, metric=find_task(task).metric).to_pandas()
+    means = frame[frame["measure"].isna()].groupby("target")["value"].mean().to_dict()
+    if source not in means or len(means) < 2:
+        raise RequestError(f"these results have no {task} scores of {source} models in {source} and another language")
+    return {str(target): means[source] - value for target, value in means.items() if target != source}
+
+
+def correlations(
+    results: Results,
+    *,
+    measures: Sequence[str] = ("cka",),
+    layers: Layers = "mean",
+    control: Sequence[str] = (),
+    coefficient: Coefficient = "spearman",
+) -> list[Correlated]:
+    """The correlation of gap and similarity for every task, source, encoder and measure that records hold.
+
+    A gap goes with the similarity of the pretrained encoder, and with that of the models fine-tuned for its task and
+    source, where there is either.
+
+    Args:
+        results: scores and similarities, of a study or put together.
+        measures: of similarity.
+        layers: ``mean``: over all, the embeddings among them; ``each``: layer by layer.
+        control: names from `CONFOUNDS`.
+        coefficient: rank correlation unless said otherwise.
+
+    Raises:
+        RequestError: for a confound that there is not, or that the records do not say; when the records hold nothing
+            to correlate; with too few languages.
+    """
+    for name in control:
+        if name not in CONFOUNDS:
+            raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
+    found = []
+    for (task, source, encoder), scores in results.groups("task", "source", "encoder"):
+        if task is None or scores.records["measure"].null_count == 0:
+            continue
+        gaps = transfer_gaps(scores, task=task, source=source)
+        sizes = scores.filter(metric=find_task(task).metric).to_pandas().groupby("target")["n"].mean().to_dict()
+        for state, whose in (("pretrained", None), ("fine-tuned", task)):
+            similar = _reference(results, encoder).filter(metric="similarity", source=source, task=whose)
+            for measure in measures:
+                frame = similar.filter(measure=measure).to_pandas()
+                frame = frame[frame["target"] != source]
+                if frame.empty:
+                    continue
+                confounds = {name: _confound(name, frame, sizes) for name in control}
+                for layer, its in _by_layer(frame, layers):
+                    values = its.groupby("target")["value"].mean().to_dict()
+                    how = correlate(gaps, values, control=confounds, coefficient=coefficient)
+                    found.append(Correlated(task, source, encoder, state, measure, layer, how))
+    if not found:
+        raise RequestError(
+            f"these results hold no scores and similarities ({', '.join(measures)}) of one source and encoder",
+            hint="put those of `crosslens finetune` and `crosslens compare` together, or name a study's folder",
+        )
+    return found
+
+
+def _reference(results: Results, encoder: str | None) -> Results:
+    """The records of encoders that nothing was done to before training."""
+    whole = results if encoder is None else results.filter(encoder=encoder)
+    conditions = (json.loads(tags).get("condition", "reference") for tags in whole.records["tags"].to_pylist())
+    return Results(whole.records.filter([condition == "reference" for condition in conditions])).filter(ablation=None)
+
+
+def _by_layer(frame: "pandas.DataFrame", layers: Layers) -> "Iterator[tuple[int | None, pandas.DataFrame]]":
+    if layers == "mean":
+        yield None, frame
+    else:
+        yield from ((int(layer), its) for layer, its in frame.groupby("layer"))
+
+
+def _confound(name: str, frame: "pandas.DataFrame", sizes: dict[str, float]) -> dict[str, float]:
+    values = {}
+    for target, text in zip(frame["target"], frame["tags"], strict=True):
+        try:
+            values[target] = CONFOUNDS[name][1]({**json.loads(text), "n": sizes.get(target)})
+        except KeyError as missing:
+            raise RequestError(
+                f"these records do not say the {missing.args[0]} that {name} needs", hint="compare once more"
+            ) from None
+    return {target: value for target, value in values.items() if value is not None}
