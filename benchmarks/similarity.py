@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import torch
+from ratios import Rates, seconds
 
 import crosslens
 from crosslens.data.corpus import Corpus
@@ -19,7 +20,6 @@ from crosslens.encoders.represent import represent
 from crosslens.similarity.compare import compare
 from crosslens.similarity.retrieval import retrieval_csls
 from crosslens.translations import load_parallel
-from ratios import Rates, seconds
 
 LANGUAGES = ("ar", "cs", "de", "es", "fi", "fr", "hi", "id", "it", "ja", "pl", "pt", "ru", "tr", "zh")
 SENTENCES, TURNS = 200, 3
@@ -47,11 +47,11 @@ def encoding(encoder, parallel):
     """Reading, and the whole comparison of English with all others."""
     rates = Rates("one at a time")
     languages = [language for language in parallel.languages if language != "en"]
+    corpus = parallel["de"]
     for _ in range(TURNS):
-        corpus = parallel["de"]
-        _, took = seconds(lambda: one_at_a_time(encoder, corpus))
+        took, _ = seconds(lambda: one_at_a_time(encoder, corpus))
         rates.add("one at a time", "vectors of all layers", len(corpus), took)
-        ours, took = seconds(lambda: represent(encoder, corpus))
+        took, ours = seconds(lambda: represent(encoder, corpus))
         rates.add("crosslens", "vectors of all layers", len(corpus), took)
 
         def naive():
@@ -62,9 +62,9 @@ def encoding(encoder, parallel):
             return np.asarray(found)
 
         what = f"CKA of {len(languages)} pairs"
-        expected, took = seconds(naive)
+        took, expected = seconds(naive)
         rates.add("one at a time", what, 2 * len(languages) * len(corpus), took)
-        ours, took = seconds(lambda: compare(encoder, parallel, pairs=[f"en-{x}" for x in languages], measures=["cka"]))
+        took, ours = seconds(lambda: compare(encoder, parallel, pairs=[f"en-{x}" for x in languages], measures=["cka"]))
         rates.add("crosslens", what, 2 * len(languages) * len(corpus), took)
         differ = np.abs(np.asarray(ours.records["value"]).reshape(expected.shape) - expected).max()
     rates.print()
@@ -113,8 +113,8 @@ def csls():
         return ((there == np.arange(n)).mean() + (back == np.arange(n)).mean()) / 2
 
     for turn in range(TURNS + 1):
-        its, theirs = seconds(with_faiss)
-        found, ours = seconds(lambda: retrieval_csls(X, Y))
+        theirs, its = seconds(with_faiss)
+        ours, found = seconds(lambda: retrieval_csls(X, Y))
         if turn:  # the first warms both up
             rates.add("faiss", f"CSLS, {n:,} x {n:,}, width {d}", n, theirs)
             rates.add("crosslens", f"CSLS, {n:,} x {n:,}, width {d}", n, ours)

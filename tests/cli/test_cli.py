@@ -1,12 +1,17 @@
 import csv
+import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from conftest import SENTENCES
 from crosslens import cli
 from crosslens.data.conllu import read, write
+from crosslens.data.records import Record, Results
 
 
 def rows_of(path):
@@ -100,6 +105,56 @@ def test_similarity(run, tiny_bert):
     assert {(row["ablation"], row["n"], row["measure"]) for row in rows} == {("0-4", "4", "cka")}
 
 
+def test_similarity_with_nulls_intervals_and_vectors(run, tiny_bert):
+    asked = ("--measure", "cka,retrieval", "--null", "shuffled,length-matched,untrained", "--intervals")
+    words = ("--pairs", "en-fr", "--out", "sim", "--export", "vectors", "--pooling", "first", "--device", "cpu")
+    status, shown, said = run("compare", tiny_bert, *asked, *words)
+    assert status == 0, said
+    assert "0-4 en-fr retrieval_length_matched" in shown
+    rows = rows_of("sim/results.csv")
+    assert len(rows) == 2 * 5 * 6
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows if row["low"])
+    vectors = np.load("vectors/fr.npy")
+    assert vectors.shape == (5, 6, 32)
+    assert sorted(path.name for path in Path("vectors").iterdir()) == ["en.npy", "fr.npy"]
+    status, _, said = run("compare", tiny_bert, *words)
+    assert (status, "--out: sim exists already" in said) == (2, True)
+
+
+def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
+    for language, lines in SENTENCES.items():
+        (tmp_path / f"dev.{language}").write_text("\n".join(lines) + "\n", "utf-8")
+    corpus = ("--corpus", "en=dev.en,fr=dev.fr", "--pairs", "en-en,en-fr", "--measure", "cka", "--device", "cpu")
+    words = ("--against", tiny_bert, "--export", "vectors", "--out", "sim")
+    status, shown, said = run("compare", tiny_bert, *corpus, *words)
+    assert status == 0, said
+    assert f"similarity of 6 parallel sentences, {tiny_bert} and {tiny_bert}" in shown
+    rows = [row for row in rows_of("sim/results.csv") if row["target"] == "en"]
+    assert [float(row["value"]) for row in rows] == pytest.approx([1.0] * 5)
+
+
+def test_gap_against_similarity(run, tmp_path):
+    gaps = {"de": 4, "fr": 5, "hi": 20, "ru": 10, "zh": 22}
+    scores = [Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, n=9)]
+    for target, gap in gaps.items():
+        scores.append(dataclasses.replace(scores[0], target=target, value=90.0 - gap))
+        scores.append(
+            Record(encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=1 / gap)
+        )
+    Results.of(scores).write(tmp_path / "results.csv")
+    status, shown, said = run("correlate", "results.csv", "--csv", "table.csv")
+    assert status == 0, said
+    assert "pos en pretrained cka mean" in shown
+    assert "−1.000" in shown
+    assert "5 languages are too few to say anything" in said
+    assert rows_of("table.csv")[0]["languages"] == "5"
+    status, _, said = run("correlate", "results.csv", "--control", "fertility")
+    assert (status, "do not say the subwords that fertility needs" in said) == (2, True)
+    status, _, said = run("correlate", "results.csv", "--measure", "rsa")
+    assert (status, "hold no scores and similarities (rsa)" in said) == (2, True)
+    assert run("correlate", "none")[0] == 2
+
+
 def test_results_are_put_together(run, tiny_bert):
     assert finetune(run, tiny_bert, out="all/reference")[0] == 0
     assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0
@@ -169,6 +224,12 @@ WRONG = {
     "an unknown language": (["compare", "@", "--pairs", "en-xx"], "has no 'xx'"),
     "a pair that is none": (["compare", "@", "--pairs", "enfr"], "is no pair of languages"),
     "an unknown measure": (["compare", "@", "--pairs", "en-fr", "--measures", "ckaa"], "did you mean 'cka'"),
+    "an unknown null": (["compare", "@", "--pairs", "en-fr", "--null", "shuffle"], "did you mean 'shuffled'"),
+    "an unknown pooling": (["compare", "@", "--pairs", "en-fr", "--pooling", "max"], "'max' is not one of 'mean'"),
+    "no language of origin": (["compare", "@", "--pairs", "en-fr", "--original", "de"], "written in 'de'"),
+    "a parallel corpus that is none": (
+        ["compare", "@", "--corpus", "flores/dev", "--pairs", "en-fr"], "names no parallel corpus",
+    ),
     "a model that is none": (["evaluate", "@", "--test", "ud/fr_pud"], "has no crosslens.json"),
     "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small"),
     "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),

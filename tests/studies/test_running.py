@@ -327,6 +327,19 @@ def test_sigterm_saves_the_training_and_the_same_call_goes_on(study, treebanks, 
     assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
 
 
+def test_asked_to_stop_while_it_evaluates_no_other_run_is_begun(study, treebanks, tmp_path, monkeypatch):
+    asked = []
+
+    def interrupted(*its, **more):
+        asked.append(its)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(executing, "evaluate", interrupted)
+    report = run(study, tmp_path, treebanks)
+    assert (report.stopped, len(asked), Store(tmp_path).ids()) == (True, 1, [])
+    assert not report.failed
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 forks = multiprocessing.get_context("forkserver")

@@ -48,13 +48,11 @@ def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     scores = torch.from_numpy(cosines)
     k = min(NEIGHBOURS, len(cosines))
     near = [scores.topk(k, dim=dim, sorted=False).values.mean(dim).numpy() for dim in (1, 0)]
-    # What a sentence's own neighbours have in common changes nothing for it, so it need not be taken off.
+    # A constant of the whole row (or column) changes nothing for its own sentence, so one subtraction each suffices.
     cosines -= near[1] / 2
-    there = _nearest(cosines)[0]
-    cosines += near[1] / 2
+    there = _nearest(cosines, axis=1)
     cosines -= near[0][:, None] / 2
-    back = _nearest(cosines)[1]
-    return float((there.mean() + back.mean()) / 2)
+    return float((there.mean() + _nearest(cosines, axis=0).mean()) / 2)
 
 
 def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -75,8 +73,7 @@ def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     scores = _raw_cosines(X, Y)
     if scores is None:
         return float("nan")
-    there, back = _nearest(scores)
-    return float((there & back).mean())
+    return float((_nearest(scores, axis=1) & _nearest(scores, axis=0)).mean())
 
 
 def cosine(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -122,14 +119,13 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
 def _hits(scores: np.ndarray | None) -> float:
     if scores is None:
         return float("nan")
-    there, back = _nearest(scores)
-    return float((there.mean() + back.mean()) / 2)
+    return float((_nearest(scores, axis=1).mean() + _nearest(scores, axis=0).mean()) / 2)
 
 
-def _nearest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``(n,)`` each: whether a sentence's translation is nearer than all others, from X to Y and from Y to X."""
+def _nearest(scores: np.ndarray, *, axis: int) -> np.ndarray:
+    """``(n,)``: whether a sentence's translation is nearer than all others, among the rows' (1) or columns' (0)."""
     own = np.diag(scores).copy()
     np.fill_diagonal(scores, -np.inf)
-    there, back = own > scores.max(axis=1), own > scores.max(axis=0)
+    nearest = own > scores.max(axis=axis)
     np.fill_diagonal(scores, own)
-    return there, back
+    return nearest

@@ -23,4 +23,7 @@ class Serial:
     def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
         """Do runs in their order."""
         for run in runs:
-            yield execute(run, around)
+            outcome = execute(run, around)
+            yield outcome
+            if outcome.state == "stopped":  # it was this process that was asked to
+                raise KeyboardInterrupt
