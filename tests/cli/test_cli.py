@@ -155,6 +155,35 @@ def test_gap_against_similarity(run, tmp_path):
     assert run("correlate", "none")[0] == 2
 
 
+def test_tables_for_a_paper(run, tiny_bert):
+    assert finetune(run, tiny_bert, out="all/reference")[0] == 0
+    assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0
+    status, shown, said = run("report", "all", "--out", "report", "--beside", "muller2021")
+    assert status == 0, said
+    assert "Δ 1-2" in shown
+    assert "ours − theirs" in shown
+    files = sorted(path.name for path in Path("report").iterdir())
+    assert files == sorted(
+        [
+            f"{name}.{ending}"
+            for name in ("layer-deltas", "by-target-pos", "layer-sets")
+            for ending in ("csv", "md", "tex")
+        ]
+        + ["tables.tex"]
+    )
+    first = {path.name: path.read_bytes() for path in Path("report").iterdir()}
+    assert run("report", "all", "--out", "again", "--beside", "muller2021")[0] == 0
+    assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == first
+    for words, message in (
+        (["report", "all", "--out", "report"], "report exists already"),
+        (["report", "all", "--out", "x", "--beside", "muler"], "no numbers of 'muler'"),
+        (["report", "nothing", "--out", "x"], "no such results file"),
+    ):
+        status, _, said = run(*words)
+        assert (status, message in said) == (2, True)
+    assert not Path("x").exists()
+
+
 def test_results_are_put_together(run, tiny_bert):
     assert finetune(run, tiny_bert, out="all/reference")[0] == 0
     assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0

@@ -1,9 +1,15 @@
 """``crosslens correlate``: transfer gap against similarity."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crosslens.cli.options import split_names
 from crosslens.cli.results import read_paths
+
+if TYPE_CHECKING:
+    from crosslens.similarity.correlate import Coefficient
+    from crosslens.similarity.transfer import Layers
 
 
 @click.command("correlate")
@@ -23,8 +29,9 @@ from crosslens.cli.results import read_paths
 )
 @click.option("--csv", "file", metavar="FILE", help="Write the table.")
 def command(
-    paths: tuple[str, ...], measures: str, layers: str, control: str | None, coefficient: str, file: str | None
-) -> None:
+    paths: tuple[str, ...], measures: str, layers: "Layers", control: str | None, coefficient: "Coefficient",
+    file: str | None,
+) -> None:  # fmt: skip
     """Do languages that are represented alike transfer better? From the results in PATHS (files, folders, stores).
 
     The gap is the same-language score minus the cross-language score of the reference, so a similarity that goes with

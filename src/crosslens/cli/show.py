@@ -19,6 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from crosslens.numbers import duration, plain, signed
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
     from crosslens.data.records import Results
+    from crosslens.report.tables import Table as ReportTable
 
 
 def _writing(column: str, kind: str) -> Callable[..., str]:
@@ -79,6 +81,32 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
         group.append(name)
         used += width
     yield group
+
+
+LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
+"""Level of a difference -> its style, readable on dark and light."""
+
+
+def print_report(table: "ReportTable", *, std: bool = False) -> None:
+    """Print a paper's table: differences coloured by the paper's thresholds."""
+    from crosslens.report.writing import number
+
+    console = Console(emoji=False)
+    console = Console(width=console.width if console.is_terminal else 10_000, emoji=False)
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
+    drawn.add_column("", no_wrap=True)
+    for head in table.head:
+        drawn.add_column(Text(head), justify="right", no_wrap=True)
+    for title, rows in table.groups.items():
+        drawn.add_row(Text(title, style="italic"))
+        for row in rows:
+            style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
+            cells = [Text(number(cell, std=std), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
+            drawn.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
+    console.print(drawn)
+    console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
+    for place, note in enumerate(table.notes, start=1):
+        console.print(f"[{place}] {note}", highlight=False, markup=False, soft_wrap=True)
 
 
 def say(text: str) -> None:

@@ -5,7 +5,7 @@
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from crosslens.errors import RequestError
 
@@ -43,6 +43,29 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
                 f"one table cannot hold several {column}s: {values}", hint=f"filter({column}=…) picks one"
             )
     source = frame["source"].iloc[0]
+    values = values_by_seed(frame).groupby(level=["target", "corpus"], sort=False).mean()
+    targets = values.index.get_level_values("target")
+    unknown = (targets == UNKNOWN) | bool(pd.isna(source))
+    same = (targets == source) & ~unknown
+    blocks = []
+    for block, title in ((values[same], SAME), (values[~same & ~unknown], CROSS)):
+        if len(block):
+            mean = pd.DataFrame([block.mean()], index=pd.MultiIndex.from_tuples([(title, "")], names=block.index.names))
+            blocks += [block.sort_index(), mean]
+    return pd.concat([*blocks, values[unknown]])
+
+
+def values_by_seed(
+    frame: "pandas.DataFrame", *, compared: Literal["reference", "nothing"] = "reference"
+) -> "pandas.DataFrame":
+    """Scores of one task and source, seed by seed: ``(target, corpus, seed)`` by condition.
+
+    Args:
+        frame: records of scores.
+        compared: ``reference``: the other conditions are differences to it within a seed, and headed ``Δ``.
+    """
+    import pandas as pd
+
     tags = [json.loads(text) for text in frame["tags"]]
     frame = frame.assign(
         target=frame["target"].fillna(UNKNOWN),
@@ -59,21 +82,15 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
         named = f", {rule}" if len(rules) > 1 else ""
         its = scores[rule]
         others = sorted((name for name in its.columns if name != "reference"), key=_by_size)
-        if "reference" in its.columns:  # differences within a seed: one that only the other has says nothing of them
-            columns[f"reference{named}"] = its["reference"]
-            columns |= {f"Δ {name}{named}": its[name] - its["reference"] for name in others}
-        else:
+        if "reference" not in its.columns:
             columns |= {f"{name}{named}": its[name] for name in others}
-    values = pd.DataFrame(columns).groupby(level=["target", "corpus"], sort=False).mean()
-    targets = values.index.get_level_values("target")
-    unknown = (targets == UNKNOWN) | bool(pd.isna(source))
-    same = (targets == source) & ~unknown
-    blocks = []
-    for block, title in ((values[same], SAME), (values[~same & ~unknown], CROSS)):
-        if len(block):
-            mean = pd.DataFrame([block.mean()], index=pd.MultiIndex.from_tuples([(title, "")], names=block.index.names))
-            blocks += [block.sort_index(), mean]
-    return pd.concat([*blocks, values[unknown]])
+            continue
+        columns[f"reference{named}"] = its["reference"]
+        for name in others:  # within a seed: one that only the other has says nothing of the difference
+            difference = compared == "reference"
+            value = its[name] - its["reference"] if difference else its[name]
+            columns[f"{'Δ ' if difference else ''}{name}{named}"] = value
+    return pd.DataFrame(columns)
 
 
 def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":

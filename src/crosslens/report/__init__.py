@@ -1,0 +1,1 @@
+"""Tables and figures for papers, from records alone."""
