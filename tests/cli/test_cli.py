@@ -163,17 +163,13 @@ def test_tables_for_a_paper(run, tiny_bert):
     assert "Δ 1-2" in shown
     assert "ours − theirs" in shown
     files = sorted(path.name for path in Path("report").iterdir())
-    assert files == sorted(
-        [
-            f"{name}.{ending}"
-            for name in ("layer-deltas", "by-target-pos", "layer-sets")
-            for ending in ("csv", "md", "tex")
-        ]
-        + ["tables.tex"]
-    )
-    first = {path.name: path.read_bytes() for path in Path("report").iterdir()}
+    names = ("by-target-pos", "layer-deltas", "layer-sets")
+    tables = [f"{name}.{ending}" for name in names for ending in ("csv", "md", "tex")]
+    figures = [f"layers-by-target.{ending}" for ending in ("pdf", "png", "svg")]
+    assert files == sorted([*tables, *figures, "tables.tex"])
     assert run("report", "all", "--out", "again", "--beside", "muller2021")[0] == 0
-    assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == first
+    for name in set(files) - {"layers-by-target.pdf"}:  # whose objects stand in any order
+        assert Path("report", name).read_bytes() == Path("again", name).read_bytes()
     for words, message in (
         (["report", "all", "--out", "report"], "report exists already"),
         (["report", "all", "--out", "x", "--beside", "muler"], "no numbers of 'muler'"),

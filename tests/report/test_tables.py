@@ -131,9 +131,7 @@ def test_a_paper_that_there_is_not():
 def test_correlations_have_their_p(records):
     its = {"encoder": "e", "source": "en", "measure": "cka", "layer": 0, "metric": "similarity"}
     similar = [
-        Record(
-            encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=value, tags=tags
-        )
+        Record(**its, target=target, value=value, tags={"condition": "reference"})
         for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))
     ]
     assert correlation(records) == []

@@ -23,7 +23,7 @@ COMMANDS = {
     "status": "How far the studies in a folder are.",
     "explain": "What determines a run, and how its neighbour differs.",
     "results": "Put results files together, and print or convert them.",
-    "report": "Tables for a paper, with the published numbers beside ours.",
+    "report": "Tables and figures for a paper, the published numbers beside ours.",
     "pretrain": "Pretrain a masked language model from a settings file.",
     "encoders": "Get and inspect encoders.",
     "data": "Get treebanks.",

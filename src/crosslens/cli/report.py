@@ -8,17 +8,19 @@ from crosslens.cli.results import read_paths
 
 @click.command("report")
 @click.argument("paths", nargs=-1, required=True)
-@out_option("Folder for the tables")
+@out_option("Folder for tables and figures")
 @click.option(
     "--beside", metavar="PAPER", help="Put a paper's numbers and the differences to them under ours: muller2021."
 )
 @click.option("--std", is_flag=True, help="With standard deviations over seeds.")
 def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> None:
-    """Write the papers' tables of the results in PATHS (files, folders, stores of runs).
+    """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 
     In OUT each table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex shows
-    all of them. From records alone: the same records give the same bytes.
+    all of them. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`. All of it comes from the
+    records alone.
     """
+    from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
     from crosslens.report.published import find_paper
 
@@ -26,10 +28,12 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> 
     paper = find_paper(beside) if beside else None
 
     from crosslens.cli.show import print_report, say
+    from crosslens.report.figures import write_figures
     from crosslens.report.tables import all_tables
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
-    tables = all_tables(read_paths(paths), beside=paper)
+    results = read_paths(paths)
+    tables = all_tables(results, beside=paper)
     with new_folder(out) as folder:
         for table in tables:
             for ending, text in (
@@ -37,5 +41,10 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> 
             ):  # fmt: skip
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
         (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
+        try:
+            figures = write_figures(results, folder)
+        except RequestError as missing:
+            figures = []
+            say(str(missing))
     print_report(tables[0], std=std)
-    say(f"{', '.join(table.name for table in tables)}: {out}")
+    say(f"{out}: {', '.join([*(table.name for table in tables), *figures])}")

@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from crosslens.data.chart import score_chart, similarity_chart
 from crosslens.data.table import score_table, similarity_table
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import write_bytes
 
 if TYPE_CHECKING:
+    import altair
     import pandas
 
 
@@ -142,6 +144,22 @@ class Results:
         """
         make = similarity_table if len(self) and not self.records["measure"].null_count else score_table
         return make(self.to_pandas())
+
+    def plot(self) -> "altair.LayerChart":
+        """What a person looks at first: a heat map of what layers cost each target, or else similarity by layer.
+
+        Raises:
+            RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
+        """
+        make = similarity_chart if len(self) and not self.records["measure"].null_count else score_chart
+        return make(self.to_pandas())
+
+    def _repr_html_(self) -> str:
+        """The table where there is one, else the first records: what a notebook shows."""
+        try:
+            return self.table().to_html(float_format="%.2f", na_rep="–")
+        except RequestError:
+            return self.to_pandas().head(20).to_html()
 
     def write(self, path: str | Path) -> None:
         """Write to ``.csv``, ``.parquet`` or ``.json`` (records), whole or not at all.

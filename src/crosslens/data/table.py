@@ -70,7 +70,7 @@ def values_by_seed(
     frame = frame.assign(
         target=frame["target"].fillna(UNKNOWN),
         corpus=[its.get("corpus", "") for its in tags],
-        condition=_conditions(frame, tags),
+        condition=conditions_of(frame),
         rule=[its.get("training_selection", "") for its in tags],
     )
     rules = list(dict.fromkeys(frame["rule"]))
@@ -105,17 +105,16 @@ def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     frame = frame[frame["measure"].notna()]
     if frame.empty:
         raise RequestError("these results hold no similarities")
-    tags = [json.loads(text) for text in frame["tags"]]
-    frame = frame.assign(pair=frame["source"] + "-" + frame["target"], condition=_conditions(frame, tags))
+    frame = frame.assign(pair=frame["source"] + "-" + frame["target"], condition=conditions_of(frame))
     index = ["pair", "measure"] if frame["condition"].nunique() == 1 else ["condition", "pair", "measure"]
     table = frame.pivot_table(index=index, columns="layer", values="value", sort=False)
     return table[sorted(table.columns)]
 
 
-def _conditions(frame: "pandas.DataFrame", tags: list[dict]) -> list[str]:
+def conditions_of(frame: "pandas.DataFrame") -> list[str]:
     """What was done to each record's encoder; records of older versions say the layers drawn anew alone."""
     layers = frame["ablation"].fillna("reference")
-    return [its.get("condition", other) for its, other in zip(tags, layers, strict=True)]
+    return [json.loads(text).get("condition", other) for text, other in zip(frame["tags"], layers, strict=True)]
 
 
 def _by_size(condition: str) -> tuple[int, list[int], str]:
