@@ -125,12 +125,13 @@ def test_commands_in_the_docs_exist():
             assert {w.partition("=")[0] for w in words if w.startswith("--")} <= known, line
 
 
-@pytest.mark.parametrize(("task", "rows"), [("pos", 70), ("parsing", 40), ("ner", 18)])
+@pytest.mark.parametrize(("task", "rows"), [("pos", 70), ("parsing", 40), ("ner", 18), ("similarity", 200)])
 def test_the_tables_of_results_are_what_their_script_prints(capsys, task, rows):
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "results" / "tables.py")
+    script = "similarity" if task == "similarity" else "tables"
+    spec = importlib.util.spec_from_file_location(script, ROOT / "docs" / "results" / f"{script}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.main(task)
+    module.main(*([] if task == "similarity" else [task]))
     page = (ROOT / "docs" / "results" / f"{task}-real-encoder.md").read_text("utf-8")
     tables = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert len(tables) > rows
