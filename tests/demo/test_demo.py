@@ -4,11 +4,11 @@ import pytest
 
 from crosslens.data.records import Record, Results
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
-from crosslens.demo.finding import Estimate, describe, describe_correlation, effects, similarity_means
 from crosslens.demo.page import make_page
 from crosslens.errors import RequestError, WorkError
 from crosslens.lab.laboratory import LaboratorySettings
 from crosslens.lab.presets import LANGUAGES, PRESETS
+from crosslens.report.finding import Estimate, describe, describe_correlation, effects, similarity_means
 from crosslens.studies.study import Condition
 
 LAYERS = ("1-2", "3-4", "5-6", "1-6", "0-6")

@@ -3,7 +3,7 @@
 import pytest
 
 from crosslens.demo.demo import lab_demo, run_demo
-from crosslens.demo.finding import effects
+from crosslens.report.finding import effects
 from crosslens.studies.study import Condition
 
 SEEDS = 3

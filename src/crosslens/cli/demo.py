@@ -22,11 +22,11 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.catalogue import cache_folder
     from crosslens.cli.show import print_table, progress, say
     from crosslens.demo.demo import lab_demo, real_demo, run_demo
-    from crosslens.demo.finding import describe, describe_correlation, describe_similarity, effects, similarity_means
     from crosslens.demo.page import make_page
     from crosslens.errors import RequestError
     from crosslens.files import write_text
     from crosslens.lab.laboratory import USUAL
+    from crosslens.report.finding import describe, describe_correlation, describe_similarity, effects, similarity_means
 
     if real and preset:
         raise RequestError("--real has real languages, and --preset names artificial ones", hint="leave one out")

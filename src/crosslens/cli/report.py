@@ -1,9 +1,27 @@
 """``crosslens report``: tables for a paper, from records."""
 
+from pathlib import Path
+
 import click
 
 from crosslens.cli.options import out_option
 from crosslens.cli.results import read_paths
+
+TAIL = 12
+"""Lines of a run's log that the page keeps."""
+
+
+def _runs(paths: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """What stores know of their runs beyond the records: the command that repeats each, and the end of its log."""
+    from crosslens.studies.store import Store, is_store
+
+    known: dict[str, dict[str, str]] = {}
+    for store in (Store(path) for path in paths if is_store(Path(path))):
+        for run in store.ids():
+            log = (store.path(run) / "log.txt").read_text("utf-8").splitlines()
+            repeat = store.describe(run).get("repeat")
+            known[run] = {"log": "\n".join(log[-TAIL:]), **({"repeat": repeat} if repeat else {})}
+    return known
 
 
 @click.command("report")
@@ -12,13 +30,14 @@ from crosslens.cli.results import read_paths
 @click.option(
     "--beside", metavar="PAPER", help="Put a paper's numbers and the differences to them under ours: muller2021."
 )
+@click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
 @click.option("--std", is_flag=True, help="With standard deviations over seeds.")
-def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> None:
+def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, std: bool) -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 
-    In OUT each table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex shows
-    all of them. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`. All of it comes from the
-    records alone.
+    OUT/index.html is one page that needs no network: what was found, tables that answer clicks, every number with its
+    run. Each table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all.
+    Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`. All comes from the records alone.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
@@ -29,6 +48,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> 
 
     from crosslens.cli.show import print_report, say
     from crosslens.report.figures import write_figures
+    from crosslens.report.finding import findings
+    from crosslens.report.page import make_page
     from crosslens.report.tables import all_tables
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
@@ -41,10 +62,12 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, std: bool) -> 
             ):  # fmt: skip
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
         (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
+        page = make_page(results, title=title, findings=findings(results), runs=_runs(paths))
+        (folder / "index.html").write_text(page, "utf-8")
         try:
             figures = write_figures(results, folder)
         except RequestError as missing:
             figures = []
             say(str(missing))
     print_report(tables[0], std=std)
-    say(f"{out}: {', '.join([*(table.name for table in tables), *figures])}")
+    say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

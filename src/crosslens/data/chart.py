@@ -49,7 +49,7 @@ def similarity_chart(frame: "pandas.DataFrame", *, measure: str = "cka") -> "alt
     frame = frame[(frame["source"] != frame["target"]) & frame["value"].notna()]
     if frame.empty:
         raise RequestError(f"these results hold no {measure} of two languages")
-    frame = frame.assign(encoder=_encoders(frame), pairs=frame["measure"].str.removeprefix(measure).map(NULLS))
+    frame = frame.assign(encoder=encoder_states(frame), pairs=frame["measure"].str.removeprefix(measure).map(NULLS))
     grouped = frame.groupby(["encoder", "pairs", "layer"], sort=False)["value"]
     table = grouped.agg(value="mean", low=lambda v: v.quantile(0.1), high=lambda v: v.quantile(0.9), n="size")
     table = table.reset_index()
@@ -131,7 +131,7 @@ def styled(chart: Any) -> Any:
     return chart.properties(config=config)
 
 
-def _encoders(frame: "pandas.DataFrame") -> list[str]:
+def encoder_states(frame: "pandas.DataFrame") -> list[str]:
     """Whose similarity a record is: ``pretrained``, ``untrained``, ``fine-tuned for pos``, ``1-2, fine-tuned …``."""
     names = []
     several = frame["encoder"].nunique() > 1

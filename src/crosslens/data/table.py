@@ -5,7 +5,8 @@
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
 import json
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from crosslens.errors import RequestError
 
@@ -71,7 +72,7 @@ def values_by_seed(
         target=frame["target"].fillna(UNKNOWN),
         corpus=[its.get("corpus", "") for its in tags],
         condition=conditions_of(frame),
-        rule=[its.get("training_selection", "") for its in tags],
+        rule=rules_of(tags),
     )
     rules = list(dict.fromkeys(frame["rule"]))
     scores = frame.pivot_table(
@@ -115,6 +116,12 @@ def conditions_of(frame: "pandas.DataFrame") -> list[str]:
     """What was done to each record's encoder; records of older versions say the layers drawn anew alone."""
     layers = frame["ablation"].fillna("reference")
     return [json.loads(text).get("condition", other) for text, other in zip(frame["tags"], layers, strict=True)]
+
+
+def rules_of(tags: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rule that selected each record's weights, where the records have several; else ""."""
+    rules = [its.get("training_selection", "") for its in tags]
+    return rules if len(set(rules) - {""}) > 1 else [""] * len(rules)
 
 
 def _by_size(condition: str) -> tuple[int, list[int], str]:

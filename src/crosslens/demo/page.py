@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from crosslens import __version__
 from crosslens.data.records import Results
-from crosslens.demo.finding import (
+from crosslens.numbers import plain, signed
+from crosslens.report.finding import (
     Effect,
     describe,
     describe_correlation,
@@ -17,7 +18,6 @@ from crosslens.demo.finding import (
     effects,
     similarity_means,
 )
-from crosslens.numbers import plain, signed
 from crosslens.tasks import find_task
 
 if TYPE_CHECKING:

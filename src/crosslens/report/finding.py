@@ -1,4 +1,4 @@
-"""What a demonstration found, in words that its records decide."""
+"""What was found, in words that the records decide."""
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
 # pyright: reportOperatorIssue=false, reportReturnType=false, reportGeneralTypeIssues=false
@@ -100,6 +100,8 @@ def effects(results: Results) -> list[Effect]:
         frame["ablation"] = frame["ablation"].fillna("")
         frame["same"] = frame["target"] == frame["source"]
         means = frame.groupby(["ablation", "same", "seed"])["value"].mean()
+        if not {("", True), ("", False)} <= set(means.index.droplevel("seed")):
+            continue  # no reference, or not in both the source's language and others
         changes = {
             same: {
                 layers: Estimate(tuple((means[layers, same] - means["", same]).tolist()))
@@ -121,15 +123,20 @@ def describe(effect: Effect) -> list[str]:
     sentences = [
         f"{effect.task}: the reference has {effect.metric} {effect.reference[0]:.1f} in the source language and"
         f" {effect.reference[1]:.1f} in the mean of the languages it has never seen labelled.",
-        f"Drawing layers {lowest} anew changes the source by {same} and the others by {cross}; "
-        + "; ".join(f"layers {pair} by {effect.same[pair]} and {effect.cross[pair]}" for pair in others)
+        f"Drawing layers {lowest} anew changes the source by {same} and the others by {cross}"
+        + "".join(f"; layers {pair} by {effect.same[pair]} and {effect.cross[pair]}" for pair in others)
         + ".",
     ]
     highest = others[-1] if others else lowest
     hurt = cross.mean < -MUCH and cross.mean < same.mean - MUCH
     spared = effect.cross[highest].mean > -MUCH
     lowest_most = all(cross.mean < effect.cross[pair].mean for pair in others)
-    if hurt and spared and lowest_most:
+    if hurt and not others:
+        sentences.append(
+            f"So without layers {lowest} the other languages lose far more than the source; no other layers were drawn"
+            " anew to compare them with."
+        )
+    elif hurt and spared and lowest_most:
         sentences.append(
             "So the lowest layers carry the transfer here: without them the other languages lose far more than the"
             " source, and the highest layers can be replaced."
@@ -160,6 +167,29 @@ def describe(effect: Effect) -> list[str]:
     return sentences
 
 
+def findings(results: Results) -> list[str]:
+    """What records say, a paragraph a task, source and encoder, then of similarity and of both together.
+
+    Nothing is said of what they do not hold: pairs of neighbouring layers drawn anew and their reference, similarity of
+    the pretrained and the untrained encoder.
+    """
+    paragraphs = []
+    groups = [key for key, _ in results.groups("source", "encoder", "task") if key[2] is not None]
+    for source, encoder in dict.fromkeys(key[:2] for key in groups):
+        its = results.filter(source=source, encoder=encoder)
+        several = f"Source {source}, {encoder}: " if len({key[:2] for key in groups}) > 1 else ""
+        for effect in effects(its):
+            if effect.pairs:
+                paragraphs.append(several + " ".join(describe(effect)))
+            if "cka" in set(its.filter(task=None, ablation=None).records["measure"].to_pylist()):
+                paragraphs.append(several + describe_correlation(its, effect))
+    alike = similarity_means(results) if len(results.filter(metric="similarity", task=None)) else None
+    wanted = {("pretrained", "cka"), ("untrained", "cka"), ("pretrained", "cka_length_matched")}
+    if alike is not None and wanted <= set(alike.index):
+        paragraphs.append(describe_similarity(alike))
+    return paragraphs
+
+
 def describe_similarity(frame: "pandas.DataFrame") -> str:
     """Trained against untrained similarity, from the mean over pairs: ``(state, measure)`` by layer."""
     trained, untrained = frame.loc[("pretrained", "cka")], frame.loc[("untrained", "cka")]
@@ -182,7 +212,7 @@ def describe_correlation(results: Results, effect: Effect) -> str:
         return f"{effect.task}: too few languages to correlate the gap with similarity."
     found = correlate(effect.gaps, similar)
     interval = f" (95 % interval over languages {plain(found.low, decimals=2)} to"
-    interval += f" {plain(found.high, decimals=2)}, permutation p {found.p:.2f})"
+    interval += f" {plain(found.high, decimals=2)}, permutation p {found.p:.3f})"
     text = (
         f"{effect.task}: the gap to the source and the CKA with it (mean over layers) have a Spearman correlation of"
         f" {plain(found.value, decimals=2)}{'' if found.warning else interval} over {len(found.languages)} languages"

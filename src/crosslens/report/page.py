@@ -1,0 +1,130 @@
+"""One page that a person clicks through: a single HTML file that needs nothing beside it, made from records."""
+
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportGeneralTypeIssues=false
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from crosslens.data.chart import encoder_states
+from crosslens.data.records import Results
+from crosslens.data.table import conditions_of, rules_of
+from crosslens.tasks import TASKS, find_task
+
+if TYPE_CHECKING:
+    import pandas
+
+OF_RUN = ("training_", "crosslens", "encoder_digest")
+"""Beginnings of the tags that are the same for all records of a run."""
+
+
+def make_page(
+    results: Results,
+    *,
+    title: str,
+    introduction: str = "",
+    findings: Sequence[str] = (),
+    runs: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The page of some results: what was found, tables that answer clicks, and every number with its run.
+
+    Args:
+        results: scores and similarities.
+        title: of the page.
+        introduction: what was done, in a sentence or two.
+        findings: what was found, a paragraph each.
+        runs: id -> ``repeat``, the command that repeats it, and ``log``, the end of its log.
+
+    Returns:
+        HTML with no reference to anything outside of it. The same results give the same page.
+    """
+    frame = results.to_pandas()
+    tags = [json.loads(text) for text in frame["tags"]]
+    frame = frame.assign(condition=conditions_of(frame), facts=tags)
+    usual = {task: find_task(task).metric for task in TASKS}
+    kept = frame["measure"].isna() & (frame["metric"] == frame["task"].map(usual))
+    scores, similar = frame[kept], frame[frame["measure"].notna()]
+    records = {
+        "scores": _columns(_scores(scores)), "similarities": _columns(_similarities(similar)),
+        "runs": _runs(frame, runs or {}),
+    }  # fmt: skip
+    # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
+    text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    paragraphs = [introduction, *findings] if introduction else findings
+    parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(text)}</p>" for text in paragraphs)]
+    parts += [_file("heat.html")] if len(scores) else []
+    parts += [_file("curves.html")] if len(similar) else []
+    parts += [_file("results.html")] if len(scores) else []
+    parts += [f"<section><h2>Made with</h2><dl>{_provenance(frame)}</dl></section>", _file("run.html")]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_file('page.css')}</style></head><body><main>\n"
+        + "\n".join(parts)
+        + f'\n</main><script type="application/json" id="records">{text}</script>\n<script>{_file("page.js")}</script>'
+        + "</body></html>\n"
+    )
+
+
+def _scores(frame: "pandas.DataFrame") -> dict[str, list]:
+    its = {name: _plain(frame[name]) for name in ("task", "encoder", "metric", "source", "target", "seed")}
+    its |= {name: _plain(frame[name], digits=4) for name in ("value", "low", "high")}
+    its |= {
+        "corpus": [tags.get("corpus") or target for tags, target in zip(frame["facts"], frame["target"], strict=True)]
+    }
+    both = zip(frame["condition"], rules_of(frame["facts"].tolist()), strict=True)
+    its["condition"] = [f"{name}, {rule}" if rule else name for name, rule in both]
+    its |= {"n": _plain(frame["n"]), "run": _plain(frame["run"])}
+    return its | {"signature": [tags.get("signature") for tags in frame["facts"]]}
+
+
+def _similarities(frame: "pandas.DataFrame") -> dict[str, list]:
+    its: dict[str, list] = {"state": encoder_states(frame) if len(frame) else []}
+    its["pair"] = [f"{a}-{b}" for a, b in zip(frame["source"], frame["target"], strict=True)]
+    its |= {name: _plain(frame[name]) for name in ("measure", "layer", "n", "run")}
+    return its | {name: _plain(frame[name], digits=5) for name in ("value", "low", "high")}
+
+
+def _plain(column: "pandas.Series", *, digits: int | None = None) -> list:
+    values = column.astype(object).where(column.notna(), None).tolist()
+    whole = (int(v) if isinstance(v, float) and digits is None and v.is_integer() else v for v in values)
+    return [round(v, digits) if digits is not None and v is not None else v for v in whole]
+
+
+def _columns(table: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, list]]:
+    """Each column as its different values, and for each row the number of its own: much of a table is repetition."""
+    coded = {}
+    for name, values in table.items():
+        places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+        coded[name] = {"of": list(places), "at": [places[value] for value in values]}
+    return coded
+
+
+def _runs(frame: "pandas.DataFrame", more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for run, tags in zip(frame["run"], frame["facts"], strict=True):
+        if isinstance(run, str) and "facts" not in found.get(run, {}):
+            facts = {name.removeprefix("training_"): v for name, v in tags.items() if name.startswith(OF_RUN)}
+            found[run] = {"facts": facts, **more.get(run, {})}
+    return found
+
+
+def _provenance(frame: "pandas.DataFrame") -> str:
+    wanted = {
+        "crosslens": "crosslens", "torch": "training_torch", "encoder (sha256)": "encoder_digest",
+        "trained on": "training_train", "training data (sha256)": "training_train_digest", "corpora": "corpus",
+        "releases": "release",
+    }  # fmt: skip
+    rows = {"records": [str(len(frame))], "runs": [str(frame["run"].nunique())]}
+    for label, tag in wanted.items():
+        rows[label] = list(dict.fromkeys(str(tags[tag]) for tags in frame["facts"] if tag in tags))
+    return "".join(
+        f"<dt>{escape(label)}</dt><dd>{escape(', '.join(values))}</dd>" for label, values in rows.items() if values
+    )
+
+
+def _file(name: str) -> str:
+    return (resources.files("crosslens.report") / "web" / name).read_text("utf-8")
