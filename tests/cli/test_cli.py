@@ -166,7 +166,7 @@ def test_tables_for_a_paper(run, tiny_bert):
     names = ("by-target-pos", "layer-deltas", "layer-sets")
     tables = [f"{name}.{ending}" for name in names for ending in ("csv", "md", "tex")]
     figures = [f"layers-by-target.{ending}" for ending in ("pdf", "png", "svg")]
-    assert files == sorted([*tables, *figures, "tables.tex"])
+    assert files == sorted([*tables, *figures, "index.html", "tables.tex"])
     assert run("report", "all", "--out", "again", "--beside", "muller2021")[0] == 0
     for name in set(files) - {"layers-by-target.pdf"}:  # whose objects stand in any order
         assert Path("report", name).read_bytes() == Path("again", name).read_bytes()

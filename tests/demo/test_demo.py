@@ -4,11 +4,11 @@ import pytest
 
 from crosslens.data.records import Record, Results
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
-from crosslens.demo.page import make_page
 from crosslens.errors import RequestError, WorkError
 from crosslens.lab.laboratory import LaboratorySettings
 from crosslens.lab.presets import LANGUAGES, PRESETS
-from crosslens.report.finding import Estimate, describe, describe_correlation, effects, similarity_means
+from crosslens.report.finding import Estimate, describe, describe_correlation, effects, findings, similarity_means
+from crosslens.report.page import known_runs, make_page
 from crosslens.studies.study import Condition
 
 LAYERS = ("1-2", "3-4", "5-6", "1-6", "0-6")
@@ -82,7 +82,7 @@ class Checker(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.links += [value for name, value in attrs if name in ("src", "href")]
-        if tag not in ("meta", "line", "rect", "polyline"):
+        if tag not in ("meta", "line", "rect", "polyline", "input"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
@@ -101,9 +101,7 @@ def test_the_page_is_whole_and_stands_alone(cross):
     assert checker.links == []
     assert "&lt;good&gt;" in page
     assert "a &amp; b" in page
-    assert page.count("<svg") == 3
     assert "http" not in page.replace("http://www.w3.org", "")
-    assert "cross-language mean" in page
 
 
 def test_similarities_are_means_over_pairs():
@@ -130,7 +128,7 @@ def test_a_correlation_needs_languages_and_says_when_they_are_few():
     (effect,) = effects(scores)
     assert effect.gaps["a"] == 50.0
     text = describe_correlation(similar, effect)
-    assert "−1.00 (95 % interval over languages −1.00 to −1.00, permutation p 0.00) over 10 languages" in text
+    assert "−1.00 (95 % interval over languages −1.00 to −1.00, permutation p 0.001) over 10 languages" in text
     few = Results(similar.filter(target=list("abc")).records)
     assert "3 languages are too few to say anything" in describe_correlation(few, effect)
 
@@ -177,7 +175,8 @@ def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
     assert sorted(frame["target"].unique()) == ["sov", "src"]
     assert set(frame["encoder"]) == {"lab:good"}
     assert len(results.filter(metric="similarity")) == 2 * 4 * 7
-    assert "src" in make_page(results, title=small.title, introduction=small.introduction)
+    assert "Drawing layers 1-2 anew changes" in findings(results)[0]
+    assert len(known_runs([tmp_path / "out"])) == 5
 
 
 def test_a_run_that_fails_is_told_with_its_log(small, tmp_path):
@@ -226,4 +225,4 @@ def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
     assert effect.pairs == ["1-2"]
     assert set(effect.gaps) == {"de"}
     assert len(results.filter(metric="similarity", measure="cka", task=None)) == 2 * 8 * 13
-    assert "<svg" in make_page(results, title="t", introduction="i")
+    assert "Drawing layers 1-2 anew changes" in findings(results)[0]

@@ -22,11 +22,11 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.catalogue import cache_folder
     from crosslens.cli.show import print_table, progress, say
     from crosslens.demo.demo import lab_demo, real_demo, run_demo
-    from crosslens.demo.page import make_page
     from crosslens.errors import RequestError
     from crosslens.files import write_text
     from crosslens.lab.laboratory import USUAL
-    from crosslens.report.finding import describe, describe_correlation, describe_similarity, effects, similarity_means
+    from crosslens.report.finding import effects, findings
+    from crosslens.report.page import known_runs, make_page
 
     if real and preset:
         raise RequestError("--real has real languages, and --preset names artificial ones", hint="leave one out")
@@ -45,15 +45,14 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
             say("stopped; the same command goes on")
             sys.exit(1)
     page = Path(out) / "index.html"
-    write_text(page, make_page(results, title=demo.title, introduction=demo.introduction))
+    found = findings(results)
+    title = "Where does cross-lingual transfer live?"
+    made = make_page(results, title=title, introduction=demo.introduction, findings=found, runs=known_runs([out]))
+    write_text(page, made)
     note = f"mean of {seeds} seed{'s' * (seeds > 1)}"
     for effect in effects(results):
         scores = results.filter(task=effect.task, metric=effect.metric)
         print_table(scores.table(), title=f"{effect.task} {effect.metric}", note=note)
-    click.echo()
-    for effect in effects(results):
-        click.echo("\n".join(describe(effect)) + "\n")
-    click.echo(describe_similarity(similarity_means(results)))
-    for effect in effects(results):
-        click.echo(describe_correlation(results, effect))
+    for paragraph in found:
+        click.echo(f"\n{paragraph}")
     say(f"open {page}")

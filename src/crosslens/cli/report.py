@@ -1,27 +1,9 @@
 """``crosslens report``: tables for a paper, from records."""
 
-from pathlib import Path
-
 import click
 
 from crosslens.cli.options import out_option
 from crosslens.cli.results import read_paths
-
-TAIL = 12
-"""Lines of a run's log that the page keeps."""
-
-
-def _runs(paths: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """What stores know of their runs beyond the records: the command that repeats each, and the end of its log."""
-    from crosslens.studies.store import Store, is_store
-
-    known: dict[str, dict[str, str]] = {}
-    for store in (Store(path) for path in paths if is_store(Path(path))):
-        for run in store.ids():
-            log = (store.path(run) / "log.txt").read_text("utf-8").splitlines()
-            repeat = store.describe(run).get("repeat")
-            known[run] = {"log": "\n".join(log[-TAIL:]), **({"repeat": repeat} if repeat else {})}
-    return known
 
 
 @click.command("report")
@@ -49,7 +31,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, st
     from crosslens.cli.show import print_report, say
     from crosslens.report.figures import write_figures
     from crosslens.report.finding import findings
-    from crosslens.report.page import make_page
+    from crosslens.report.page import known_runs, make_page
     from crosslens.report.tables import all_tables
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
@@ -62,7 +44,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, st
             ):  # fmt: skip
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
         (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
-        page = make_page(results, title=title, findings=findings(results), runs=_runs(paths))
+        page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
             figures = write_figures(results, folder)

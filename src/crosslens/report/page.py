@@ -4,18 +4,23 @@
 # pyright: reportGeneralTypeIssues=false
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosslens.data.chart import encoder_states
 from crosslens.data.records import Results
 from crosslens.data.table import conditions_of, rules_of
+from crosslens.studies.store import Store, is_store
 from crosslens.tasks import TASKS, find_task
 
 if TYPE_CHECKING:
     import pandas
+
+TAIL = 12
+"""Lines of a run's log that the page keeps."""
 
 OF_RUN = ("training_", "crosslens", "encoder_digest")
 """Beginnings of the tags that are the same for all records of a run."""
@@ -36,7 +41,7 @@ def make_page(
         title: of the page.
         introduction: what was done, in a sentence or two.
         findings: what was found, a paragraph each.
-        runs: id -> ``repeat``, the command that repeats it, and ``log``, the end of its log.
+        runs: id -> what `known_runs` says of it.
 
     Returns:
         HTML with no reference to anything outside of it. The same results give the same page.
@@ -67,6 +72,21 @@ def make_page(
         + f'\n</main><script type="application/json" id="records">{text}</script>\n<script>{_file("page.js")}</script>'
         + "</body></html>\n"
     )
+
+
+def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
+    """What stores know of their runs beyond the records: the command that repeats each, and the end of its log.
+
+    Args:
+        paths: folders; those that are no stores of runs are passed over.
+    """
+    known: dict[str, dict[str, str]] = {}
+    for store in (Store(path) for path in paths if is_store(Path(path))):
+        for run in store.ids():
+            log = (store.path(run) / "log.txt").read_text("utf-8").splitlines()
+            repeat = store.describe(run).get("repeat")
+            known[run] = {"log": "\n".join(log[-TAIL:]), **({"repeat": repeat} if repeat else {})}
+    return known
 
 
 def _scores(frame: "pandas.DataFrame") -> dict[str, list]:
