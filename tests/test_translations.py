@@ -5,8 +5,9 @@ from crosslens.translations import list_languages, load_parallel
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path, monkeypatch):
     """A data folder with a little of every parallel collection."""
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
     files = {
         "tatoeba/tatoeba.cmn-eng.cmn": "你好。\n再见。\n谢谢。\n",
         "tatoeba/tatoeba.cmn-eng.eng": "Hello.\nBye.\nThanks.\n",

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -101,15 +102,13 @@ class Results:
         Raises:
             RequestError: for a column that does not exist.
         """
-        kept = []
-        for name in columns:
+        table = self.records
+        for name, wanted in columns.items():
             if name not in COLUMNS:
                 raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
-        wanted = {k: set(v) if isinstance(v, (list, tuple, set)) else {v} for k, v in columns.items()}
-        for index, row in enumerate(self.records.select(list(wanted)).to_pylist()):
-            if all(row[name] in values for name, values in wanted.items()):
-                kept.append(index)
-        return Results(self.records.take(pa.array(kept, pa.int64())))
+            values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            table = table.filter(pc.field(name).isin(pa.array(values, SCHEMA.field(name).type)))
+        return Results(table)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
         """The rows apart by the values of these columns, in the order of their first rows."""

@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     import altair
 
 FORMATS = ("pdf", "svg", "png")
+PIXELS = 200
+"""An inch, of a .png."""
 
 
 def write_figures(results: Results, folder: str | Path) -> list[str]:
@@ -37,13 +38,14 @@ def write_figures(results: Results, folder: str | Path) -> list[str]:
         RequestError: when altair is not installed.
     """
     charts = all_figures(results)
+    import vl_convert
+
     for name, chart in charts.items():
-        path = Path(folder) / name
-        chart.save(f"{path}.pdf")
-        chart.save(f"{path}.png", ppi=200)
-        drawn = StringIO()
-        chart.save(drawn, format="svg")
-        Path(f"{path}.svg").write_text(_renumbered(drawn.getvalue()), "utf-8")
+        svg = _renumbered(vl_convert.vegalite_to_svg(chart.to_json()))  # laid out once, whatever the format
+        path = Path(folder)
+        (path / f"{name}.svg").write_text(svg, "utf-8")
+        (path / f"{name}.pdf").write_bytes(vl_convert.svg_to_pdf(svg))
+        (path / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, ppi=PIXELS))
     return list(charts)
 
 
@@ -74,7 +76,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     return charts
 
 
-def layers_by_target(results: Results) -> "altair.HConcatChart":
+def layers_by_target(results: Results) -> "altair.ConcatChart":
     """What each set of layers costs each target: a heat map for each task, source and encoder, on one scale.
 
     Raises:
@@ -94,7 +96,7 @@ def layers_by_target(results: Results) -> "altair.HConcatChart":
         chart = score_chart(frame, widest=widest).properties(title=title)
         chart.config = alt.Undefined  # the style belongs to the whole
         maps.append(chart)
-    return styled(alt.hconcat(*maps))
+    return styled(alt.concat(*maps, columns=3))
 
 
 def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.FacetChart":

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import pyarrow as pa
+
 from crosslens.data.records import Results
 from crosslens.errors import RequestError, suggest
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
@@ -63,7 +65,9 @@ def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | No
     Raises:
         RequestError: when the records hold no score of the task in the source language, or none in another.
     """
-    frame = _reference(results, encoder).filter(task=task, source=source, metric=find_task(task).metric).to_pandas()
+    its = results if encoder is None else results.filter(encoder=encoder)
+    its = its.filter(task=task, source=source, metric=find_task(task).metric)
+    frame = _reference(its).to_pandas()
     means = frame[frame["measure"].isna()].groupby("target")["value"].mean().to_dict()
     if source not in means or len(means) < 2:
         raise RequestError(f"these results have no {task} scores of {source} models in {source} and another language")
@@ -98,13 +102,14 @@ def correlations(
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
     found = []
+    untouched = _reference(results)
     for (task, source, encoder), scores in results.groups("task", "source", "encoder"):
         if task is None or scores.records["measure"].null_count == 0:
             continue
         gaps = transfer_gaps(scores, task=task, source=source)
         sizes = scores.filter(metric=find_task(task).metric).to_pandas().groupby("target")["n"].mean().to_dict()
         for state, whose in (("pretrained", None), ("fine-tuned", task)):
-            similar = _reference(results, encoder).filter(metric="similarity", source=source, task=whose)
+            similar = untouched.filter(metric="similarity", encoder=encoder, source=source, task=whose)
             for measure in measures:
                 frame = similar.filter(measure=measure).to_pandas()
                 frame = frame[frame["target"] != source]
@@ -123,11 +128,12 @@ def correlations(
     return found
 
 
-def _reference(results: Results, encoder: str | None) -> Results:
+def _reference(results: Results) -> Results:
     """The records of encoders that nothing was done to before training."""
-    whole = results if encoder is None else results.filter(encoder=encoder)
+    whole = results.filter(ablation=None)
     conditions = (json.loads(tags).get("condition", "reference") for tags in whole.records["tags"].to_pylist())
-    return Results(whole.records.filter([condition == "reference" for condition in conditions])).filter(ablation=None)
+    kept = pa.array([condition == "reference" for condition in conditions], pa.bool_())
+    return Results(whole.records.filter(kept))
 
 
 def _by_layer(frame: "pandas.DataFrame", layers: Layers) -> "Iterator[tuple[int | None, pandas.DataFrame]]":
