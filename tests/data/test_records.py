@@ -129,3 +129,23 @@ def test_tags_are_one_json_object_with_sorted_keys():
     results = Results.of([Record(tags=MappingProxyType({"b": 1, "a": "é"}))])
     assert results.records["tags"].to_pylist() == ['{"a": "é", "b": 1}']
     assert json.loads(results.to_pandas()["tags"][0]) == {"a": "é", "b": 1}
+
+
+def test_models_of_several_corpora_and_settings_are_not_averaged():
+    def of(value, ablation, **tags):
+        its = {"task": "pos", "encoder": "e", "source": "en", "target": "fr", "seed": 1, "metric": "accuracy"}
+        return Record(**its, ablation=ablation, value=value, tags={"corpus": "ud/fr_pud:test", **tags})
+
+    banks = [
+        of(value, ablation, training_train=f"ud/{bank}:train", training_selection="best")
+        for bank, pair in (("en_ewt", (80.0, 70.0)), ("en_partut", (60.0, 55.0)))
+        for ablation, value in zip((None, "1-2"), pair, strict=True)
+    ]
+    table = Results.of(banks).table()
+    row = table.loc[("fr", "ud/fr_pud:test")].to_dict()
+    assert row == {
+        "reference, ud/en_ewt:train": 80.0, "Δ 1-2, ud/en_ewt:train": -10.0,
+        "reference, ud/en_partut:train": 60.0, "Δ 1-2, ud/en_partut:train": -5.0,
+    }  # fmt: skip
+    settings = [of(80.0, None), of(70.0, None, differs_from_usual="epochs=1 select=last")]
+    assert list(Results.of(settings).table().columns) == ["reference", "reference, epochs=1"]

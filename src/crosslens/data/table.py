@@ -22,9 +22,10 @@ def score_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Scores of one task and source: a row a corpus, a column a condition.
 
     With a reference (no layers drawn anew) the other conditions are differences to it, headed ``Δ``, as in Table 1 of
-    Muller et al. (2021). Where several rules selected the weights, each has a reference and differences of its own,
-    and its name stands in the heads. Values are means over seeds; a mean over corpora weighs every corpus alike, and is
-    taken over targets in the source's language and over all others apart.
+    Muller et al. (2021). Where several rules selected the weights, or models were trained on several corpora or with
+    several settings, each has a reference and differences of its own, and its name stands in the heads. Values are
+    means over seeds; a mean over corpora weighs every corpus alike, and is taken over targets in the source's language
+    and over all others apart.
 
     Args:
         frame: the columns of `crosslens.data.records.Record`.
@@ -72,16 +73,15 @@ def values_by_seed(
         target=frame["target"].fillna(UNKNOWN),
         corpus=[its.get("corpus", "") for its in tags],
         condition=conditions_of(frame),
-        rule=rules_of(tags),
+        variant=variants_of(tags),
     )
-    rules = list(dict.fromkeys(frame["rule"]))
     scores = frame.pivot_table(
-        index=["target", "corpus", "seed"], columns=["rule", "condition"], values="value", sort=False
+        index=["target", "corpus", "seed"], columns=["variant", "condition"], values="value", sort=False
     )
     columns = {}
-    for rule in rules:
-        named = f", {rule}" if len(rules) > 1 else ""
-        its = scores[rule]
+    for variant in dict.fromkeys(frame["variant"]):
+        named = f", {variant}" if variant else ""
+        its = scores[variant]
         others = sorted((name for name in its.columns if name != "reference"), key=_by_size)
         if "reference" not in its.columns:
             columns |= {f"{name}{named}": its[name] for name in others}
@@ -118,10 +118,18 @@ def conditions_of(frame: "pandas.DataFrame") -> list[str]:
     return [json.loads(text).get("condition", other) for text, other in zip(frame["tags"], layers, strict=True)]
 
 
-def rules_of(tags: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The rule that selected each record's weights, where the records have several; else ""."""
-    rules = [its.get("training_selection", "") for its in tags]
-    return rules if len(set(rules) - {""}) > 1 else [""] * len(rules)
+def variants_of(tags: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What else tells records of one task, source and condition apart: they must not be averaged over.
+
+    The rule that selected the weights, the training corpus, and the settings of recipe and task; each only where the
+    records have several. "" where nothing does.
+    """
+    rules, trained_on = ([its.get(name, "") for its in tags] for name in ("training_selection", "training_train"))
+    words = ([word for word in its.get("differs_from_usual", "").split() if word[:7] != "select="] for its in tags)
+    settings = [" ".join(its) for its in words]
+    told = [values for values in (rules, trained_on) if len(set(values) - {""}) > 1]
+    told += [settings] if len(set(settings)) > 1 else []
+    return [", ".join(filter(None, its)) for its in zip(*told, strict=True)] if told else [""] * len(tags)
 
 
 def _by_size(condition: str) -> tuple[int, list[int], str]:

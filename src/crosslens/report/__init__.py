@@ -1,1 +1,1 @@
-"""Tables and figures for papers, from records alone."""
+"""Tables, figures and a page to click through, from records alone."""

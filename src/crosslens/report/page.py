@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosslens.data.chart import encoder_states
 from crosslens.data.records import Results
-from crosslens.data.table import conditions_of, rules_of
+from crosslens.data.table import conditions_of, variants_of
 from crosslens.studies.store import Store, is_store
 from crosslens.tasks import TASKS, find_task
 
@@ -95,8 +95,10 @@ def _scores(frame: "pandas.DataFrame") -> dict[str, list]:
     its |= {
         "corpus": [tags.get("corpus") or target for tags, target in zip(frame["facts"], frame["target"], strict=True)]
     }
-    both = zip(frame["condition"], rules_of(frame["facts"].tolist()), strict=True)
-    its["condition"] = [f"{name}, {rule}" if rule else name for name, rule in both]
+    models = [frame[name].fillna("") for name in ("task", "source", "encoder")]
+    variants = frame["facts"].groupby(models).transform(lambda facts: variants_of(facts.tolist()))
+    both = zip(frame["condition"], variants, strict=True)
+    its["condition"] = [f"{name}, {variant}" if variant else name for name, variant in both]
     its |= {"n": _plain(frame["n"]), "run": _plain(frame["run"])}
     return its | {"signature": [tags.get("signature") for tags in frame["facts"]]}
 
