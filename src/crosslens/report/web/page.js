@@ -96,18 +96,20 @@ const curves = () => {
     }
   }
   const all = series.flatMap((s) => s.points.map((p) => p.value));
-  const low = Math.min(0, ...all), high = Math.max(1e-9, ...all) * 1.05;
-  const W = 760, H = 320, L = 46, B = 34;
+  const lowest = Math.min(0, ...all), highest = Math.max(0.05, ...all);
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5].find((s) => (highest - lowest) / s <= 6) ?? 1;
+  const low = Math.floor(lowest / step) * step, high = Math.ceil(highest / step) * step;
+  const W = 760, H = 330, L = 46, B = 44;
   const x = (layer) => L + (layers.length < 2 ? 0 : (layer - layers[0]) / (layers.at(-1) - layers[0])) * (W - L - 16);
   const y = (value) => 10 + (high - value) / (high - low) * (H - B - 10);
   const svg = make("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure} by layer, ${pair}` });
-  for (let i = 0; i <= 5; i++) {
-    const tick = low + (high - low) * i / 5;
+  for (let i = 0; i <= Math.round((high - low) / step); i++) {
+    const tick = low + step * i;
     svg.append(make("line", { class: "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
       make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick)));
   }
-  for (const layer of layers) svg.append(make("text", { x: x(layer), y: H - 14, "text-anchor": "middle" }, layer));
-  svg.append(make("text", { x: (L + W) / 2, y: H - 1, "text-anchor": "middle" }, "layer (0 is the embeddings)"));
+  for (const layer of layers) svg.append(make("text", { x: x(layer), y: H - 24, "text-anchor": "middle" }, layer));
+  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "layer (0 is the embeddings)"));
   for (const s of series) {
     const colour = `var(--c${s.number % 6})`;
     svg.append(make("polyline", { class: s.kind[0], style: `stroke:${colour}`,
