@@ -34,7 +34,7 @@ def test_csv_holds_the_numbers_and_nothing_else():
 
 
 def test_markdown_has_one_width_and_shows_hostile_names_as_text():
-    text = to_markdown(table(), std=True)
+    text = to_markdown(table(), spread="std")
     lines = [line for line in text.splitlines() if line.startswith("|")]
     bare = [line.replace(r"\|", "") for line in lines]
     assert {line.count("|") for line in bare} == {5}
@@ -60,7 +60,7 @@ def test_escaped_text_has_nothing_special_left():
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 @pytest.mark.parametrize(("rows", "columns"), [(2, 3), (40, 7), (4, 14)], ids=["small", "long", "wide"])
 def test_it_compiles_as_it_is(tmp_path, rows, columns):
-    (tmp_path / "made-up.tex").write_text(to_latex(table(rows=rows, columns=columns), std=True), "utf-8")
+    (tmp_path / "made-up.tex").write_text(to_latex(table(rows=rows, columns=columns), spread="std"), "utf-8")
     (tmp_path / "tables.tex").write_text(latex_document(["made-up"]), "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")

@@ -1,9 +1,14 @@
 """``crosslens report``: tables for a paper, from records."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crosslens.cli.options import out_option
 from crosslens.cli.results import read_paths
+
+if TYPE_CHECKING:
+    from crosslens.report.writing import Spread
 
 
 @click.command("report")
@@ -13,8 +18,12 @@ from crosslens.cli.results import read_paths
     "--beside", metavar="PAPER", help="Put a paper's numbers and the differences to them under ours: muller2021."
 )
 @click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
-@click.option("--std", is_flag=True, help="With standard deviations over seeds.")
-def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, std: bool) -> None:
+@click.option(
+    "--spread", type=click.Choice(["none", "std", "interval"]), default="none", show_default=True,
+    help="Behind each number: its standard deviation over seeds; or in single targets of a finished study its interval,"
+    " marked where it stands the correction for many tests.",
+)  # fmt: skip
+def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 
     OUT/index.html is one page that needs no network: what was found, tables that answer clicks, every number with its
@@ -33,15 +42,19 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, st
     from crosslens.report.finding import findings
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.tables import all_tables
+    from crosslens.report.tested import read_tested
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
     results = read_paths(paths)
-    tables = all_tables(results, beside=paper)
+    tables = all_tables(results, beside=paper, tested=read_tested(paths) if spread == "interval" else None)
     with new_folder(out) as folder:
         for table in tables:
-            for ending, text in (
-                ("tex", to_latex(table, std=std)), ("md", to_markdown(table, std=std)), ("csv", to_csv(table)),
-            ):  # fmt: skip
+            texts = {
+                "tex": to_latex(table, spread=spread),
+                "md": to_markdown(table, spread=spread),
+                "csv": to_csv(table),
+            }
+            for ending, text in texts.items():
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
         (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
         page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
@@ -51,5 +64,5 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, st
         except RequestError as missing:
             figures = []
             say(str(missing))
-    print_report(tables[0], std=std)
+    print_report(tables[0], spread=spread)
     say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

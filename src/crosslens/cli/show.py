@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from crosslens.data.records import Results
     from crosslens.report.tables import Table as ReportTable
+    from crosslens.report.writing import Spread
 
 
 def _writing(column: str, kind: str) -> Callable[..., str]:
@@ -87,7 +88,7 @@ LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
 """Level of a difference -> its style, readable on dark and light."""
 
 
-def print_report(table: "ReportTable", *, std: bool = False) -> None:
+def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
     """Print a paper's table: differences coloured by the paper's thresholds."""
     from crosslens.report.writing import number
 
@@ -101,7 +102,7 @@ def print_report(table: "ReportTable", *, std: bool = False) -> None:
         drawn.add_row(Text(title, style="italic"))
         for row in rows:
             style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
-            cells = [Text(number(cell, std=std), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
+            cells = [Text(number(cell, spread=spread), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
             drawn.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
     console.print(drawn)
     console.print(table.caption, highlight=False, markup=False, soft_wrap=True)

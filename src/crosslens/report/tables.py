@@ -8,13 +8,14 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from crosslens.data.records import Results
 from crosslens.data.table import UNKNOWN, values_by_seed
 from crosslens.errors import RequestError
 from crosslens.report.published import OTHERS, Paper
+from crosslens.report.tested import Finding, Tested
 from crosslens.similarity.transfer import Correlated, correlations
 from crosslens.tasks import TASKS, find_task
 
@@ -34,12 +35,14 @@ class Cell:
         kind: what kind of number.
         std: its standard deviation over seeds (ddof 1); None where there is one seed.
         note: a number of the table's notes; None where there is none.
+        found: what the study's summary says of it; None where it says nothing.
     """
 
     value: float | None
     kind: Kind
     std: float | None = None
     note: int | None = None
+    found: Finding | None = None
 
     @property
     def level(self) -> str | None:
@@ -83,17 +86,22 @@ class Table:
     notes: tuple[str, ...] = field(default=())
 
 
-def all_tables(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def all_tables(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
     """Every table that the records fill.
 
     Args:
         results: of a study, or put together.
         beside: a paper whose numbers stand under ours wherever task, source, target and layers are the same.
+        tested: intervals and tests of single targets.
 
     Raises:
         RequestError: when they fill none.
     """
-    tables = [*layer_deltas(results, beside=beside), *by_target(results, beside=beside), *layer_sets(results)]
+    tables = [
+        *layer_deltas(results, beside=beside),
+        *by_target(results, beside=beside, tested=tested),
+        *layer_sets(results),
+    ]
     tables += correlation(results)
     if not tables:
         raise RequestError("these results fill no table", hint="scores do")
@@ -111,13 +119,15 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
 
 
-def by_target(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def by_target(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
     """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
     caption = "The reference's scores by target, and differences when layers are drawn anew."
     blocks = list(_blocks(results))
     tasks = dict.fromkeys(block.task for block in blocks)
     return [
-        _table(f"by-target-{task}", caption, [block for block in blocks if block.task == task], _targets, beside)
+        _table(
+            f"by-target-{task}", caption, [block for block in blocks if block.task == task], _targets, beside, tested
+        )
         for task in tasks
     ]
 
@@ -230,6 +240,7 @@ class _Line:
     label: str
     targets: tuple[str, ...]
     values: "pandas.DataFrame"
+    corpus: str = ""
 
 
 def _means(block: _Block) -> Iterator[_Line]:
@@ -246,7 +257,7 @@ def _targets(block: _Block) -> Iterator[_Line]:
             # A paper's language is its test set of that language, which of treebanks is PUD.
             alike = (target,) if bank is None or bank.endswith("_pud") else ()
             names = ((bank,) if bank else ()) + alike
-            yield _Line(f"{block.source} – {block.called[corpus]}", names, its.droplevel(["target", "corpus"]))
+            yield _Line(f"{block.source} – {block.called[corpus]}", names, its.droplevel(["target", "corpus"]), corpus)
     if len(block.cross):
         yield _Line(f"{block.source} – {OTHERS}", (OTHERS,), block.cross.groupby(level="seed").mean())
 
@@ -272,7 +283,12 @@ def _blocks(results: Results, *, compared: Literal["reference", "nothing"] = "re
 
 
 def _table(
-    name: str, caption: str, blocks: Sequence[_Block], lines: Callable[[_Block], Iterator[_Line]], beside: Paper | None
+    name: str,
+    caption: str,
+    blocks: Sequence[_Block],
+    lines: Callable[[_Block], Iterator[_Line]],
+    beside: Paper | None,
+    tested: Tested | None = None,
 ) -> Table:
     head = list(dict.fromkeys(column for block in blocks for column in block.values.columns))
     groups: dict[str, tuple[Row, ...]] = {}
@@ -281,7 +297,11 @@ def _table(
         rows: list[Row] = []
         for line in lines(block):
             cells = tuple(
-                _cell(line.values.get(column), "difference" if column.startswith("Δ") else "score") for column in head
+                replace(
+                    _cell(line.values.get(column), "difference" if column.startswith("Δ") else "score"),
+                    found=(tested or {}).get((block.task, block.source, line.corpus, column.removeprefix("Δ "))),
+                )
+                for column in head
             )
             rows.append(Row(line.label, cells, "mean" if line.targets == (OTHERS,) else "plain"))
             if beside is not None:

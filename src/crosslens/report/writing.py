@@ -4,9 +4,11 @@ import csv
 import re
 from collections.abc import Callable, Sequence
 from io import StringIO
+from typing import Literal
 
 from crosslens.numbers import MINUS, plain, signed
 from crosslens.report.tables import Cell, Row, Table
+from crosslens.report.tested import LEVEL
 
 COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}
 """Level of a difference -> its colour: blue for what is no loss, orange that darkens with the loss, also in grey."""
@@ -24,29 +26,46 @@ _SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 _SPECIAL |= {MINUS: "$-$", "–": "--", "Δ": r"$\Delta$", "±": r"$\pm$", "†": r"$\dagger$"}
 
 
-def number(cell: Cell, *, std: bool = False) -> str:
+Spread = Literal["none", "std", "interval"]
+"""What stands behind a number: nothing, ``± std`` over seeds, or a mark and its interval over seeds and sentences."""
+
+
+def number(cell: Cell, *, spread: Spread = "none") -> str:
     """A cell's number as people read it: differences with their sign, a dash where there is none."""
     if cell.value is None:
         return "–"
     write = plain if cell.kind == "score" else signed
-    spread = f" ± {cell.std:.2f}" if std and cell.std is not None else ""
-    return write(cell.value, decimals=2) + spread
+    text = write(cell.value, decimals=2)
+    if spread == "std" and cell.std is not None:
+        return f"{text} ± {cell.std:.2f}"
+    if spread == "interval" and cell.found is not None:
+        low, high = (write(end, decimals=2) for end in (cell.found.low, cell.found.high))
+        return f"{text}{'*' if cell.found.marked else ''} [{low}, {high}]"
+    return text
 
 
-def to_latex(table: Table, *, std: bool = False) -> str:
+def marks(table: Table, spread: Spread) -> str:
+    """What a caption says of intervals and marks; empty where there are none."""
+    cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
+    if spread != "interval" or not any(cell.found for cell in cells):
+        return ""
+    return f" Intervals of 95 % over seeds and sentences; * where q < {LEVEL} (Benjamini & Hochberg over the study)."
+
+
+def to_latex(table: Table, *, spread: Spread = "none") -> str:
     """A table for a paper: booktabs rules and coloured cells.
 
     Needs the packages that its first line names; `latex_document` brings them.
 
     Args:
         table: what is written.
-        std: with standard deviations over seeds.
+        spread: what stands behind each number.
     """
 
     def write(cell: Cell) -> str:
         colour = rf"\cellcolor{{crosslens{cell.level}}}" if cell.level else ""
         note = rf"\rlap{{$^{{{cell.note}}}$}}" if cell.note else ""
-        return colour + escape(number(cell, std=std)) + note
+        return colour + escape(number(cell, spread=spread)) + note
 
     opening, closing = _shape(table)
     lines = ["% needs " + "".join(rf"\usepackage{package}" for package in PACKAGES)]
@@ -65,7 +84,7 @@ def to_latex(table: Table, *, std: bool = False) -> str:
         if any(cell.level == level for rows in table.groups.values() for row in rows for cell in row.cells)
     ]
     notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
-    caption = " ".join([escape(table.caption), *legend, *notes])
+    caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
     said = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
     return "\n".join([*lines, r"\bottomrule", *(said.get(line, line) for line in closing), ""])
 
@@ -94,15 +113,15 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
-def to_markdown(table: Table, *, std: bool = False) -> str:
+def to_markdown(table: Table, *, spread: Spread = "none") -> str:
     """A table for a page that is read as it is; losses of five points and more stand in bold."""
 
     def write(cell: Cell) -> str:
-        text = number(cell, std=std)
+        text = number(cell, spread=spread).replace("*", r"\*")
         text = f"**{text}**" if cell.level == "five" else text
         return f"{text} [{cell.note}]" if cell.note else text
 
-    lines = [table.caption, "", "| " + " | ".join(["", *map(_bars, table.head)]) + " |"]
+    lines = [table.caption + marks(table, spread), "", "| " + " | ".join(["", *map(_bars, table.head)]) + " |"]
     lines.append("|---|" + "--:|" * len(table.head))
     for title, rows in table.groups.items():
         lines.append("| *" + _bars(title) + "* |" + " |" * len(table.head))
