@@ -70,29 +70,52 @@ def similarity_chart(frame: "pandas.DataFrame", *, measure: str = "cka") -> "alt
     return styled(marks.properties(width=420, height=260))
 
 
-def score_chart(frame: "pandas.DataFrame", *, widest: float | None = None) -> "altair.LayerChart":
+def score_chart(frame: "pandas.DataFrame") -> "altair.LayerChart":
     """What each set of layers costs each target: a heat map of one task, blue for what is no loss.
 
     Args:
         frame: the columns of `crosslens.data.records.Record`, of one task, metric, encoder and source.
-        widest: the difference of the deepest colour; None: the largest that there is, at least 5 points.
 
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.
     """
-    alt = grammar()
+    found = differences(frame)
+    return styled(heat_map(found, widest=largest(found)))
+
+
+def differences(frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Differences to the reference by target and layers, from the records of one task, metric, encoder and source.
+
+    Raises:
+        RequestError: when nothing is compared with a reference.
+    """
     table = score_table(frame)
-    differences = table[[column for column in table.columns if column.startswith("Δ ")]]
-    if differences.empty:
+    found = table[[column for column in table.columns if column.startswith("Δ ")]]
+    if found.empty:
         raise RequestError("these results compare no layers with a reference", hint="print(results.table()) shows them")
-    many = table.index.get_level_values("target").duplicated(keep=False)
+    return found
+
+
+def largest(found: "pandas.DataFrame") -> float:
+    """The largest of some differences, at least 5 points: what the deepest colour stands for."""
+    return max(5.0, float(found.abs().max(axis=None)))
+
+
+def heat_map(found: "pandas.DataFrame", *, widest: float) -> "altair.LayerChart":
+    """A heat map of differences.
+
+    Args:
+        found: what `differences` gives.
+        widest: the difference of the deepest colour, in points.
+    """
+    alt = grammar()
+    many = found.index.get_level_values("target").duplicated(keep=False)
     names = [
         {SAME: "same language", CROSS: "other languages"}.get(target, f"{target} {corpus}" if doubled else target)
-        for (target, corpus), doubled in zip(table.index, many, strict=True)
+        for (target, corpus), doubled in zip(found.index, many, strict=True)
     ]
-    long = differences.set_axis(names).rename_axis("target").reset_index().melt("target", var_name="layers")
+    long = found.set_axis(names).rename_axis("target").reset_index().melt("target", var_name="layers")
     long["layers"] = long["layers"].str.removeprefix("Δ ")
-    widest = widest or largest_difference(frame)
     base = alt.Chart(long.dropna()).encode(
         alt.X("layers:N", sort=None, title="layers drawn anew", axis=alt.Axis(labelAngle=0, orient="top")),
         alt.Y("target:N", sort=None, title=None),
@@ -102,14 +125,7 @@ def score_chart(frame: "pandas.DataFrame", *, widest: float | None = None) -> "a
     boxes = base.mark_rect().encode(colour, tooltip=["target", "layers", alt.Tooltip("value", format="+.2f")])
     ink = alt.condition(abs(alt.datum.value) > 0.55 * widest, alt.value("white"), alt.value("black"))
     numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format="+.1f"), color=ink)
-    return styled((boxes + numbers).properties(width=alt.Step(46), height=alt.Step(17)))
-
-
-def largest_difference(frame: "pandas.DataFrame") -> float:
-    """The largest difference of a score table, at least 5 points."""
-    table = score_table(frame)
-    differences = table[[column for column in table.columns if column.startswith("Δ ")]]
-    return max(5.0, float(differences.abs().max(axis=None))) if differences.size else 5.0
+    return (boxes + numbers).properties(width=alt.Step(46), height=alt.Step(17))
 
 
 def layer_axis() -> Any:

@@ -74,6 +74,12 @@ SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 """The columns of every results file. ``tags`` is one JSON object, so that new tags never change the columns."""
 
 
+def _column(name: str) -> pa.Field:
+    if name not in COLUMNS:
+        raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
+    return SCHEMA.field(name)
+
+
 @dataclass(frozen=True)
 class Results:
     """A table of records. ``a + b`` is both."""
@@ -104,10 +110,8 @@ class Results:
         """
         table = self.records
         for name, wanted in columns.items():
-            if name not in COLUMNS:
-                raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
             values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
-            table = table.filter(pc.field(name).isin(pa.array(values, SCHEMA.field(name).type)))
+            table = table.filter(pc.field(name).isin(pa.array(values, _column(name).type)))
         return Results(table)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
@@ -125,10 +129,8 @@ class Results:
         """
         table = self.records
         for name, value in columns.items():
-            if name not in COLUMNS:
-                raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
-            field = SCHEMA.field(name)
-            table = table.set_column(COLUMNS.index(name), field, pa.array([value] * len(self), field.type))
+            column = _column(name)
+            table = table.set_column(COLUMNS.index(name), column, pa.array([value] * len(self), column.type))
         return Results(table)
 
     def to_pandas(self) -> "pandas.DataFrame":

@@ -8,11 +8,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crosslens.data.chart import COLOURS, grammar, largest_difference, layer_axis, score_chart, similarity_chart, styled
+from crosslens.data.chart import (
+    COLOURS,
+    differences,
+    grammar,
+    heat_map,
+    largest,
+    layer_axis,
+    similarity_chart,
+    styled,
+)
 from crosslens.data.records import Results
 from crosslens.errors import RequestError
-from crosslens.similarity.transfer import correlations, transfer_gaps
-from crosslens.tasks import TASKS, find_task
+from crosslens.report.tables import main_metric
+from crosslens.similarity.transfer import correlations
 
 if TYPE_CHECKING:
     import altair
@@ -83,20 +92,21 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
         RequestError: when nothing is compared with a reference.
     """
     alt = grammar()
-    frames = {
-        f"{task}, {metric}, source {source}": block.to_pandas()
-        for (task, metric, source, _), block in results.groups("task", "metric", "source", "encoder")
-        if task in TASKS and metric == find_task(task).metric
-    }
-    if not frames:
-        raise RequestError("these results hold no scores")
-    widest = max(map(largest_difference, frames.values()))
-    maps = []
-    for title, frame in frames.items():
-        chart = score_chart(frame, widest=widest).properties(title=title)
-        chart.config = alt.Undefined  # the style belongs to the whole
-        maps.append(chart)
-    return styled(alt.concat(*maps, columns=3))
+    groups = results.groups("task", "metric", "source", "encoder")
+    groups = [(key, block) for key, block in groups if key[1] is not None and key[1] == main_metric(key[0])]
+    several = len({encoder for (_, _, _, encoder), _ in groups}) > 1
+    maps = {}
+    for (task, metric, source, encoder), block in groups:
+        try:
+            title = f"{task}, {metric}, source {source}" + (f", {encoder}" if several else "")
+            maps[title] = differences(block.to_pandas())
+        except RequestError:  # it has no reference
+            continue
+    if not maps:
+        raise RequestError("these results compare no layers with a reference")
+    widest = max(map(largest, maps.values()))
+    drawn = (heat_map(found, widest=widest).properties(title=title) for title, found in maps.items())
+    return styled(alt.concat(*drawn, columns=3))
 
 
 def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.FacetChart":
@@ -108,15 +118,9 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
     alt = grammar()
     rows = []
     for its in correlations(results, measures=[measure]):
-        gaps = transfer_gaps(results, task=its.task, source=its.source, encoder=its.encoder)
-        similar = results.filter(
-            measure=measure, source=its.source, encoder=its.encoder, ablation=None,
-            task=None if its.state == "pretrained" else its.task,
-        ).to_pandas()  # fmt: skip
-        means = similar.groupby("target")["value"].mean()
         title = f"{its.task}, {its.state}: ρ {its.found.value:.2f}".replace("-0", "−0")
         rows += [
-            {"of": title, "language": target, "similarity": means[target], "gap": gaps[target]}
+            {"of": title, "language": target, "similarity": its.similarities[target], "gap": its.gaps[target]}
             for target in its.found.languages
         ]
     import pandas as pd

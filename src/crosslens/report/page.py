@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from crosslens.data.chart import encoder_states
 from crosslens.data.records import Results
 from crosslens.data.table import conditions_of, variants_of
+from crosslens.report.tables import main_metric
 from crosslens.studies.store import Store, is_store
-from crosslens.tasks import TASKS, find_task
 
 if TYPE_CHECKING:
     import pandas
@@ -49,8 +49,7 @@ def make_page(
     frame = results.to_pandas()
     tags = [json.loads(text) for text in frame["tags"]]
     frame = frame.assign(condition=conditions_of(frame), facts=tags)
-    usual = {task: find_task(task).metric for task in TASKS}
-    kept = frame["measure"].isna() & (frame["metric"] == frame["task"].map(usual))
+    kept = frame["measure"].isna() & (frame["metric"] == frame["task"].map(main_metric))
     scores, similar = frame[kept], frame[frame["measure"].notna()]
     records = {
         "scores": _columns(_scores(scores)), "similarities": _columns(_similarities(similar)),

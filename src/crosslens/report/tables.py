@@ -9,8 +9,10 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from crosslens.data.chart import NULLS
 from crosslens.data.records import Results
 from crosslens.data.table import UNKNOWN, values_by_seed
 from crosslens.errors import RequestError
@@ -108,6 +110,12 @@ def all_tables(results: Results, *, beside: Paper | None = None, tested: Tested 
     return tables
 
 
+@cache
+def main_metric(task: str | None) -> str | None:
+    """The score that a task's tables show; None of what is no task."""
+    return find_task(task).metric if task in TASKS else None
+
+
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
     """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and what each set of layers costs.
 
@@ -159,8 +167,7 @@ def layer_sets(results: Results) -> list[Table]:
     if spread:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
-    short = tuple("Ref" if column == "reference" else column for column in head)
-    return [Table("layer-sets", caption, short, groups)]
+    return [Table("layer-sets", caption, _short(head), groups)]
 
 
 def correlation(results: Results) -> list[Table]:
@@ -173,7 +180,7 @@ def correlation(results: Results) -> list[Table]:
         One table, or none where the records do not hold both, for three languages.
     """
     measures = [measure for (measure,), _ in results.groups("measure") if measure and measure.startswith("cka")]
-    kept = [measure for measure in measures if not measure.endswith(("_shuffled", "_length_matched"))]
+    kept = [measure for measure in measures if not measure.endswith(tuple(filter(None, NULLS)))]
     try:
         found = correlations(results, measures=kept)
     except RequestError:
@@ -272,7 +279,7 @@ def _blocks(results: Results, *, compared: Literal["reference", "nothing"] = "re
     groups = [
         (key, block)
         for key, block in results.groups("task", "metric", "encoder", "source", "split")
-        if key[0] in TASKS and key[1] == find_task(key[0]).metric and key[3] is not None
+        if key[1] is not None and key[1] == main_metric(key[0]) and key[3] is not None
     ]
     several = [len({key[place] for key, _ in groups}) > 1 for place in (2, 4)]
     for (task, _, encoder, source, split), block in groups:
@@ -308,9 +315,12 @@ def _table(
                 rows += _beside(beside, block, line, head, cells, notes)
         title = ", ".join(filter(None, (block.title, block.split)))
         groups[title] = (*groups.get(title, ()), *rows)
-    short = tuple("Ref" if column == "reference" else column for column in head)
     said = f" Below ours: {beside.name} as printed, and ours minus it." if beside else ""
-    return Table(name, caption + said, short, groups, tuple(notes))
+    return Table(name, caption + said, _short(head), groups, tuple(notes))
+
+
+def _short(head: Sequence[str]) -> tuple[str, ...]:
+    return tuple("Ref" if column == "reference" else column for column in head)
 
 
 def _beside(

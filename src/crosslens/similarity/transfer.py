@@ -41,7 +41,9 @@ class Correlated:
         state: whose similarity: ``pretrained``, or ``fine-tuned`` for the same task and source.
         measure: of similarity.
         layer: None: the mean of all.
-        found: over target languages.
+        gaps: target language -> gap, in points.
+        similarities: target language -> similarity with the source.
+        found: their correlation.
     """
 
     task: str
@@ -50,6 +52,8 @@ class Correlated:
     state: str
     measure: str
     layer: int | None
+    gaps: Mapping[str, float]
+    similarities: Mapping[str, float]
     found: Correlation
 
 
@@ -119,7 +123,7 @@ def correlations(
                 for layer, its in _by_layer(frame, layers):
                     values = its.groupby("target")["value"].mean().to_dict()
                     how = correlate(gaps, values, control=confounds, coefficient=coefficient)
-                    found.append(Correlated(task, source, encoder, state, measure, layer, how))
+                    found.append(Correlated(task, source, encoder, state, measure, layer, gaps, values, how))
     if not found:
         raise RequestError(
             f"these results hold no scores and similarities ({', '.join(measures)}) of one source and encoder",

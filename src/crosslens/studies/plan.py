@@ -181,8 +181,10 @@ class _Planner:
 
     def _selected(self, training: Training, source: Source) -> Iterator[Training]:
         """The training under every rule of selection that the study names."""
-        rules = self.study.select
-        for rule in rules or ():
+        rules = self.study.select or ()
+        if not rules:
+            yield training
+        for rule in rules:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
             if rule.rule == "best":
@@ -191,9 +193,7 @@ class _Planner:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is of the source's language, and no oracle", hint="that is best"
                 )
-            yield replace(training, recipe=recipe, dev=dev, selection=rule.label if len(rules or ()) > 1 else None)
-        if not rules:
-            yield training
+            yield replace(training, recipe=recipe, dev=dev, selection=rule.label if len(rules) > 1 else None)
 
     def _dev(self, source: Source) -> str:
         return source.dev or name_split(source.train, "dev")
