@@ -70,9 +70,34 @@ def iob_text(language: str) -> str:
     return "".join(blocks)
 
 
+def topic(sentence: str) -> str:
+    """What a sentence is about."""
+    words = set(sentence.split())
+    return "reading" if words & {"reads", "lit"} else "animals" if words & {"dog", "cat", "chien", "chat"} else "people"
+
+
+def topics_text(language: str) -> str:
+    """The sentences above in SIB-200's layout."""
+    rows = [f"{number}\t{topic(sentence)}\t{sentence}" for number, sentence in enumerate(SENTENCES[language])]
+    return "\n".join(["index_id\tcategory\ttext", *rows]) + "\n"
+
+
+def pairs_text(language: str) -> str:
+    """The sentences above in XNLI's layout: a sentence entails itself, and contradicts those of another topic."""
+    sentences = SENTENCES[language]
+    rows = []
+    for premise, hypothesis in zip(sentences, [sentences[0], *sentences[2:], sentences[5]], strict=True):
+        same = "neutral" if topic(premise) == topic(hypothesis) else "contradiction"
+        rows.append(f"{premise}\t{hypothesis}\t{'entailment' if premise == hypothesis else same}")
+    return "\n".join(rows) + "\n"
+
+
 @pytest.fixture(scope="session")
 def treebanks(tmp_path_factory) -> Path:
-    """A data folder with train, dev and test of ``ud/en_toy``, and ``ud/{en,fr}_pud``; the same in ``uner``."""
+    """A data folder with train, dev and test of ``ud/en_toy``, and ``ud/{en,fr}_pud``; the same in ``uner``.
+
+    English and French also in ``sib200`` and ``xnli``.
+    """
     root = tmp_path_factory.mktemp("data")
     for language, bank, splits in (
         ("en", "toy", ("train", "dev", "test")), ("en", "pud", ("test",)), ("fr", "pud", ("test",)),
@@ -84,6 +109,12 @@ def treebanks(tmp_path_factory) -> Path:
             entities = root / "uner" / f"UNER_{language.upper()}-{bank}" / f"{language}_{bank}-ud-{split}.iob2"
             entities.parent.mkdir(parents=True, exist_ok=True)
             entities.write_text(iob_text(language), "utf-8")
+    for language, code in (("en", "eng_Latn"), ("fr", "fra_Latn")):
+        (root / "sib200" / code).mkdir(parents=True)
+        (root / "xnli").mkdir(exist_ok=True)
+        for split in ("train", "dev", "test"):
+            (root / "sib200" / code / f"{split}.tsv").write_text(topics_text(language), "utf-8")
+            (root / "xnli" / f"{split}-{language}.tsv").write_text(pairs_text(language), "utf-8")
     return root
 
 
@@ -98,7 +129,7 @@ def word_piece(specials: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", 
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]",
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )  # fmt: skip
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
@@ -167,10 +198,11 @@ def encoder(tiny_bert):
 @pytest.fixture(scope="session")
 def toy(treebanks):
     """The toy treebank's corpus by split: ``toy("train")``; for another task: ``toy(task="ner")``."""
+    names = {"ner": "uner/en_toy", "document": "sib200/eng_Latn", "nli": "xnli/en"}
     from crosslens.catalogue import load_corpus
 
     def load(name="train", *, task="pos"):
-        return load_corpus(f"{'uner' if task == 'ner' else 'ud'}/en_toy:{name}", data=treebanks)
+        return load_corpus(f"{names.get(task, 'ud/en_toy')}:{name}", data=treebanks)
 
     return load
 

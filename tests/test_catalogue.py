@@ -154,8 +154,11 @@ def test_files_of_other_kinds(tmp_path, treebanks):
 
 def test_what_there_is(treebanks):
     expected = {"en_pud": ["test"], "en_toy": ["train", "dev", "test"], "fr_pud": ["test"]}
-    assert on_disk(treebanks) == {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
-    assert "6 corpora" in roots(treebanks)[0].describe()
+    splits = ["train", "dev", "test"]
+    texts = {name: splits for name in ("sib200/eng_Latn", "sib200/fra_Latn", "xnli/en", "xnli/fr")}
+    words = {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
+    assert on_disk(treebanks) == words | texts
+    assert "10 corpora" in roots(treebanks)[0].describe()
     assert "no such folder" in roots(treebanks / "x")[0].describe()
 
 

@@ -9,6 +9,9 @@ collection lies as it is published:
     wikiann       ``wikiann/en/train``
     wikineural    ``wikineural/en/train.conll``
     masakhaner    ``masakhaner/…/wol/train.txt``
+    sib200        ``sib200/eng_Latn/train.tsv``, texts with topics
+    xnli          ``xnli/dev-en.tsv``, pairs
+    mldoc         ``mldoc/english.train.1000``, ``mldoc/german.dev``, which is ``mldoc/german``
 
 ``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
@@ -24,7 +27,7 @@ from pathlib import Path
 import langcodes
 import platformdirs
 
-from crosslens.data import conllu, iob, text
+from crosslens.data import conllu, iob, text, tsv
 from crosslens.data.corpus import Corpus
 from crosslens.errors import DataError, suggest
 from crosslens.lab.laboratory import USUAL, Laboratory
@@ -85,8 +88,8 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     Args:
         name: ``ud/en_ewt:train``, ``uner/en_ewt:dev``; a path to a file, perhaps with its language before it as in
             ``wo=my.conllu``; or any of them with a slice such as ``[:200]``. Files that end in ``.conllu`` are that;
-            ``.txt`` holds a sentence a line with words between spaces, or a word and its IOB tag a line; all others
-            hold IOB tags (`crosslens.data.iob`).
+            ``.txt`` holds a sentence a line with words between spaces, or a word and its IOB tag a line; ``.tsv``
+            labelled texts (`crosslens.data.tsv`); all others hold IOB tags (`crosslens.data.iob`).
         split: the split meant where the name has none.
         data: a folder that is looked through first.
 
@@ -114,12 +117,15 @@ def split_slice(name: str) -> tuple[str, slice]:
 
 
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
-    """The names that a pattern stands for: ``ud/*_pud`` is every PUD treebank; any other name is itself.
+    """The names that a pattern stands for: ``ud/*_pud`` is every PUD treebank, ``xnli/*:dev[:1500]``
+    the same rows of every language; any other name is itself.
 
     Raises:
         DataError: when nothing matches.
     """
-    named = _named(pattern)
+    bare, _ = split_slice(pattern)
+    cut = pattern.removeprefix(bare)
+    named = _named(bare)
     if not named or not set(named["corpus"]) & set("*?"):
         return [pattern]
     collection, split = named["collection"], named["split"]
@@ -131,7 +137,7 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
         found = find_corpora(collection, named["corpus"], data, split=split or "test")
     if not found:
         raise _missing(collection, named["corpus"], split or "test", data)
-    return [f"{collection}/{corpus}" + (f":{split}" if split else "") for corpus in found]
+    return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in found]
 
 
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
@@ -180,6 +186,8 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:
             full = f"{collection}/{corpus}:{split}"
+            if collection in TEXTS:
+                return tsv.read(path, layout=TEXTS[collection], name=full, language=language_tag(corpus), split=split)
             language = langcodes.standardize_tag(corpus.partition("_")[0])  # MasakhaNER's wol is UD's wo
             if collection == "ud":
                 release = _RELEASE.match(path.parent.parent.name)
@@ -207,7 +215,17 @@ def _load_path(name: str) -> Corpus:
         return conllu.read(path, name=str(path), language=language, split=split)
     if path.suffix == ".txt" and not iob.is_iob(path):
         return text.read_words(path, name=str(path), language=language)
+    if path.suffix == ".tsv" and not iob.is_iob(path):
+        return tsv.read(path, name=str(path), language=language, split=split)
     return iob.read(path, name=str(path), language=language, split=split)
+
+
+def language_tag(code: str) -> str:
+    """A language's usual tag: ``en`` for ``eng_Latn`` and ``english``, ``zh`` for ``cmn``; an unusual script stays."""
+    language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
+    bare = langcodes.Language.make(language=language.language)
+    usual = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
+    return bare.to_tag() if language.script in usual else language.to_tag()
 
 
 def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:
@@ -263,6 +281,11 @@ def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
     return find
 
 
+def _in_one_folder(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection whose files lie side by side."""
+    return lambda folder: _files(sorted((folder / collection).glob("*")), pattern)
+
+
 def _files(files: Iterable[Path], pattern: str) -> Files:
     found: Files = {}
     for file in files:
@@ -278,5 +301,17 @@ COLLECTIONS: dict[str, Callable[[Path], Files]] = {
     "wikiann": _by_language("wikiann", "*/*"),
     "wikineural": _by_language("wikineural", "*/*.conll"),
     "masakhaner": _by_language("masakhaner", "**/*.txt"),
+    "sib200": _by_language("sib200", "*/*.tsv"),
+    "xnli": _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
+    "mldoc": _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
 }
 """Collection -> what of it is in a data folder. A new collection is one row, and a reader if its format is new."""
+
+MLDOC_NAMES = {
+    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
+    "russian": "ru", "chinese": "zh",
+}  # fmt: skip
+"""What MLDoc's files are called by."""
+
+TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC}
+"""Collections of labelled texts, and what their columns are."""

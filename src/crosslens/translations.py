@@ -17,9 +17,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import langcodes
-
-from crosslens.catalogue import LAB, find_corpora, find_lab, load_corpus, places, roots, split_slice
+from crosslens.catalogue import LAB, find_corpora, find_lab, language_tag, load_corpus, places, roots, split_slice
 from crosslens.data import text, tsv
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
@@ -105,8 +103,8 @@ def _treebanks(part: str, data: str | Path | None) -> Sides:
 def _tatoeba(part: str, data: str | Path | None) -> Sides:
     for file in _lying("tatoeba", "tatoeba.*-eng.eng", data):
         code = file.name.split(".")[1].removesuffix("-eng")
-        if part in (code, _tag(code)):
-            sides = (("en", file), (_tag(code), file.with_suffix(f".{code}")))
+        if part in (code, language_tag(code)):
+            sides = (("en", file), (language_tag(code), file.with_suffix(f".{code}")))
             return {language: partial(text.read_lines, path, language=language) for language, path in sides}
     return {}
 
@@ -114,8 +112,8 @@ def _tatoeba(part: str, data: str | Path | None) -> Sides:
 def _sib200(part: str, data: str | Path | None) -> Sides:
     found = {}
     for file in _lying("sib200", f"*/{part}.tsv", data):
-        language, name = _tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
-        found[language] = partial(tsv.read_sib200, file, name=name, language=language)
+        language, name = language_tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
+        found[language] = partial(tsv.read, file, layout=tsv.SIB200, name=name, language=language)
     return found
 
 
@@ -125,7 +123,7 @@ def _xnli(part: str, data: str | Path | None) -> Sides:
 
 
 def _hypotheses(file: Path, language: str) -> Corpus:
-    corpus = tsv.read_xnli(file, name=f"xnli/{file.stem}", language=language)
+    corpus = tsv.read(file, layout=tsv.XNLI, name=f"xnli/{file.stem}", language=language)
     return replace(corpus, items=tuple(replace(pair, segments=pair.segments[1:]) for pair in corpus.texts))
 
 
@@ -133,14 +131,6 @@ def _lying(collection: str, pattern: str, data: str | Path | None) -> list[Path]
     """The files of a collection, in the first folder that has any: two folders' are never mixed."""
     found = (sorted((root.folder / collection).glob(pattern)) for root in roots(data))
     return next((files for files in found if files), [])
-
-
-def _tag(code: str) -> str:
-    """A language's usual tag: ``en`` for ``eng_Latn``, ``zh`` for ``cmn``; a script stays where it is not the usual."""
-    language = langcodes.Language.get(langcodes.standardize_tag(code, macro=True))
-    bare = langcodes.Language.make(language=language.language)
-    usual = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
-    return bare.to_tag() if language.script in usual else language.to_tag()
 
 
 COLLECTIONS: dict[str, Callable[[str, str | Path | None], Sides]] = {

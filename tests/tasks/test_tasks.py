@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.reading import read_windows
@@ -33,8 +34,8 @@ def ready(task, encoder, corpus):
     labels = task.labels(corpus)
     torch.manual_seed(0)
     head = task.head(encoder.width, labels, dropout=0.0).eval()
-    units = by_sentence(read_windows(encoder, corpus).windows)
-    targets = [task.targets(sentence, labels) for sentence in corpus.sentences]
+    units = by_sentence(task.read(encoder, corpus, window=None, context=None).windows)
+    targets = [task.targets(item, labels) for item in corpus]
     return labels, head, units, targets
 
 
@@ -53,7 +54,7 @@ def reader(encoder, task, head):
 
     def read(units):
         batch = make_batch([w for unit in units for w in unit], padding=encoder.padding, device=encoder.device)
-        return batch, encoder.states(batch.ids, batch.mask)
+        return batch, encoder.states(batch.ids, batch.mask, batch.segments)
 
     return read
 
@@ -100,11 +101,12 @@ def test_predictions_fit_the_words_and_padding_changes_nothing(task, encoder, co
     together = guess(units)
     assert len(together) == len(units)
     for unit, words, alone in zip(units, together, (guess([unit])[0] for unit in units), strict=True):
-        sentence = corpus.sentences[unit[0].sentence]
-        assert len(words) == len(sentence)
+        item = corpus[unit[0].sentence]
+        assert len(words) == (len(item) if isinstance(item, Sentence) else 1)
         np.testing.assert_array_equal(words, alone)
-        annotated = task.annotate(sentence, words, labels)
-        assert annotated.words == sentence.words
+        annotated = task.annotate(item, words, labels)
+        kept = {field.name for field in dataclasses.fields(item)} - {*task.needs, "lines"}
+        assert all(getattr(annotated, name) == getattr(item, name) for name in kept)
         assert all(getattr(annotated, layer) is not None for layer in task.needs)
 
 
@@ -122,6 +124,7 @@ def test_the_order_of_the_sentences_changes_nothing(corpus, trained):
     assert predict(model, backwards).items == predict(model, corpus).items[::-1]
 
 
+@pytest.mark.parametrize("task", [TASKS[name] for name in ("pos", "parsing", "ner")], indirect=False)
 def test_a_sentence_longer_than_a_window_is_whole(task, corpus, trained):
     """Words of several windows are answered for once each, in their order, and scored as one sentence."""
     model, _ = trained
@@ -148,8 +151,8 @@ def test_labels_that_training_never_saw_are_counted_and_teach_nothing(task, enco
     _, head, units, _ = ready
     with torch.inference_mode():
         batch, states = reader(encoder, task, head)(units)
-        gold = np.concatenate([task.targets(sentence, ("NONE", "OF", "THESE")) for sentence in corpus.sentences])
-        known = np.concatenate([task.targets(s, task.labels(corpus)) for s in corpus.sentences])
+        gold = np.concatenate([task.targets(item, ("NONE", "OF", "THESE")) for item in corpus])
+        known = np.concatenate([task.targets(item, task.labels(corpus)) for item in corpus])
         unknown, _ = task.loss(head, states, batch, torch.from_numpy(gold))
         usual, _ = task.loss(head, states, batch, torch.from_numpy(known))
     assert torch.isfinite(unknown)
@@ -160,16 +163,16 @@ def test_labels_that_training_never_saw_are_counted_and_teach_nothing(task, enco
 
 
 def test_other_sentences_are_refused(task, corpus):
-    with pytest.raises(RequestError, match="5 sentences, where the gold"):
+    with pytest.raises(RequestError, match=r"5 (sentence|text)s, where the gold"):
         task.score(corpus, dataclasses.replace(corpus, items=corpus.items[:-1]))
-    place = r"en_toy-ud-train\.\w+:\d+: sentence 1 has other words than the gold one"
+    place = r"\.(conllu|iob2|tsv):\d+: (sentence|text) 1 has other words than the gold one"
     with pytest.raises(RequestError, match=place):
         task.score(corpus, dataclasses.replace(corpus, items=corpus.items[::-1]))
 
 
 def test_a_corpus_without_the_annotation_is_refused(task, corpus):
-    bare = dataclasses.replace(corpus.sentences[0], upos=None, heads=None, relations=None, entities=None)
-    with pytest.raises(RequestError, match=r"en_toy-ud-train\.\w+:1: .* has no"):
+    bare = dataclasses.replace(corpus[0], **dict.fromkeys(task.needs))
+    with pytest.raises(RequestError, match=r"train\S*:[12]: .* has no"):
         task.check(dataclasses.replace(corpus, items=(bare,)))
 
 

@@ -57,9 +57,9 @@ def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
     seen = []
     from crosslens.training import finetune as module
 
-    original = module.make_batch
+    original = module.task_batch
     monkeypatch.setattr(
-        module, "make_batch", lambda windows, **k: seen.append([w.sentence for w in windows]) or original(windows, **k)
+        module, "task_batch", lambda *given: seen.append([w.sentence for w in given[-1]]) or original(*given)
     )
     heads = []
     drawn = module.find_task("pos")

@@ -21,7 +21,9 @@ def test_settings_replace_and_none_is_none():
 
 def test_settings_of_the_task():
     recipe = find_recipe("wu2019-ref", "parsing", {"arc_size": "64", "relations": "full", "root": "learnt"})
-    assert recipe.task == {"arc_size": 64, "relation_size": 128, "relations": "full", "metric": "las_nopunct"}
+    assert recipe.task == {
+        "arc_size": 64, "relation_size": 128, "relations": "full", "metric": "las_nopunct", "words": "wu2019"
+    }  # fmt: skip
     with pytest.raises(RequestError, match=r"neither recipes nor ner have a setting 'relations'"):
         find_recipe("small", "ner", {"relations": "full"})
     with pytest.raises(RequestError, match="relations=some"):
@@ -46,7 +48,7 @@ def test_profiles_say_what_they_change():
     }.items() <= its.items()
     for task in TASKS:
         assert differing(find_recipe("muller2021", task), find_task(task)) == {}
-        for profile in ("muller2021-ref", "wu2019-ref"):
+        for profile in ("wu2019", "wu2019-ref", "wu2019-features"):
             assert find_recipe(profile, task)
 
 

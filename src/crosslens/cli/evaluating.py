@@ -45,14 +45,15 @@ def evaluate_into(
 
 def write_predictions(task: "Task", predicted: "Corpus", path: Path) -> None:
     """A predicted corpus in the format of its annotation, all else of the input kept."""
-    from crosslens.data import conllu, iob
+    from crosslens.data import conllu, iob, tsv
 
-    (iob if "entities" in task.needs else conllu).write(predicted, path)
+    formats = {".iob2": iob, ".conllu": conllu, ".tsv": tsv}
+    formats[ending(task)].write(predicted, path)
 
 
 def file_name(task: "Task", corpus: "Corpus") -> str:
     """What a corpus's predictions are called: its name, as a file can have it, and the format's ending."""
-    bare = corpus.name.removesuffix(".conllu").removesuffix(".iob2").strip("./")
+    bare = corpus.name.removesuffix(".conllu").removesuffix(".iob2").removesuffix(".tsv").strip("./")
     for character in '/\\:*?"<>|':
         bare = bare.replace(character, "-" if character == ":" else "_")
     return bare + ending(task)
@@ -60,7 +61,7 @@ def file_name(task: "Task", corpus: "Corpus") -> str:
 
 def ending(task: "Task") -> str:
     """Of files that hold the task's annotation."""
-    return ".iob2" if "entities" in task.needs else ".conllu"
+    return ".iob2" if "entities" in task.needs else ".tsv" if "label" in task.needs else ".conllu"
 
 
 def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:

@@ -10,14 +10,14 @@ from crosslens.cli.options import data_option, device_option, out_option
 @click.command("predict")
 @click.argument("model")
 @click.argument("corpus")
-@out_option("The file to write, .conllu or .iob2")
+@out_option("The file to write, .conllu, .iob2 or .tsv")
 @data_option
 @device_option
 def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:
     """Annotate CORPUS with MODEL; everything else in it is kept as it is.
 
     CORPUS is a name, a .conllu or IOB file, or a .txt file that has a sentence a line, its words between spaces.
-    Trees and tags of words are written as CoNLL-U, entities as IOB2.
+    Trees and tags of words are written as CoNLL-U, entities as IOB2, labels of texts as .tsv.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
@@ -32,7 +32,8 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     read = load_corpus(corpus, data=data)
     loaded = load_model(model, device=device)
-    if Path(out).suffix in (".conllu", ".iob2") and Path(out).suffix != ending(loaded.task):
+    if Path(out).suffix in (".conllu", ".iob2", ".tsv") and Path(out).suffix != ending(loaded.task):
         raise RequestError(f"--out {out}: {loaded.task.name} is written as {ending(loaded.task)}")
     write_predictions(loaded.task, predict(loaded, read), Path(out))
-    say(f"{out}: {len(read)} sentences, {read.words} words, {loaded.task.name} predicted")
+    what = "texts" if ending(loaded.task) == ".tsv" else f"sentences, {read.words} words"
+    say(f"{out}: {len(read)} {what}, {loaded.task.name} predicted")

@@ -5,13 +5,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import overload
 
-from crosslens.data.sentence import ANNOTATIONS, Sentence, Text
+from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
 from crosslens.errors import DataError
 from crosslens.identity import canonical_json, digest_chunks
 
 
 @dataclass(frozen=True)
-class Corpus(Sequence[Sentence | Text]):
+class Corpus(Sequence[Item]):
     """Sentences or texts, in the order of their source.
 
     Attributes:
@@ -22,17 +22,17 @@ class Corpus(Sequence[Sentence | Text]):
         release: the treebank's release, such as ``2.14``, where it is known.
     """
 
-    items: tuple[Sentence | Text, ...]
+    items: tuple[Item, ...]
     name: str
     language: str | None = None
     split: str | None = None
     release: str | None = None
 
     @overload
-    def __getitem__(self, index: int) -> Sentence | Text: ...
+    def __getitem__(self, index: int) -> Item: ...
     @overload
     def __getitem__(self, index: slice) -> "Corpus": ...
-    def __getitem__(self, index: int | slice) -> "Sentence | Text | Corpus":
+    def __getitem__(self, index: int | slice) -> "Item | Corpus":
         """An item, or for a slice a corpus of the same name."""
         if isinstance(index, slice):
             return replace(self, items=self.items[index])
@@ -99,25 +99,30 @@ class Corpus(Sequence[Sentence | Text]):
                     )  # fmt: skip
 
     def require_same_words(self, other: "Corpus") -> None:
-        """Check that another corpus, a predicted one, has the same sentences of the same words.
+        """Check that another corpus, a predicted one, has the same sentences or texts.
 
         Raises:
             DataError: naming the first place where they part.
         """
-        for number, (mine, its) in enumerate(zip(self.sentences, other.sentences, strict=False), start=1):
-            if mine.words != its.words:
+        what = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
+        for number, (mine, its) in enumerate(zip(self, other, strict=False), start=1):
+            if _said(mine) != _said(its):
                 file, line = its.where or (other.name, None)
                 raise DataError(
-                    f"sentence {number} has other words than the gold one, {mine.where or mine.id or self.name}",
+                    f"{what} {number} has other words than the gold one, {mine.where or mine.id or self.name}",
                     file=file, line=line, hint="is it a prediction for another corpus?",
                 )  # fmt: skip
         if len(self) != len(other):
             raise DataError(
-                f"{len(other)} sentences, where the gold {self.name} has {len(self)}",
+                f"{len(other)} {what}s, where the gold {self.name} has {len(self)}",
                 file=other.name, hint="is it a prediction for another corpus?",
             )  # fmt: skip
 
 
-def _content(item: Sentence | Text) -> list:
+def _said(item: Item) -> tuple[str, ...]:
+    return item.words if isinstance(item, Sentence) else item.segments
+
+
+def _content(item: Item) -> list:
     left_out = ("id", "where", "lines")
     return [getattr(item, f.name) for f in fields(item) if f.name not in left_out]

@@ -9,6 +9,13 @@ ANNOTATIONS = ("upos", "heads", "relations", "entities")
 """The annotation layers a sentence can carry, each one value a word."""
 
 
+UPOS = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
+    "VERB", "X",
+)  # fmt: skip
+"""The universal part-of-speech tags of UD 2; UD 1 has CONJ for CCONJ."""
+
+
 class Where(NamedTuple):
     """The place something was read from; lines count from 1."""
 
@@ -78,3 +85,7 @@ class Text:
     def text(self) -> str:
         """The segments with a space between them."""
         return " ".join(self.segments)
+
+
+Item = Sentence | Text
+"""What a corpus is made of."""

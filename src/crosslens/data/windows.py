@@ -21,6 +21,7 @@ class Window:
         ids: ``(length,)`` piece ids, special tokens and context words included.
         labelled: ``(last - first,)``: where in ``ids`` the labelled piece of each of those words is.
         span: where in ``ids`` the pieces of those words begin and end.
+        segments: ``(length,)``: which of a pair's two segments each piece belongs to; None: there is only one.
     """
 
     sentence: int
@@ -29,6 +30,7 @@ class Window:
     ids: np.ndarray
     labelled: np.ndarray
     span: tuple[int, int]
+    segments: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.ids)

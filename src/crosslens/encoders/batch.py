@@ -22,6 +22,8 @@ class Batch:
         places: ``(words,)`` int64: where in the flattened ``windows x length`` the labelled piece of each word
             that the windows answer for is, window by window, so sentence by sentence.
         lengths: for each sentence its words.
+        given: ``(words,)`` int64: what else a task's head may read of each word; None: nothing.
+        segments: ``(windows, length)`` int64: which segment of a pair a subword belongs to; None: there are no pairs.
     """
 
     windows: tuple[Window, ...]
@@ -29,6 +31,8 @@ class Batch:
     mask: torch.Tensor
     places: torch.Tensor
     lengths: tuple[int, ...]
+    segments: torch.Tensor | None = None
+    given: torch.Tensor | None = None
 
     def at_words(self, states: torch.Tensor) -> torch.Tensor:
         """The states of the words answered for: ``(windows, length, width)`` to ``(words, width)``."""
@@ -75,5 +79,11 @@ def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device)
         mask[row, : len(window)] = 1
     places = np.concatenate([row * length + window.labelled for row, window in enumerate(windows)])
     lengths = [sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)]
+    segments = None
+    if any(window.segments is not None for window in windows):
+        segments = np.zeros((len(windows), length), np.int64)
+        for row, window in enumerate(windows):
+            segments[row, : len(window)] = 0 if window.segments is None else window.segments
+        segments = torch.from_numpy(segments).to(device, non_blocking=True)
     tensors = [torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, places)]
-    return Batch(tuple(windows), *tensors, lengths=tuple(lengths))
+    return Batch(tuple(windows), *tensors, lengths=tuple(lengths), segments=segments)

@@ -23,10 +23,10 @@ class Change:
     """What was done to an encoder after loading.
 
     Attributes:
-        kind: ``random_init`` or ``freeze``.
+        kind: ``random_init``, ``freeze`` or ``features``.
         layers: as `format_layers` writes them.
         components: ``all``, ``attention``, ``ffn``, ``norms`` or ``embeddings``.
-        init: how the layers were drawn; None for a freeze.
+        init: how the layers were drawn, or what reads the features; None for a freeze.
         seed: of the drawing; None for a freeze.
         tensors: names of the parameters changed.
     """
@@ -49,6 +49,7 @@ class Encoder:
         family: where the layers are.
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
+        top: a network on the states of all layers, which tasks read instead of the last states (`as_features`).
     """
 
     model: PreTrainedModel
@@ -56,6 +57,7 @@ class Encoder:
     family: Family
     name: str
     changes: tuple[Change, ...] = ()
+    top: nn.Module | None = None
 
     @cached_property
     def layers(self) -> list[nn.Module]:
@@ -73,8 +75,18 @@ class Encoder:
 
     @property
     def width(self) -> int:
-        """The size of a state."""
+        """The size of a layer's state."""
         return self.model.config.hidden_size
+
+    @property
+    def read_width(self) -> int:
+        """The size of the states that tasks read: of the last layer, or of the network on all of them."""
+        return self.width if self.top is None else self.top.width  # pyright: ignore[reportReturnType]
+
+    @property
+    def trained(self) -> nn.Module:
+        """Everything of it that training may change, as one module."""
+        return self.model if self.top is None else nn.ModuleList([self.model, self.top])
 
     @property
     def device(self) -> torch.device:
@@ -99,7 +111,7 @@ class Encoder:
 
     @property
     def condition(self) -> str:
-        """What was done to it: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``."""
+        """What was done to it: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, …"""
         return describe_changes(self.changes)
 
     @cached_property
@@ -117,20 +129,41 @@ class Encoder:
     def digest(self) -> str:
         """sha256 of every parameter and of the vocabulary."""
         vocabulary = canonical_json(sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1]))
-        return digest_chunks(_bytes_of(self.model, vocabulary))
+        return digest_chunks(_bytes_of(self.trained, vocabulary))
 
     def states(
-        self, ids: torch.Tensor, mask: torch.Tensor, *, precision: Literal["float32", "bfloat16"] = "float32"
+        self,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        segments: torch.Tensor | None = None,
+        *,
+        precision: Literal["float32", "bfloat16"] = "float32",
     ) -> torch.Tensor:
         """The last hidden states, ``(windows, length, width)`` float32: what a task's head reads.
 
         Args:
             ids: ``(windows, length)`` int64.
             mask: ``(windows, length)`` int64, 1 where there is a subword.
+            segments: ``(windows, length)`` int64, 1 in a pair's second segment; None: there are no pairs.
             precision: what is computed in; parameters are float32 either way.
         """
+        if self.top is not None:
+            outputs = layer_outputs(self, ids, mask, segments, precision=precision)
+            return self.top(torch.stack(outputs).float(), mask)
+        return self._last_states(ids, mask, segments, precision)
+
+    def _last_states(
+        self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: str
+    ) -> torch.Tensor:
+        arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
         with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-            return self.model(input_ids=ids, attention_mask=mask, **self._arguments).last_hidden_state.float()
+            return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
+
+    @cached_property
+    def has_segments(self) -> bool:
+        """Whether it tells the two segments of a pair apart by an embedding, as BERT does and RoBERTa does not."""
+        accepted = inspect.signature(self.model.forward).parameters
+        return "token_type_ids" in accepted and (getattr(self.model.config, "type_vocab_size", None) or 0) > 1
 
     @cached_property
     def _arguments(self) -> dict[str, Any]:
@@ -140,26 +173,33 @@ class Encoder:
 
 def describe_changes(changes: Iterable[Change]) -> str:
     """Changes as tables head their columns: ``reference`` where no layer is drawn anew, then what is unusual."""
-    drawn, frozen = [], []
+    drawn, rest = [], []
     for change in changes:
-        if change.kind == "freeze":
-            frozen.append(f"frozen {change.layers}")
+        if change.kind != "random_init":
+            rest.append(f"frozen {change.layers}" if change.kind == "freeze" else "features")
             continue
         words = [change.layers]
         words += [change.components] if change.components != "all" else []
         words += [f"init={change.init}"] if change.init not in (None, "architecture") else []
         drawn.append(" ".join(words))
-    return " ".join([";".join(drawn) or "reference", *frozen])
+    return " ".join([";".join(drawn) or "reference", *rest])
 
 
-def layer_outputs(encoder: Encoder, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+def layer_outputs(
+    encoder: Encoder,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    segments: torch.Tensor | None = None,
+    *,
+    precision: Literal["float32", "bfloat16"] = "float32",
+) -> list[torch.Tensor]:
     """The raw output of the embeddings and of every layer, ``layers + 1`` times ``(windows, length, width)``.
 
     Read off the layers themselves: what `transformers` calls the last hidden state has been through a final
     normalisation in many architectures, and would not compare with the layers below it.
     """
     with _listening(encoder) as outputs:
-        encoder.states(ids, mask)
+        encoder._last_states(ids, mask, segments, precision)
     return outputs
 
 

@@ -20,7 +20,7 @@ class Reading:
     Attributes:
         windows: in the corpus's order.
         unknown: words that have no piece of their own and were read as the unknown token.
-        cut: words so long that only their first pieces were read.
+        cut: words, or whole texts, so long that only their first pieces were read.
         split: sentences too long for one window.
     """
 
@@ -50,6 +50,40 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
         cut=sum(s.cut for s in subwords),
         split=sum(len(s.ids) > room for s in subwords),
     )
+
+
+def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -> Reading:
+    """Texts and pairs of texts, a window each, with the special tokens that the tokenizer puts around and between them.
+
+    One place answers for the text: the special token before it; in a decoder, where that has seen nothing, the last
+    one. Of a text too long for its window the end is left out, of a pair that of the longer segment.
+
+    Args:
+        encoder: whose tokenizer and positions are used.
+        corpus: running text.
+        window: subwords a window, special tokens included; never more than the encoder has positions for.
+    """
+    capacity = min(window or encoder.capacity, encoder.capacity)
+    specials = np.asarray(encoder.tokenizer.all_special_ids)
+    windows: dict[int, Window] = {}
+    cut = 0
+    for count in (1, 2):
+        numbers = [number for number, text in enumerate(corpus.texts) if len(text.segments) == count]
+        if not numbers:
+            continue
+        firsts = [corpus.texts[number].segments[0] for number in numbers]
+        seconds = [corpus.texts[number].segments[1] for number in numbers] if count == 2 else None
+        whole = encoder.tokenizer(firsts, seconds, truncation=False, verbose=False)["input_ids"]
+        encoded = encoder.tokenizer(
+            firsts, seconds, truncation="longest_first", max_length=capacity, return_token_type_ids=True, verbose=False
+        )
+        for row, number in enumerate(numbers):
+            ids = np.asarray(encoded["input_ids"][row], np.int64)
+            place = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
+            segments = np.asarray(encoded["token_type_ids"][row], np.int64) if encoder.has_segments else None
+            windows[number] = Window(number, 0, 1, ids, np.asarray([place]), (place, place + 1), segments)
+            cut += len(whole[row]) > capacity
+    return Reading(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 
 
 CODE_POSITIONS = 200

@@ -3,12 +3,13 @@
 from crosslens.catalogue import load_corpus, match_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
+from crosslens.data.sentence import ANNOTATIONS
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
-from crosslens.tasks import TASKS
+from crosslens.tasks import TASKS, Task
 from crosslens.translations import load_parallel
 
 LAB_TESTED = 200
@@ -51,8 +52,13 @@ def _lab(preset: str) -> Data:
     return Data(
         parallel=laboratory.name("all"),
         recipe="lab",
-        tasks={task: {source: Source(train=names[0], tests=tests)} for task in TASKS},
+        tasks={name: {source: Source(train=names[0], tests=tests)} for name, task in TASKS.items() if words(task)},
     )
+
+
+def words(task: Task) -> bool:
+    """Whether a task is about words, which artificial languages have annotated; they have no labelled texts."""
+    return set(task.needs) <= set(ANNOTATIONS)
 
 
 class Corpora:

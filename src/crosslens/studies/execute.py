@@ -13,6 +13,7 @@ from crosslens.data.parallel import Parallel
 from crosslens.data.records import Results
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.similarity.compare import compare
@@ -190,13 +191,15 @@ def _train(
 
 
 def changed(encoder: Encoder, run: Run) -> Encoder:
-    """The run's encoder before training: layers drawn anew, layers frozen."""
+    """The run's encoder before training: layers drawn anew, layers frozen, or a network on its features."""
     condition = run.condition
     if condition.layers:
         encoder = random_init(
             encoder, condition.layers, seed=run.seed, components=condition.components, init=condition.init
         )
-    return freeze(encoder, condition.freeze) if condition.freeze else encoder
+    if condition.freeze:
+        encoder = freeze(encoder, condition.freeze)
+    return as_features(encoder, seed=run.seed) if condition.use == "features" else encoder
 
 
 def _compare(run: Run, asked: Comparison, encoder: Encoder, corpora: Corpora) -> Results:

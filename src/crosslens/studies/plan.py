@@ -141,7 +141,7 @@ class _Planner:
             tests = tuple(self._named(test) for test in self.corpora.matching(source.tests))
             comparison = self._comparison([self._train(source).language]) if after else None
             for condition in self.conditions:
-                training = self._training(task, name, source)
+                training = self._training(task, name, source, condition)
                 if study.grid is not None:
                     searched = condition if study.grid.each == "condition" else Condition()
                     tried = self._tried(training, study.grid, searched)
@@ -171,10 +171,10 @@ class _Planner:
         corpus = self.corpora.corpus(name, split=split)
         return Named(corpus.name, corpus.digest)
 
-    def _training(self, task: str, name: str, source: Source) -> Training:
-        recipe = find_recipe(self.study.recipe or self.data.recipe, task, self.study.set)
+    def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
+        recipe = find_recipe(condition.recipe or self.study.recipe or self.data.recipe, task, self.study.set)
         dev = None
-        if recipe.select == "best" or self.study.grid is not None:
+        if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._named(self._dev(source), "dev")
         settings = dict(find_task(task, recipe.task).settings)
         return Training(task, settings, name, self._named(source.train, "train"), dev, recipe)

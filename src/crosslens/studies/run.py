@@ -95,7 +95,8 @@ class Run:
     def identity(self) -> dict[str, Any]:
         """All that determines the weights, as plain values; the semantics' version is raised when they change."""
         its: dict[str, Any] = {
-            "encoder": self.encoder_digest, "condition": self.condition.model_dump(mode="json"), "seed": self.seed,
+            "encoder": self.encoder_digest, "seed": self.seed,
+            "condition": self.condition.model_dump(mode="json", exclude={"recipe"}),
         }  # fmt: skip
         if self.training is not None:
             t = self.training

@@ -38,12 +38,16 @@ class Condition(_Strict):
         components: which parts of them.
         init: how they are drawn.
         freeze: layers that training leaves alone; None: none.
+        use: ``fine-tune`` it; or its ``features``, which a fresh network reads (`crosslens.encoders.features`).
+        recipe: a named recipe for this condition; None: the study's.
     """
 
     layers: Layers | None = None
     components: Components = "all"
     init: Init = "architecture"
     freeze: Layers | None = None
+    use: Literal["fine-tune", "features"] = "fine-tune"
+    recipe: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -54,10 +58,11 @@ class Condition(_Strict):
 
     @property
     def label(self) -> str:
-        """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``."""
+        """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``reference features``."""
         drawn = [Change("random_init", self.layers, self.components, self.init)] if self.layers else []
         frozen = [Change("freeze", self.freeze)] if self.freeze else []
-        return describe_changes([*drawn, *frozen])
+        features = [Change("features", "all")] if self.use == "features" else []
+        return describe_changes([*drawn, *frozen, *features])
 
     def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
         """The same thirds, quarters or twelfths of an encoder of another depth.

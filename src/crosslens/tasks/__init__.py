@@ -7,12 +7,14 @@ from pydantic import BaseModel
 
 from crosslens.errors import RequestError, suggest
 from crosslens.settings import replace_settings
+from crosslens.tasks.documents import Documents
 from crosslens.tasks.ner import NamedEntities
+from crosslens.tasks.nli import Inference
 from crosslens.tasks.parsing import Parsing
 from crosslens.tasks.pos import PartOfSpeech
 from crosslens.tasks.task import Task
 
-_ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities())
+_ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities(), Documents(), Inference())
 TASKS = {task.name: task for task in _ALL}
 
 

@@ -17,14 +17,21 @@ from torch.nn import functional
 
 from crosslens.data.conllu import check_trees
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
+from crosslens.data.subwords import special_tokens, split_words
 from crosslens.encoders.batch import Batch
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reading import Reading, read_windows
+from crosslens.errors import DataError, suggest
 from crosslens.scores import Score, attachment_scores
-from crosslens.tasks.tagging import UNSEEN
+from crosslens.tasks.labelling import UNSEEN
 from crosslens.tasks.trees import best_trees, greedy_heads
 
 NO_RELATION = "unlabelled"
 """What the root word gets where the root is not learnt: no relation of UD, so never right."""
+
+WU2019_WORDS = 140
+"""Words of a sentence that Wu & Dredze (2019, section 5) parse."""
 
 Size = Annotated[int, Field(ge=1)]
 
@@ -86,8 +93,12 @@ class Projection(nn.Module):
 class BiaffineHead(nn.Module):
     """Scores of all arcs, and of all relations of given arcs."""
 
-    def __init__(self, width: int, labels: int, *, arc_size: int, relation_size: int, dropout: float) -> None:
+    def __init__(
+        self, width: int, labels: int, *, arc_size: int, relation_size: int, tag_size: int = 0, dropout: float
+    ) -> None:
         super().__init__()
+        self.tags = nn.Embedding(len(UPOS) + 1, tag_size) if tag_size else None  # the last is the root's
+        width += tag_size
         self.arc_dependent = Projection(width, arc_size, dropout=dropout)
         self.arc_head = Projection(width, arc_size, dropout=dropout)
         self.relation_dependent = Projection(width, relation_size, dropout=dropout)
@@ -125,6 +136,11 @@ class Parsing(BaseModel):
         relations: what LAS compares: ``universal`` without subtypes, as CoNLL-2018; ``full`` with them, as Muller et
             al. (2021). Subtypes are learnt and predicted either way.
         decode: ``tree``: the best tree with one root; ``greedy``: the likeliest head of each word.
+        tags: ``gold``: the gold UPOS of each word is read as well, as an embedding behind the word's state (Wu & Dredze
+            2019, Table 6, Z+POS).
+        tag_size: of that embedding; 100 as in the code released for that paper.
+        words: which are predicted and scored: ``all``; or ``wu2019``: of each sentence the first 140, as far as they
+            have room in one window, as in that paper. A word whose head is cut off counts as an error.
         root: ``learnt``; or ``wu2019-masked``: attachment to the root is not trained and the root word never gets its
             relation, as in the code released for Wu & Dredze (2019).
         metric: what tables show: ``las``, ``uas``, or either without punctuation.
@@ -136,6 +152,9 @@ class Parsing(BaseModel):
     relation_size: Size = 200
     relations: Literal["universal", "full"] = "universal"
     decode: Literal["tree", "greedy"] = "tree"
+    tags: Literal["off", "gold"] = "off"
+    tag_size: Size = 100
+    words: Literal["all", "wu2019"] = "all"
     root: Literal["learnt", "wu2019-masked"] = "learnt"
     metric: Literal["las", "uas", "las_nopunct", "uas_nopunct"] = "las"
 
@@ -146,8 +165,8 @@ class Parsing(BaseModel):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Heads and relations."""
-        return ("heads", "relations")
+        """Heads and relations, and the tags where they are read."""
+        return ("heads", "relations", *(["upos"] if self.tags == "gold" else []))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -157,6 +176,20 @@ class Parsing(BaseModel):
     def check(self, corpus: Corpus) -> None:
         """Every sentence must be a tree with one root."""
         check_trees(corpus)
+        if self.tags == "gold":
+            corpus.require("upos")
+            for sentence in corpus.sentences:
+                unknown = set(sentence.upos or ()) - set(UPOS)
+                if unknown:
+                    file, line = sentence.where or (corpus.name, None)
+                    raise DataError(
+                        f"the tag {min(unknown)!r} is none of UPOS, which the parser reads", file=file, line=line,
+                        hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
+                    )  # fmt: skip
+
+    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+        """Sentences as windows."""
+        return read_windows(encoder, corpus, window=window, context=context)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
         """The corpus's relations with their subtypes, sorted."""
@@ -165,21 +198,41 @@ class Parsing(BaseModel):
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> nn.Module:
         """A fresh `BiaffineHead`."""
         return BiaffineHead(
-            width, len(labels), arc_size=self.arc_size, relation_size=self.relation_size, dropout=dropout
-        )
+            width, len(labels), arc_size=self.arc_size, relation_size=self.relation_size,
+            tag_size=self.tag_size if self.tags == "gold" else 0, dropout=dropout,
+        )  # fmt: skip
 
-    def targets(self, sentence: Sentence, labels: Sequence[str]) -> np.ndarray:
+    def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
         """``(words, 2)``: each word's head, 0 for the root, and the number of its relation."""
         number = {label: index for index, label in enumerate(labels)}
-        relations = [number.get(relation, UNSEEN) for relation in sentence.relations or ()]
-        return np.stack([np.asarray(sentence.heads, np.int64), np.asarray(relations, np.int64)], axis=1)
+        assert isinstance(item, Sentence)
+        relations = [number.get(relation, UNSEEN) for relation in item.relations or ()]
+        return np.stack([np.asarray(item.heads, np.int64), np.asarray(relations, np.int64)], axis=1)
+
+    def given(self, item: Item) -> np.ndarray | None:
+        """The numbers of the gold tags, where they are read."""
+        if self.tags == "off":
+            return None
+        assert isinstance(item, Sentence)
+        return np.asarray([UPOS.index(tag) for tag in item.upos or ()], np.int64)
+
+    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+        """All words, or the first of each sentence."""
+        if self.words == "all":
+            return corpus
+        specials = sum(map(len, special_tokens(encoder.tokenizer)))
+        pieces = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
+        room = encoder.capacity - specials
+        fits = [int(np.searchsorted(its.starts, room, side="right")) - 1 for its in pieces]
+        items = (_first(s, min(WU2019_WORDS, count)) for s, count in zip(corpus.sentences, fits, strict=True))
+        return replace(corpus, items=tuple(items))
 
     def loss(
         self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> tuple[torch.Tensor, int]:
         """Cross-entropy of the gold head and of its relation, summed over words."""
         assert isinstance(head, BiaffineHead)
-        nodes, places = _nodes(states, batch)
+        nodes, places = _nodes(head, states, batch)
         heads, relations = targets.unbind(1)
         scores = head.arc_scores(nodes, places)[places.candidates[:, 1:]].float()
         learnt = torch.ones_like(heads, dtype=torch.bool)
@@ -194,7 +247,7 @@ class Parsing(BaseModel):
     def predict(self, head: nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
         """For each sentence ``(words, 2)``: heads, and the numbers of their relations (-1: none)."""
         assert isinstance(head, BiaffineHead)
-        nodes, places = _nodes(states, batch)
+        nodes, places = _nodes(head, states, batch)
         logits = head.arc_scores(nodes, places)
         if self.root == "wu2019-masked":  # every word may as well be the root: the cheapest to leave without a head
             logits[:, :, 0] = -torch.inf
@@ -211,15 +264,17 @@ class Parsing(BaseModel):
         both = torch.stack([heads, relations], dim=1).cpu().numpy()
         return np.split(both, np.cumsum(batch.lengths)[:-1])
 
-    def annotate(self, sentence: Sentence, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
+    def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
         """The sentence with the predicted heads and relations."""
+        assert isinstance(item, Sentence)
         heads, relations = predicted.reshape(-1, 2).T.tolist()
         named = (labels[number] if number >= 0 else NO_RELATION for number in relations)
-        return replace(sentence, heads=tuple(heads), relations=tuple(named))
+        return replace(item, heads=tuple(heads), relations=tuple(named))
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """LAS and UAS over all words, and over those that are no punctuation."""
-        self.check(gold)
+        if self.words == "all":
+            self.check(gold)
         gold.require_same_words(predicted)
         predicted.require(*self.needs)
         return sorted(
@@ -230,10 +285,21 @@ class Parsing(BaseModel):
         )  # fmt: skip
 
 
-def _nodes(states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, Places]:
+def _first(sentence: Sentence, count: int) -> Sentence:
+    if count >= len(sentence):
+        return sentence
+    kept = {name: its[:count] for name in ("words", *ANNOTATIONS) if (its := getattr(sentence, name)) is not None}
+    return replace(sentence, lines=None, **kept)
+
+
+def _nodes(head: BiaffineHead, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, Places]:
     """The states of roots and words, ``(nodes, width)``, and where they are."""
     places = Places.of(batch.lengths, states.device)
     words, roots = batch.at_words(states), batch.at_sentences(states)
+    if head.tags is not None:
+        assert batch.given is not None
+        words = torch.cat([words, head.tags(batch.given)], 1)
+        roots = torch.cat([roots, head.tags.weight[-1:].expand(len(roots), -1)], 1)
     nodes = words.new_empty(len(words) + len(roots), words.shape[1])
     return nodes.index_copy(0, places.words, words).index_copy(0, places.roots, roots), places
 

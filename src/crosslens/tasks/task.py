@@ -7,8 +7,10 @@ import numpy as np
 import torch
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Item
 from crosslens.encoders.batch import Batch
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reading import Reading
 from crosslens.scores import Score
 
 
@@ -43,6 +45,10 @@ class Task(Protocol):
         """
         ...
 
+    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+        """The corpus as the encoder reads it for this task: see `crosslens.encoders.reading.read_windows`."""
+        ...
+
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
         """The labels that the corpus has, sorted: what a model trained on it can predict."""
         ...
@@ -51,29 +57,40 @@ class Task(Protocol):
         """A fresh head on states of this width; it draws from torch's global generator, which the caller seeds."""
         ...
 
-    def targets(self, sentence: Sentence, labels: Sequence[str]) -> np.ndarray:
-        """What the loss compares with, ``(words, …)`` int64; -100 where the gold label is none of ``labels``."""
+    def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
+        """What the loss compares with, ``(units, …)`` int64; -100 where the gold label is none of ``labels``.
+
+        A unit is a word, or a whole text.
+        """
+        ...
+
+    def given(self, item: Item) -> np.ndarray | None:
+        """What the head may read of each word besides its state, ``(words,)`` int64: `Batch.given`; None: nothing."""
+        ...
+
+    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+        """What of a test corpus is predicted and scored: all of it, unless a setting repeats what a paper did."""
         ...
 
     def loss(
         self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
     ) -> tuple[torch.Tensor, int]:
-        """The sum of the losses over the words of the batch, and how many they are.
+        """The sum of the losses over the units of the batch, and how many they are.
 
         Args:
             head: the task's head.
             states: ``(windows, length, width)``, the encoder's last hidden states.
             batch: the windows.
-            targets: ``(words, …)``, sentence by sentence.
+            targets: ``(units, …)``, item by item.
         """
         ...
 
     def predict(self, head: torch.nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
-        """For each sentence its words' predictions, ``(words, …)``, as numbers."""
+        """For each item its units' predictions, ``(units, …)``, as numbers."""
         ...
 
-    def annotate(self, sentence: Sentence, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
-        """The sentence with the predicted annotation instead of its own."""
+    def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Item:
+        """The item with the predicted annotation instead of its own."""
         ...
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
@@ -81,7 +98,7 @@ class Task(Protocol):
 
         Args:
             gold: the corpus with its own annotation.
-            predicted: the same sentences with predicted annotation.
+            predicted: the same items with predicted annotation.
             known: the labels that training saw; None when nothing is known of the training.
         """
         ...

@@ -14,16 +14,19 @@ from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
 from crosslens.encoders.encoder import Change
+from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder, quiet
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
-from crosslens.tasks.tagging import TaggingHead
+from crosslens.tasks.labelling import LinearHead
+from crosslens.tasks.tagging import Tagging
 from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe
 
 DESCRIPTION = "crosslens.json"
 HEAD = "head.safetensors"
+TOP = "features.safetensors"
 FORMAT = 1
 
 
@@ -47,8 +50,10 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         whole = _token_classifier(model)
         (whole if whole is not None else model.encoder.model).save_pretrained(partial)
         model.encoder.tokenizer.save_pretrained(partial)
-        head = {name: tensor.detach().cpu().contiguous() for name, tensor in model.head.state_dict().items()}
-        safetensors.torch.save_file(head, partial / HEAD)
+        for module, name in ((model.head, HEAD), (model.encoder.top, TOP)):
+            if module is not None:
+                weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
+                safetensors.torch.save_file(weights, partial / name)
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
 
@@ -75,8 +80,14 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         labels = tuple(description["labels"])
         changes = tuple(Change(**{**change, "tensors": tuple(change["tensors"])}) for change in description["changes"])
         encoder = load_encoder(folder, device=device)
+        if (folder / TOP).exists():
+            weights = safetensors.torch.load_file(folder / TOP)
+            hidden = weights["lstm.weight_hh_l0"].shape[1]
+            encoder = as_features(encoder, seed=0, hidden=hidden)
+            assert encoder.top is not None
+            encoder.top.load_state_dict(weights)
         encoder = dataclasses.replace(encoder, name=description["encoder"], changes=changes)
-        head = task.head(encoder.width, labels, dropout=recipe.head_dropout)
+        head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
         facts = MappingProxyType(description["facts"])
         source, seed = description["source"], description["seed"]
@@ -88,7 +99,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
     """The model as transformers' own class, where that class is the encoder with one linear layer on it."""
-    if not isinstance(model.head, TaggingHead):
+    if not isinstance(model.task, Tagging) or model.encoder.top is not None:
         return None
     config = copy.deepcopy(model.encoder.model.config)
     config.id2label = dict(enumerate(model.labels))
@@ -107,5 +118,6 @@ def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
     if set(encoder) != set(whole.base_model.state_dict()):
         return None
     whole.base_model.load_state_dict(encoder)
+    assert isinstance(model.head, LinearHead)
     whole.classifier.load_state_dict(model.head.classifier.state_dict())
     return whole

@@ -6,10 +6,9 @@ from crosslens import __version__
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.records import Record, Results
-from crosslens.encoders.reading import read_windows
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
-from crosslens.training.predict import predict_windows
+from crosslens.training.predict import predict_windows, read_for
 from crosslens.training.recipe import differing
 
 
@@ -20,7 +19,7 @@ def evaluate(
     done: Callable[[Corpus, Corpus], None] | None = None,
     scored: Callable[[Corpus, Score], None] | None = None,
 ) -> Results:
-    """Predict and score every word of every corpus, zero-shot where its language is not the source.
+    """Predict and score every word, or every text, of every corpus, zero-shot where its language is not the source.
 
     Args:
         model: a fine-tuned model.
@@ -39,8 +38,9 @@ def evaluate(
         model.task.check(corpus)
     differs = " ".join(f"{key}={value}" for key, value in differing(model.recipe, model.task).items())
     records = []
-    for corpus in gold:
-        reading = read_windows(model.encoder, corpus, window=model.recipe.window, context=model.recipe.context)
+    for whole in gold:
+        corpus = model.task.cut(model.encoder, whole)
+        reading = read_for(model, corpus)
         predicted = predict_windows(model, corpus, reading)
         for score in model.task.score(corpus, predicted, known=frozenset(model.labels)):
             if scored is not None:

@@ -12,21 +12,22 @@ import torch
 from crosslens.catalogue import load_corpus
 from crosslens.data.batching import training_batches
 from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
-from crosslens.encoders.batch import Batch, make_batch
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading, read_windows
+from crosslens.encoders.frozen import States, frozen_parts
+from crosslens.encoders.reading import Reading
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.identity import digest, stream_seed
 from crosslens.tasks import Task, find_task
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel
-from crosslens.training.predict import predict_windows
+from crosslens.training.predict import predict_windows, read_for, task_batch
 from crosslens.training.processes import processes
-from crosslens.training.recipe import RECIPES, USUAL, Recipe
+from crosslens.training.recipe import Recipe, usual_recipe
 from crosslens.training.rows import only_used_rows
 
-SEMANTICS = 2
+SEMANTICS = 3
 """Raised by hand whenever the same request gives other weights than before."""
 
 
@@ -75,7 +76,7 @@ def finetune(
         task: a task or its name.
         train: the source language's training data, or its name.
         dev: the source language's development data; needed where the recipe selects the best epoch.
-        recipe: None: the first paper's for this task. Its settings of the task apply to a task that is named.
+        recipe: None: the task's usual one. Its settings of the task apply to a task that is named.
         seed: of the head, the order and dropout.
         state: a file that keeps the training's state while it runs. Where it is there already, training goes on from
             it, to the same bits on a CPU. It stays when training is done: the caller removes it when the model is
@@ -90,51 +91,54 @@ def finetune(
         TrainingError: when the loss is no longer a number, or the memory is full.
     """
     named = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or RECIPES[f"{USUAL}.{named.name}"]
+    recipe = recipe or usual_recipe(named.name)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
-    if recipe.select == "best" and dev is None:
-        raise RequestError("the best epoch is selected on dev data, and none is given", hint="give dev, or select=last")
+    if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
+        what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
+        raise RequestError(f"{what} on dev data, and none is given", hint="give dev, or select=last schedule=linear")
     train = _limit(load_corpus(train, split="train") if isinstance(train, str) else train, recipe.limit)
     dev = load_corpus(dev, split="dev") if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
-            if not corpus.words:
+            if not any(corpus.lengths):
                 raise DataError(f"{corpus.name} has no words to train on")
             task.check(corpus)
 
     started = time.perf_counter()
     encoder_digest = encoder.digest
-    encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model))
+    encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top))
     labels = task.labels(train)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "head"))
-        head = task.head(encoder.width, labels, dropout=recipe.head_dropout).to(encoder.device)
+        head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
     identity = digest(
         {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
          "recipe": recipe.model_dump(mode="json"),
          "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": SEMANTICS,
-         "trained": [name for name, p in encoder.model.named_parameters() if p.requires_grad]}
+         "trained": [name for name, p in encoder.trained.named_parameters() if p.requires_grad]}
     )  # fmt: skip
     keeping = (Path(state), save_every) if state is not None else None
-    reading = read_windows(encoder, train, window=recipe.window, context=recipe.context)
-    dev_reading = read_windows(encoder, dev, window=recipe.window, context=recipe.context) if dev else None
+    reading = read_for(model, train)
+    dev_reading = read_for(model, dev) if dev else None
     both = [reading] if dev_reading is None else [reading, dev_reading]
     with only_used_rows(encoder, *both) as (small, *small_dev):
         held_out = _HeldOut.of(task, recipe, dev, small_dev[0]) if dev is not None else None
         loop, dev_scores = _train(model, train, small, held_out, identity, keeping, progress)
-    encoder.model.eval()
+    encoder.trained.eval()
     head.eval()
     facts: dict[str, str | int | float] = {
         "encoder_digest": encoder_digest,
-        "train": train.name, "train_digest": train.digest, "train_sentences": len(train), "train_words": train.words,
+        "train": train.name, "train_digest": train.digest, "train_sentences": len(train),
         "train_unknown_words": reading.unknown, "train_cut_words": reading.cut, "train_split_sentences": reading.split,
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved), "processes": processes().size,
         "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": SEMANTICS,
         "selection": recipe.select,
     }  # fmt: skip
+    if train.items and isinstance(train.items[0], Sentence):
+        facts["train_words"] = train.words
     if train.release:
         facts["train_release"] = train.release
     if dev is not None:
@@ -162,8 +166,8 @@ class _HeldOut:
             raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
         return cls(corpus, reading, metric)
 
-    def score(self, model: TaskModel) -> float:
-        predicted = predict_windows(model, self.corpus, self.reading)
+    def score(self, model: TaskModel, states: States) -> float:
+        predicted = predict_windows(model, self.corpus, self.reading, states=states)
         scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
         return next(score.value for score in scores if score.metric == self.metric) or 0.0
 
@@ -181,24 +185,27 @@ def _train(
     encoder, task, recipe = model.encoder, model.task, model.recipe
     units = by_sentence(reading.windows)
     lengths = [sum(map(len, unit)) for unit in units]
-    targets = [task.targets(sentence, model.labels) for sentence in train.sentences]
+    targets = [task.targets(item, model.labels) for item in train]
     epoch_steps = -(-len(lengths) // recipe.batch)
     optimiser = Optimiser(
         steps=recipe.epochs * epoch_steps, warmup=recipe.warmup, betas=recipe.betas, epsilon=recipe.epsilon,
-        weight_decay=recipe.weight_decay, clip=recipe.clip,
+        weight_decay=recipe.weight_decay, clip=recipe.clip, schedule=recipe.schedule,
     )  # fmt: skip
-    rates = ((encoder.model, recipe.learning_rate), (model.head, recipe.head_learning_rate or recipe.learning_rate))
+    rates = ((encoder.trained, recipe.learning_rate), (model.head, recipe.head_learning_rate or recipe.learning_rate))
     groups = [
         group
         for module, rate in rates
         for group in parameter_groups(module, learning_rate=rate, weight_decay=recipe.weight_decay)
     ]
-    both = torch.nn.ModuleList([encoder.model, model.head])
+    both = torch.nn.ModuleList([encoder.trained, model.head])
     loop: Loop[np.ndarray] = Loop(
         both, groups, optimiser, seed=model.seed, identity=identity,
         halve=lambda numbers: [half for half in np.array_split(numbers, 2) if len(half)],
     )  # fmt: skip
 
+    states = States(encoder, precision=recipe.precision)
+    if recipe.encoder_dropout != "checkpoint":
+        states.keep([*reading.windows, *(held_out.reading.windows if held_out is not None else ())])
     order: dict[int, list[np.ndarray]] = {}
 
     def batches(step: int) -> Sequence[np.ndarray]:
@@ -213,10 +220,9 @@ def _train(
 
     def loss(numbers: np.ndarray) -> tuple[torch.Tensor, int]:
         windows = [window for i in numbers for window in units[i]]
-        batch: Batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+        batch = task_batch(model, train, windows)
         gold = np.concatenate([targets[units[i][0].sentence] for i in numbers])
-        states = encoder.states(batch.ids, batch.mask, precision=recipe.precision)
-        return task.loss(model.head, states, batch, torch.from_numpy(gold).to(encoder.device))
+        return task.loss(model.head, states(batch), batch, torch.from_numpy(gold).to(encoder.device))
 
     dev_scores: list[float] = []
     best: dict[str, torch.Tensor] | None = None
@@ -228,7 +234,10 @@ def _train(
         if recipe.select == "average" and step % epoch_steps == 0:
             best = _towards_mean(best, both.state_dict(), step // epoch_steps)
         if held_out is not None and step % epoch_steps == 0:
-            score = held_out.score(model)
+            score = held_out.score(model, states)
+            if recipe.schedule == "plateau" and dev_scores and score <= max(dev_scores):
+                loop.scale /= 2
+                loop.over = max(rate for _, rate in rates) * loop.scale < recipe.floor
             if recipe.select == "best" and score > max(dev_scores, default=-1.0):
                 # The last epoch's weights are in place already.
                 last = step == optimiser.steps
@@ -257,7 +266,7 @@ def _train(
     if best is not None:
         both.load_state_dict(best)
     if held_out is not None and recipe.select == "average":
-        dev_scores.append(held_out.score(model))
+        dev_scores.append(held_out.score(model, states))
     return loop, dev_scores
 
 
@@ -273,7 +282,10 @@ def _towards_mean(
 
 
 def _training_mode(model: TaskModel) -> None:
-    model.encoder.model.train(model.recipe.encoder_dropout == "checkpoint")
+    model.encoder.trained.train(model.recipe.encoder_dropout != "off")
+    if model.recipe.encoder_dropout == "trained":
+        for part in frozen_parts(model.encoder):
+            part.eval()
     model.head.train()
 
 

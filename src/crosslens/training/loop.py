@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from torch import nn
@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimiser:
-    """AdamW with linear warm-up and linear decay.
+    """AdamW and its learning rate.
 
     Attributes:
         steps: how many there are in all; the learning rate is 0 at the last.
@@ -35,6 +35,7 @@ class Optimiser:
         epsilon: added to the denominator.
         weight_decay: decoupled; on matrices only.
         clip: largest norm of a step's gradient; None: not clipped.
+        schedule: ``linear``: warm-up, then decay to 0 at the last step; ``plateau``: constant, times `Loop.scale`.
     """
 
     steps: int
@@ -43,9 +44,12 @@ class Optimiser:
     epsilon: float = 1e-8
     weight_decay: float = 0.0
     clip: float | None = 1.0
+    schedule: Literal["linear", "plateau"] = "linear"
 
     def factor(self, step: int) -> float:
         """The share of the peak learning rate at a step, counted from 1."""
+        if self.schedule == "plateau":
+            return 1.0
         peak = max(1, math.ceil(self.warmup * self.steps))
         if step <= peak:
             return step / peak
@@ -93,6 +97,8 @@ class Loop(Generic[Item]):
         self.seed = seed
         self.identity = identity
         self.step = 0
+        self.scale = 1.0  # of the learning rate, besides the schedule; the caller may lower it between steps
+        self.over = False  # the caller may end the training between steps
         self.halved = False  # whether the memory was full once, and micro-batches are read in halves since
         self.losses: deque[float] = deque(maxlen=100)  # the last ones, the newest at the end
         self._halve = halve
@@ -125,7 +131,9 @@ class Loop(Generic[Item]):
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices):
-            while self.step < (self.settings.steps if until is None else min(until, self.settings.steps)):
+            while not self.over and self.step < (
+                self.settings.steps if until is None else min(until, self.settings.steps)
+            ):
                 mean = self._one_step(batches(self.step), loss)
                 if after_step is not None:
                     after_step(self.step, mean)
@@ -149,7 +157,7 @@ class Loop(Generic[Item]):
             torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]
         self.step += 1
         for group in self._adamw.param_groups:
-            group["lr"] = group["peak"] * self.settings.factor(self.step)
+            group["lr"] = group["peak"] * self.settings.factor(self.step) * self.scale
         self._adamw.step()
         self._adamw.zero_grad(set_to_none=True)
         self.losses.append(mean)
@@ -200,7 +208,8 @@ class Loop(Generic[Item]):
         """Write all that going on needs: parameters, optimiser, step, and ``more``. Whole or not at all."""
         state = {
             "module": self.module.state_dict(), "adamw": self._adamw.state_dict(), "step": self.step,
-            "losses": list(self.losses), "identity": self.identity, "halved": self.halved, "more": more,
+            "losses": list(self.losses), "identity": self.identity, "halved": self.halved, "scale": self.scale,
+            "over": self.over, "more": more,
         }  # fmt: skip
         stream = BytesIO()
         torch.save(state, stream)
@@ -230,6 +239,7 @@ class Loop(Generic[Item]):
                 f"{path} cannot be resumed from: {reason}", hint="remove it to start again from the beginning"
             ) from None
         self.step, self.halved = state["step"], state["halved"]
+        self.scale, self.over = state["scale"], state["over"]
         self.losses = deque(state["losses"], maxlen=self.losses.maxlen)
         return state["more"]
 

@@ -1,5 +1,6 @@
-"""Predictions for every word of every sentence, in the corpus's order."""
+"""Predictions for every word of every sentence, or for every text, in the corpus's order."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,10 @@ import torch
 
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
-from crosslens.data.windows import by_sentence
-from crosslens.encoders.batch import make_batch, reading_budget
-from crosslens.encoders.reading import Reading, read_windows
+from crosslens.data.windows import Window, by_sentence
+from crosslens.encoders.batch import Batch, make_batch, reading_budget
+from crosslens.encoders.frozen import States
+from crosslens.encoders.reading import Reading
 from crosslens.training.model import TaskModel
 
 
@@ -18,33 +20,46 @@ def predict(model: TaskModel, corpus: Corpus) -> Corpus:
 
     Args:
         model: a fine-tuned model.
-        corpus: sentences of words; their own annotation is not looked at.
+        corpus: sentences of words or texts, as the task needs; their own annotation is not looked at.
 
     Returns:
         The same sentences, in the same order. Multiword ranges, comments and all that the model does not predict
         are kept, so that the result can be written and given to any scorer.
     """
-    reading = read_windows(model.encoder, corpus, window=model.recipe.window, context=model.recipe.context)
+    reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading)
 
 
-def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading) -> Corpus:
-    """`predict` for a corpus that has been cut already."""
+def read_for(model: TaskModel, corpus: Corpus) -> Reading:
+    """A corpus as a model reads it."""
+    recipe = model.recipe
+    return model.task.read(model.encoder, corpus, window=recipe.window, context=recipe.context)
+
+
+def task_batch(model: TaskModel, corpus: Corpus, windows: Sequence[Window]) -> Batch:
+    """Windows of a corpus, and what the model's head may read of their items besides."""
+    batch = make_batch(windows, padding=model.encoder.padding, device=model.encoder.device)
+    numbers = dict.fromkeys(window.sentence for window in windows)
+    given = [its for number in numbers if (its := model.task.given(corpus[number])) is not None]
+    if not given:
+        return batch
+    return replace(batch, given=torch.from_numpy(np.concatenate(given)).to(batch.ids.device))
+
+
+def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading, *, states: States | None = None) -> Corpus:
+    """`predict` for a corpus that has been cut already; ``states`` may have kept something of its windows."""
     units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
     encoder = model.encoder
-    encoder.model.eval()
+    states = states or States(encoder, precision=model.recipe.precision)
+    encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]
     with torch.inference_mode():
         for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
             windows = [window for i in numbers for window in units[i]]
-            batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
-            states = encoder.states(batch.ids, batch.mask, precision=model.recipe.precision)
-            for number, words in zip(numbers, model.task.predict(model.head, states, batch), strict=True):
-                predicted[units[number][0].sentence] = words
-    annotated = tuple(
-        model.task.annotate(sentence, words, model.labels)
-        for sentence, words in zip(corpus.sentences, predicted, strict=True)
-    )
+            batch = task_batch(model, corpus, windows)
+            for number, its in zip(numbers, model.task.predict(model.head, states(batch), batch), strict=True):
+                predicted[units[number][0].sentence] = its
+    annotated = tuple(model.task.annotate(item, its, model.labels) for item, its in zip(corpus, predicted, strict=True))
     return replace(corpus, items=annotated)

@@ -15,7 +15,7 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Recipe(BaseModel):
-    """Settings of a fine-tuning: AdamW, linear warm-up, linear decay to 0.
+    """Settings of a fine-tuning with AdamW.
 
     Attributes:
         batch: sentences a step, whatever the number of processes.
@@ -24,13 +24,17 @@ class Recipe(BaseModel):
         learning_rate: the peak, reached at the end of the warm-up.
         head_learning_rate: the peak for the task's head; None: the same.
         epochs: passes over the training data.
+        schedule: ``linear``: warm-up, then linear decay to 0; ``plateau``: the peak, halved after every epoch whose dev
+            score is not the best so far, and the end of training when it is below ``floor``.
+        floor: see there.
         warmup: share of all steps in which the learning rate rises.
         weight_decay: decoupled, on matrices; never on biases, normalisations and embeddings.
         betas: AdamW's decay rates.
         epsilon: AdamW's.
         clip: largest norm of a step's gradient; None: not clipped.
         head_dropout: before a tagger's linear layer; behind a parser's projections.
-        encoder_dropout: ``checkpoint``: as its configuration says; ``off``: none (small data, small encoder).
+        encoder_dropout: ``checkpoint``: as its configuration says; ``trained``: only in what is not frozen; ``off``:
+            none (small data, small encoder). Where frozen layers have none, what they give is computed once and kept.
         window: subwords a window, special tokens included; None: all that the encoder has positions for.
         context: subwords that neighbouring windows of a long sentence share; None: half a window.
         limit: train on this many sentences, spread evenly over the corpus (treebanks are sorted by genre).
@@ -48,19 +52,32 @@ class Recipe(BaseModel):
     learning_rate: Positive = 5e-5
     head_learning_rate: Positive | None = None
     epochs: Count = 6
+    schedule: Literal["linear", "plateau"] = "linear"
+    floor: Positive = 1e-5
     warmup: Share = 0.1
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     betas: tuple[Share, Share] = (0.9, 0.999)
     epsilon: Positive = 1e-8
     clip: Positive | None = 1.0
     head_dropout: Share = 0.1
-    encoder_dropout: Literal["checkpoint", "off"] = "checkpoint"
+    encoder_dropout: Literal["checkpoint", "trained", "off"] = "checkpoint"
     window: Annotated[int, Field(ge=8)] | None = None
     context: Annotated[int, Field(ge=0)] | None = None
     limit: Count | None = None
     select: Literal["best", "last", "average"] = "best"
     select_by: str | None = None
     task: Mapping[str, str | int | float] = {}
+
+
+# Wu & Dredze 2019, section 5. The paper selects from a grid and does not print the choices: these are its middle.
+_WU2019 = Recipe(batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None)
+_FEATURES = Recipe(
+    batch=32, learning_rate=1e-3, epochs=100, schedule="plateau", clip=None, window=128, encoder_dropout="off"
+)
+
+
+def _but(recipe: Recipe, **settings: Any) -> Recipe:
+    return Recipe.model_validate({**recipe.model_dump(), **settings})
 
 
 RECIPES: dict[str, Recipe] = {
@@ -79,19 +96,24 @@ RECIPES: dict[str, Recipe] = {
     "muller2021-ref.ner": Recipe(
         batch=16, learning_rate=3.5e-5, epochs=6, clip=None, epsilon=1e-6, head_dropout=0.0
     ),
-    # Wu & Dredze 2019, section 4 and appendix A: windows of 128 subwords that keep 64, weight decay, no clipping. The
-    # paper selects from a grid and does not print the choices: these are its middle. The parser's sizes, its dropout
-    # and its untrained root are those of the code released later.
-    "wu2019-ref.pos": Recipe(
-        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64
+    # Wu & Dredze 2019, reading every word in windows as large as the encoder's.
+    **{f"wu2019.{task}": _WU2019 for task in ("pos", "ner")},
+    "wu2019.parsing": _but(_WU2019, task={"metric": "las_nopunct"}),
+    **{f"wu2019.{task}": _but(_WU2019, window=128) for task in ("document", "nli")},
+    # The same with the paper's windows of 128 subwords that keep 64, and two sentences a document. The parser's sizes,
+    # its dropout and its untrained root are those of the code released later.
+    **{f"wu2019-ref.{task}": _but(_WU2019, window=128, context=64) for task in ("pos", "ner")},
+    "wu2019-ref.parsing": _but(
+        _WU2019, window=128, context=64, head_dropout=0.33,
+        task={
+            "arc_size": 512, "relation_size": 128, "root": "wu2019-masked", "words": "wu2019", "metric": "las_nopunct",
+        },
     ),
-    "wu2019-ref.parsing": Recipe(
-        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64, head_dropout=0.33,
-        task={"arc_size": 512, "relation_size": 128, "root": "wu2019-masked", "metric": "las_nopunct"},
-    ),
-    "wu2019-ref.ner": Recipe(
-        batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip=None, window=128, context=64
-    ),
+    "wu2019-ref.document": _but(_WU2019, window=128, task={"sentences": 2}),
+    "wu2019-ref.nli": _but(_WU2019, window=128),
+    # Its feature-based use (section 5.2): a BiLSTM on all layers, the encoder fixed.
+    **{f"wu2019-features.{task}": _but(_FEATURES, context=64) for task in ("pos", "parsing", "ner")},
+    **{f"wu2019-features.{task}": _but(_FEATURES, task={"pooling": "max"}) for task in ("document", "nli")},
     # Measured for artificial languages and encoders of width 64 (see `crosslens lab`).
     "lab": Recipe(batch=32, learning_rate=1e-3, epochs=3, limit=1000, encoder_dropout="off", select="last"),
     # Measured for encoders of some 20 million parameters and a thousand sentences: the published learning rates
@@ -104,7 +126,20 @@ RECIPES: dict[str, Recipe] = {
 all that a paper's code is known to do otherwise, as far as it moves a published number."""
 
 USUAL = "muller2021"
-"""The recipe where none is named."""
+"""The recipe where none is named; for a task that paper does not have, Wu & Dredze's."""
+
+
+def usual_recipe(task: str) -> Recipe:
+    """The recipe of a task where none is named."""
+    return RECIPES[_full_name(USUAL, task)]
+
+
+def _full_name(name: str, task: str) -> str:
+    """A recipe's name with its task's."""
+    if name in RECIPES:
+        return name
+    full = f"{name}.{task}"
+    return f"wu2019.{task}" if name == USUAL and full not in RECIPES else full
 
 
 def find_recipe(name: str, task: str, settings: Mapping[str, Any] | None = None) -> Recipe:
@@ -118,7 +153,7 @@ def find_recipe(name: str, task: str, settings: Mapping[str, Any] | None = None)
     Raises:
         RequestError: naming every setting that is unknown or has a value that does not fit.
     """
-    full = name if name in RECIPES else f"{name}.{task}"
+    full = _full_name(name, task)
     if full not in RECIPES:
         profiles = {known.removesuffix(f".{task}") for known in RECIPES}
         raise RequestError(f"there is no recipe {name!r} for {task}", hint=suggest(name, profiles))
@@ -138,7 +173,7 @@ def find_recipe(name: str, task: str, settings: Mapping[str, Any] | None = None)
 
 def differing(recipe: Recipe, task: Task) -> dict[str, Any]:
     """The settings, of recipe and task, that are not those of the task's usual recipe: what a paper must mention."""
-    usual = RECIPES[f"{USUAL}.{task.name}"]
+    usual = usual_recipe(task.name)
     settings = {**usual.model_dump(mode="json"), **find_task(task.name, usual.task).settings}
     used = {**recipe.model_dump(mode="json"), **task.settings}
     return {key: value for key, value in used.items() if key != "task" and value != settings[key]}

@@ -1,0 +1,180 @@
+"""The states of batches; what of an encoder is frozen, and has no dropout, is computed once a window and kept.
+
+Training goes over the same windows again and again. As long as the bottom of the encoder does not change, neither do
+its states: they are computed once, and each step begins where the trained layers do.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import nn
+
+from crosslens.data.batching import evaluation_batches
+from crosslens.data.windows import Window
+from crosslens.encoders.batch import Batch, make_batch, reading_budget
+from crosslens.encoders.encoder import Encoder, layer_outputs
+
+TOLERANCE = 1e-4
+"""How far the states of the first batch may be from those that are computed whole, relative to their size."""
+
+
+class States:
+    """What a task's head reads of batches: call it with one.
+
+    Args:
+        encoder: put into the mode, training or evaluation, that the caller wants.
+        precision: what it computes in.
+    """
+
+    def __init__(self, encoder: Encoder, *, precision: Literal["float32", "bfloat16"] = "float32") -> None:
+        self.encoder = encoder
+        self._precision: Literal["float32", "bfloat16"] = precision
+        self._depth = frozen_depth(encoder)
+        self._places: dict[int, int] = {}  # window's identity -> its row in the file
+        self._kept: np.ndarray | None = None
+
+    def __call__(self, batch: Batch) -> torch.Tensor:
+        """The last states, ``(windows, length, width)``."""
+        if self._kept is not None and all(id(window) in self._places for window in batch.windows):
+            return self._resumed(batch, self._of(batch))
+        return self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+
+    def keep(self, windows: Sequence[Window]) -> bool:
+        """Compute the frozen bottom's states of these windows, and keep them in a temporary file.
+
+        Returns:
+            Whether they are kept. They are not where nothing is frozen, where this architecture's layers cannot be
+            begun in the middle, or where the disk has no room.
+        """
+        if not self._depth or not windows or not _can_resume(self.encoder):
+            return False
+        lengths = [len(window) for window in windows]
+        sizes = np.asarray(lengths)
+        layers = self.encoder.depth + 1 if self.encoder.top is not None else 1
+        shape = (int(sizes.sum()), layers * self.encoder.width)
+        if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
+            return False
+        with tempfile.TemporaryFile() as file:  # what is mapped outlives it
+            kept = np.memmap(file, np.float32, "w+", shape=shape)
+        starts = np.cumsum(sizes) - sizes
+        self.encoder.model.eval()
+        with torch.inference_mode():
+            for first, numbers in enumerate(evaluation_batches(lengths, budget=reading_budget(self.encoder.device))):
+                chosen = [windows[i] for i in numbers]
+                batch = make_batch(chosen, padding=self.encoder.padding, device=self.encoder.device)
+                bottom = self._computed(batch)
+                if first == 0 and not self._agrees(batch, bottom):
+                    return False
+                flat = bottom.cpu().numpy()
+                for row, number in enumerate(numbers):
+                    kept[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
+        self._kept = kept
+        self._places = {id(window): int(start) for window, start in zip(windows, starts, strict=True)}
+        self._windows = tuple(windows)  # alive, so that no other window gets one of their identities
+        return True
+
+    def _computed(self, batch: Batch) -> torch.Tensor:
+        """What is kept of a batch: ``(windows, length, values)``."""
+        if self.encoder.top is None:
+            return _up_to(self.encoder, self._depth, batch, self._precision).float()
+        outputs = layer_outputs(self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision)
+        return torch.cat(outputs, -1).float()
+
+    def _of(self, batch: Batch) -> torch.Tensor:
+        assert self._kept is not None
+        values = np.zeros((*batch.ids.shape, self._kept.shape[1]), np.float32)
+        for row, window in enumerate(batch.windows):
+            start = self._places[id(window)]
+            values[row, : len(window)] = self._kept[start : start + len(window)]
+        return torch.from_numpy(values).to(batch.ids.device)
+
+    def _resumed(self, batch: Batch, kept: torch.Tensor) -> torch.Tensor:
+        """The last states, from what is kept of the batch."""
+        encoder = self.encoder
+        if encoder.top is not None:
+            layers = kept.unflatten(-1, (encoder.depth + 1, -1)).permute(2, 0, 1, 3)
+            return encoder.top(layers, batch.mask)
+        with _beginning_above(encoder, self._depth, kept):
+            return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+
+    def _agrees(self, batch: Batch, bottom: torch.Tensor) -> bool:
+        """Whether going on from the kept states gives what computing everything gives."""
+        try:
+            resumed = self._resumed(batch, bottom)
+        except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
+            return False  # layers of this architecture hand something else on as well
+        whole = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+        there = batch.mask.bool()
+        near = TOLERANCE if self._precision == "float32" else 1e-1
+        return bool((resumed - whole)[there].abs().max() <= near * whole[there].abs().max())
+
+
+def frozen_depth(encoder: Encoder) -> int:
+    """The highest layer that is frozen together with all below it, the embeddings too; 0 where there is none."""
+    inside = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
+    named = encoder.model.named_parameters()
+    tables = [p for n, p in named if id(p) not in inside and n.startswith(encoder.family.embeddings)]
+    if any(parameter.requires_grad for parameter in tables):
+        return 0
+    for number, layer in enumerate(encoder.layers):
+        if any(parameter.requires_grad for parameter in layer.parameters()):
+            return number
+    return encoder.depth
+
+
+def frozen_parts(encoder: Encoder) -> Iterator[nn.Module]:
+    """The modules of the embeddings and layers that training leaves alone."""
+    parts = [encoder.model.get_submodule(path) for path in encoder.family.embeddings]
+    for part in (*parts, *encoder.layers):
+        if not any(parameter.requires_grad for parameter in part.parameters()):
+            yield part
+
+
+def _can_resume(encoder: Encoder) -> bool:
+    """Whether its layers are modules of their own, each called once with the states first."""
+    one_each = len({id(layer) for layer in encoder.layers}) == encoder.depth
+    return len(encoder.family.layers) == 1 and one_each and not encoder.family.time_first
+
+
+class _Enough(Exception):
+    """Raised inside a forward pass that need not go on."""
+
+
+def _up_to(encoder: Encoder, depth: int, batch: Batch, precision: Literal["float32", "bfloat16"]) -> torch.Tensor:
+    """The output of a layer, ``(windows, length, width)``; those above it do no work."""
+    outputs: list[torch.Tensor] = []
+
+    def leaving(module: nn.Module, args: tuple, output: Any) -> None:
+        outputs.append(output if isinstance(output, torch.Tensor) else output[0])
+        raise _Enough
+
+    hook = encoder.layers[depth - 1].register_forward_hook(leaving)
+    try:
+        encoder.states(batch.ids, batch.mask, batch.segments, precision=precision)
+    except _Enough:
+        pass
+    finally:
+        hook.remove()
+    return outputs[0]
+
+
+@contextmanager
+def _beginning_above(encoder: Encoder, depth: int, kept: torch.Tensor) -> Iterator[None]:
+    """Inside the block the lowest layers do no work, and the last of them gives what is kept."""
+
+    def passing(*args: Any, **kwargs: Any) -> torch.Tensor:
+        return kept
+
+    lowest = encoder.layers[:depth]
+    for layer in lowest:
+        layer.forward = passing
+    try:
+        yield
+    finally:
+        for layer in lowest:
+            del layer.forward

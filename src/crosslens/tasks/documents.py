@@ -1,0 +1,30 @@
+"""Document classification: the topic of a text (MLDoc, SIB-200)."""
+
+from typing import Literal
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.tsv import first_sentences
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reading import Reading
+from crosslens.tasks.classification import Classification
+
+
+class Documents(Classification):
+    """The task ``document``.
+
+    Attributes:
+        sentences: what of a document is read: ``all`` of it, or its first ``2`` sentences as a pair, as in Wu & Dredze
+            (2019, section 4.1).
+    """
+
+    sentences: Literal["all", 2] = "all"
+
+    @property
+    def name(self) -> str:
+        """``document``."""
+        return "document"
+
+    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+        """A window a document."""
+        seen = corpus if self.sentences == "all" else first_sentences(corpus, self.sentences)
+        return super().read(encoder, seen, window=window, context=context)

@@ -1,0 +1,84 @@
+"""One label a unit, a word or a whole text: a linear layer on the unit's state."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import nn
+from torch.nn import functional
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Item
+from crosslens.encoders.batch import Batch
+from crosslens.encoders.encoder import Encoder
+
+UNSEEN = -100
+"""The target of a gold label that is none of the model's: nothing can be learnt from it."""
+
+
+class LinearHead(nn.Module):
+    """Dropout, then a linear layer."""
+
+    def __init__(self, width: int, labels: int, *, dropout: float) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(width, labels)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """``(units, width)`` to ``(units, labels)``."""
+        return self.classifier(self.dropout(states))
+
+
+class Labelling(BaseModel):
+    """What such tasks share; each says what an item's labels are, and how they are scored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def gold(self, item: Item) -> tuple[str, ...]:
+        """The item's labels, one a unit."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of the task can be set."""
+        return self.model_dump(mode="json")
+
+    def labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """The corpus's labels, sorted."""
+        return tuple(sorted({label for item in corpus for label in self.gold(item)}))
+
+    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> nn.Module:
+        """A fresh `LinearHead`."""
+        return LinearHead(width, len(labels), dropout=dropout)
+
+    def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
+        """``(units,)`` numbers of the gold labels."""
+        number = {label: index for index, label in enumerate(labels)}
+        return np.asarray([number.get(label, UNSEEN) for label in self.gold(item)], np.int64)
+
+    def given(self, item: Item) -> np.ndarray | None:
+        """Nothing."""
+        return None
+
+    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+        """All of it."""
+        return corpus
+
+    def units(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """``(windows, length, width)`` to ``(units, width)``: the states that the labels are read from."""
+        return batch.at_words(states)
+
+    def loss(
+        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+    ) -> tuple[torch.Tensor, int]:
+        """Cross-entropy, summed over units."""
+        logits = head(self.units(states, batch)).float()
+        total = functional.cross_entropy(logits, targets, ignore_index=UNSEEN, reduction="sum")
+        return total, int((targets != UNSEEN).sum())
+
+    def predict(self, head: nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
+        """``(units,)`` numbers of the likeliest labels, for each item."""
+        best = head(self.units(states, batch)).argmax(-1).cpu().numpy()
+        return np.split(best, np.cumsum(batch.lengths)[:-1])
