@@ -21,6 +21,7 @@ _HOME = {
     "Study": "studies.study",
     "TaskModel": "training.model",
     "Text": "data.sentence",
+    "as_features": "encoders.features",
     "compare": "similarity.compare",
     "correlate": "similarity.correlate",
     "correlations": "similarity.transfer",
@@ -34,6 +35,7 @@ _HOME = {
     "load_parallel": "translations",
     "predict": "training.predict",
     "pretrain": "training.pretrain",
+    "probe": "probes.probing",
     "random_init": "encoders.ablation",
     "read_results": "data.records",
     "read_study": "studies.study",
@@ -41,6 +43,7 @@ _HOME = {
     "run_study": "studies.runner",
     "save_encoder": "encoders.load",
     "save_model": "training.checkpoint",
+    "subword_overlap": "similarity.overlap",
 }
 
 __all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -12,6 +12,8 @@ collection lies as it is published:
     sib200        ``sib200/eng_Latn/train.tsv``, texts with topics
     xnli          ``xnli/dev-en.tsv``, pairs
     mldoc         ``mldoc/english.train.1000``, ``mldoc/german.dev``, which is ``mldoc/german``
+    langid        ``langid/train.tsv``, sentences with their languages, which is ``langid/all``
+    wili          ``wili/x_train.txt`` and ``y_train.txt``: WiLI-2018, which is ``wili/all``
 
 ``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
@@ -186,8 +188,16 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:
             full = f"{collection}/{corpus}:{split}"
+            if collection == "wili":
+                return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=full, split=split)
             if collection in TEXTS:
-                return tsv.read(path, layout=TEXTS[collection], name=full, language=language_tag(corpus), split=split)
+                return tsv.read(
+                    path,
+                    layout=TEXTS[collection],
+                    name=full,
+                    language=None if corpus == "all" else language_tag(corpus),
+                    split=split,
+                )
             language = langcodes.standardize_tag(corpus.partition("_")[0])  # MasakhaNER's wol is UD's wo
             if collection == "ud":
                 release = _RELEASE.match(path.parent.parent.name)
@@ -286,6 +296,15 @@ def _in_one_folder(collection: str, pattern: str) -> Callable[[Path], Files]:
     return lambda folder: _files(sorted((folder / collection).glob("*")), pattern)
 
 
+def _whole(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection that is one corpus, ``all``."""
+    return lambda folder: {
+        ("all", split): file
+        for split in SPLITS
+        if (file := folder / collection / pattern.format(split=split)).is_file()
+    }
+
+
 def _files(files: Iterable[Path], pattern: str) -> Files:
     found: Files = {}
     for file in files:
@@ -303,6 +322,8 @@ COLLECTIONS: dict[str, Callable[[Path], Files]] = {
     "masakhaner": _by_language("masakhaner", "**/*.txt"),
     "sib200": _by_language("sib200", "*/*.tsv"),
     "xnli": _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
+    "langid": _whole("langid", "{split}.tsv"),
+    "wili": _whole("wili", "x_{split}.txt"),
     "mldoc": _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
 }
 """Collection -> what of it is in a data folder. A new collection is one row, and a reader if its format is new."""
@@ -313,5 +334,5 @@ MLDOC_NAMES = {
 }  # fmt: skip
 """What MLDoc's files are called by."""
 
-TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC}
+TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC, "langid": tsv.LABELLED}
 """Collections of labelled texts, and what their columns are."""

@@ -4,14 +4,14 @@ import click
 
 from crosslens.cli.options import data_option
 
-KINDS = ("tasks", "recipes", "measures", "families", "presets", "studies", "corpora")
+KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "studies", "corpora")
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @data_option
 def command(kind: str | None, data: str | None) -> None:
-    """List KIND: tasks, recipes, measures, families, presets, studies or corpora [all of them]."""
+    """List KIND: tasks, probes, recipes, measures, families, presets, studies or corpora [all of them]."""
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
@@ -33,6 +33,10 @@ def _lines(kind: str, data: str | None) -> list[str]:
             + " ".join(f"{key}={value}" for key, value in task.settings.items())
             for name, task in TASKS.items()
         ]
+    if kind == "probes":
+        from crosslens.probes import PROBES
+
+        return [f"{name:<8} {probe.about}" for name, probe in PROBES.items()]
     if kind == "recipes":
         from crosslens.training.recipe import RECIPES, Recipe
 

@@ -1,6 +1,7 @@
 """Raw text: a line is a sentence or a paragraph."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
@@ -52,6 +53,19 @@ def read_lines(path: str | Path, *, name: str | None = None, language: str | Non
     texts = [normal(line).strip() for line in lines]
     items = tuple(Text((text,), id=str(n), where=Where(file, n)) for n, text in enumerate(texts, start=1))
     return Corpus(items, name or file, language)
+
+
+def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = None, split: str | None = None) -> Corpus:
+    """Read texts and, from a second file line by line, their labels: WiLI-2018 (Thoma 2018).
+
+    Raises:
+        DataError: as `read_lines`; and where one file has more lines than the other.
+    """
+    texts, its = read_lines(path), read_lines(labels)
+    if len(texts) != len(its):
+        raise DataError(f"{len(its)} labels, where {path} has {len(texts)} texts", file=str(labels))
+    items = tuple(replace(text, label=label.text) for text, label in zip(texts.texts, its.texts, strict=True))
+    return replace(texts, items=items, name=name or str(path), split=split)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:

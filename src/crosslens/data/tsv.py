@@ -37,9 +37,11 @@ XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
 MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
 """Schwenk & Li 2018: what its script makes of the Reuters corpora."""
 
+LABELLED = Layout("labelled text", ("text", "label"))
+
 LAYOUTS = (
     SIB200,
-    Layout("labelled text", ("text", "label")),
+    LABELLED,
     Layout("XNLI", ("sentence1", "sentence2", "gold_label"), id="pairID", language="language"),
     Layout("MultiNLI", ("sentence1", "sentence2", "gold_label"), id="pairID"),
     Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label")),
@@ -109,14 +111,26 @@ def write(corpus: Corpus, path: str | Path) -> None:
     Raises:
         DataError: for a corpus of sentences, or a text without a label.
     """
-    rows = []
-    for text in corpus.texts:
-        if text.label is None:
-            raise DataError(f"{corpus.name} has a text without a label", file=str(path))
-        rows.append([*text.segments, text.label] if len(text.segments) == 2 else [text.id or "", text.label, text.text])
+    rows = [
+        [*text.segments, label] if len(text.segments) == 2 else [text.id or "", label, text.text]
+        for text, label in zip(corpus.texts, require_labels(corpus), strict=True)
+    ]
     if len(corpus.texts[0].segments) == 1:
         rows.insert(0, ["index_id", "category", "text"])
     write_bytes(path, "".join("\t".join(row) + "\n" for row in rows).encode("utf-8"))
+
+
+def require_labels(corpus: Corpus) -> list[str]:
+    """The label of every text.
+
+    Raises:
+        DataError: with file and line, for a text that has none.
+    """
+    for text in corpus.texts:
+        if text.label is None:
+            file, line = text.where or (corpus.name, None)
+            raise DataError(f"{corpus.name} has no label here, and one is needed", file=file, line=line)
+    return [text.label for text in corpus.texts if text.label is not None]
 
 
 def first_sentences(corpus: Corpus, count: int = 2) -> Corpus:

@@ -42,7 +42,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
     capacity = min(window or encoder.capacity, encoder.capacity)
     specials = special_tokens(encoder.tokenizer)
     room = capacity - len(specials[0]) - len(specials[1])
-    subwords = _subwords(encoder.tokenizer, corpus, longest=max(1, min(LONGEST_WORD, room)))
+    subwords = cut_subwords(encoder, corpus, longest=max(1, min(LONGEST_WORD, room)))
     windows = cut_windows(subwords, specials, capacity=capacity, context=context)
     return Reading(
         windows=tuple(windows),
@@ -114,7 +114,15 @@ KEPT = 64
 _kept: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[str, int], list[Subwords]]] = WeakKeyDictionary()
 
 
-def _subwords(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, *, longest: int) -> list[Subwords]:
+def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WORD) -> list[Subwords]:
+    """The subwords of every item, without special tokens; kept, because a study asks for the same ones again and again.
+
+    Args:
+        encoder: whose tokenizer is used.
+        corpus: sentences of words, or running text.
+        longest: pieces kept of one word.
+    """
+    tokenizer = encoder.tokenizer
     kept = _kept.setdefault(tokenizer, {})
     key = (corpus.digest, longest)
     if key not in kept:

@@ -113,7 +113,7 @@ def correlations(
         gaps = transfer_gaps(scores, task=task, source=source)
         sizes = scores.filter(metric=find_task(task).metric).to_pandas().groupby("target")["n"].mean().to_dict()
         for state, whose in (("pretrained", None), ("fine-tuned", task)):
-            similar = untouched.filter(metric="similarity", encoder=encoder, source=source, task=whose)
+            similar = untouched.filter(encoder=encoder, source=source, task=whose)
             for measure in measures:
                 frame = similar.filter(measure=measure).to_pandas()
                 frame = frame[frame["target"] != source]

@@ -12,6 +12,7 @@ import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Text
+from crosslens.data.tsv import require_labels
 from crosslens.encoders.batch import Batch
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reading import Reading, read_texts
@@ -47,10 +48,7 @@ class Classification(Labelling):
 
     def check(self, corpus: Corpus) -> None:
         """Every text must have a label."""
-        for text in corpus.texts:
-            if text.label is None:
-                file, line = text.where or (corpus.name, None)
-                raise DataError(f"{corpus.name} has no label here, and one is needed", file=file, line=line)
+        require_labels(corpus)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
         """The corpus's labels, sorted: two at least, or there is nothing to learn."""

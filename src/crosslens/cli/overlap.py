@@ -1,0 +1,39 @@
+"""``crosslens overlap``: subwords that training and test data share."""
+
+import click
+
+from crosslens.cli.options import data_option, out_option
+
+
+@click.command("overlap")
+@click.argument("encoder")
+@click.option("--train", required=True, metavar="CORPUS", help="The source's training data: ud/en_ewt.")
+@click.option("--test", required=True, metavar="CORPORA", help="Separated by commas; ud/*_pud is all PUD.")
+@out_option("Folder for results.csv")
+@data_option
+def command(encoder: str, train: str, test: str, out: str, data: str | None) -> None:
+    """How many of the subwords of test data occur in training data, as ENCODER cuts them?
+
+    overlap_types counts every subword once, overlap_tokens every occurrence; both in percent. Put together with scores,
+    `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson` says whether it goes with
+    transfer.
+    """
+    from crosslens.files import new_folder, refuse_existing
+
+    refuse_existing(out)
+
+    from crosslens.catalogue import load_corpus
+    from crosslens.cli.evaluating import load_tests
+    from crosslens.cli.show import print_table
+    from crosslens.encoders.load import load_encoder
+    from crosslens.similarity.overlap import subword_overlap
+
+    tests = load_tests(test, data=data)
+    results = subword_overlap(
+        load_encoder(encoder, device="cpu"), train=load_corpus(train, split="train", data=data), tests=tests
+    )
+    with new_folder(out) as folder:
+        results.write(folder / "results.csv")
+    frame = results.to_pandas()
+    table = frame.pivot_table(index="target", columns="measure", values="value", dropna=False)
+    print_table(table, title=f"subwords of the test data that {train} has, in percent", note=f"{out}/results.csv")

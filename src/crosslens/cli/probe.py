@@ -1,0 +1,79 @@
+"""``crosslens probe``: what the states of every layer tell."""
+
+import click
+
+from crosslens.cli.options import data_option, device_option, out_option, read_settings
+
+
+@click.command("probe")
+@click.argument("probe")
+@click.argument("encoder")
+@click.option("--train", required=True, metavar="CORPUS", help="Labelled texts: langid/all, wili/all, or a .tsv file.")
+@click.option("--test", required=True, metavar="CORPUS", help="Others, to be answered for.")
+@click.option("--dev", metavar="CORPUS", help="On which the learning rate is lowered [a tenth of the training data].")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Of the probe: sentences=2, pooling=cls.")
+@click.option(
+    "--inputs", type=click.Choice(["scaled", "raw"]), default="scaled", show_default=True,
+    help="States with every feature scaled to variance 1, or as they are.",
+)  # fmt: skip
+@click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the order, the control and those layers.")
+@out_option("Folder for results.csv and confusion.csv")
+@data_option
+@device_option
+def command(
+    probe: str, encoder: str, train: str, test: str, dev: str | None, settings: tuple[str, ...], inputs: str,
+    random_init: str | None, seed: int, out: str, data: str | None, device: str | None,
+) -> None:  # fmt: skip
+    """Train a linear layer on every layer's states to answer PROBE (see `crosslens list probes`), and a control beside.
+
+    \b
+    crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
+        --out runs/langid
+    """
+    from crosslens.files import new_folder, refuse_existing
+
+    refuse_existing(out)
+
+    from crosslens.catalogue import load_corpus
+    from crosslens.probes import find_probe
+
+    asked = find_probe(probe, read_settings(settings))
+    corpora = {"train": train, "test": test} | ({"dev": dev} if dev else {})
+    read = {split: load_corpus(name, split=split, data=data) for split, name in corpora.items()}
+    for corpus in read.values():
+        asked.answers(corpus)
+
+    import pandas as pd
+
+    from crosslens.cli.show import print_table, progress
+    from crosslens.encoders.ablation import random_init as drawn_anew
+    from crosslens.encoders.load import load_encoder
+    from crosslens.probes.probing import probe as ask
+    from crosslens.probes.softmax import Fit
+
+    loaded = load_encoder(encoder, device=device)
+    if random_init:
+        loaded = drawn_anew(loaded, random_init, seed=seed)
+    how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
+    with progress(f"probing {encoder}") as bar:
+        found = ask(
+            loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
+            done=lambda stage, number: bar.show(number, how.epochs, stage),
+        )  # fmt: skip
+    layers, right, given = found.confusion.nonzero()
+    confusion = pd.DataFrame(
+        {
+            "layer": layers, "answer": [found.answers[i] for i in right], "given": [found.answers[i] for i in given],
+            "count": found.confusion[layers, right, given],
+        }
+    )  # fmt: skip
+    with new_folder(out) as folder:
+        found.results.write(folder / "results.csv")
+        confusion.to_csv(folder / "confusion.csv", index=False)
+    frame = found.results.to_pandas()
+    table = frame[frame["target"].isna()].pivot_table(index="layer", columns="metric", values="value")
+    print_table(
+        table, title=f"{asked.about}, {len(found.answers)} of them: accuracy of a linear layer on every layer",
+        note=f"shuffled: the same with shuffled answers; {out}/confusion.csv says what is taken for what",
+    )  # fmt: skip

@@ -1,0 +1,64 @@
+"""Subwords that a target's test data share with the source's training data (Wu & Dredze 2019, section 5.4)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from crosslens import __version__
+from crosslens.data.corpus import Corpus
+from crosslens.data.records import Record, Results
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reading import cut_subwords
+from crosslens.errors import RequestError
+from crosslens.scores.score import bootstrap_interval
+
+MEASURES = ("overlap_types", "overlap_tokens")
+"""Of all different subwords of the test data, and of all their occurrences, the share that training saw, in percent."""
+
+
+def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus]) -> Results:
+    """Both shares for every test corpus.
+
+    Special tokens are left out. A subword that the vocabulary does not have is read as the unknown token; it counts as
+    a subword of the test data, and as one that training never saw: two unknown words have nothing in common.
+
+    Args:
+        encoder: whose tokenizer is used.
+        train: the source's training data.
+        tests: corpora of any languages.
+
+    Returns:
+        Two records a corpus, `MEASURES`. The interval of ``overlap_tokens`` is by bootstrap over sentences.
+
+    Raises:
+        RequestError: when there is no test corpus.
+    """
+    if not tests:
+        raise RequestError("overlap is that of test corpora, and none is given")
+    unknown = encoder.tokenizer.unk_token_id
+    seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, train)]))
+    seen = seen[seen != unknown] if unknown is not None else seen
+    records = []
+    for test in tests:
+        pieces = cut_subwords(encoder, test)
+        types = np.unique(np.concatenate([its.ids for its in pieces]))
+        shared = np.asarray([np.isin(its.ids, seen).sum() for its in pieces], np.int64)
+        counts = np.asarray([len(its.ids) for its in pieces], np.int64)
+        low, high = bootstrap_interval(shared, counts) or (None, None)
+        tags = {
+            "corpus": test.name, "digest": test.digest, "training_train": train.name,
+            "training_train_digest": train.digest, "condition": encoder.condition, "encoder_digest": encoder.digest,
+            "length": sum(test.lengths), "subwords": int(counts.sum()), "crosslens": __version__,
+        }  # fmt: skip
+        found = (
+            ("overlap_types", 100.0 * np.isin(types, seen).mean(), None, None, len(types)),
+            ("overlap_tokens", 100.0 * shared.sum() / counts.sum(), low, high, int(counts.sum())),
+        )
+        records += [
+            Record(
+                encoder=encoder.name, source=train.language, target=test.language, split=test.split, measure=measure,
+                metric="overlap", value=float(value), low=low, high=high, n=n, tags=tags,
+            )
+            for measure, value, low, high, n in found
+        ]  # fmt: skip
+    return Results.of(records)
