@@ -7,8 +7,9 @@ import pytest
 
 from crosslens.data.records import Record, Results
 from crosslens.errors import RequestError
+from crosslens.report.cells import Cell
 from crosslens.report.published import PAPERS, find_paper, read_published
-from crosslens.report.tables import Cell, all_tables, by_target, correlation, layer_deltas, layer_sets
+from crosslens.report.tables import all_tables, by_target, correlation, layer_deltas, layer_sets
 
 
 def score(target, value, *, seed=1, ablation=None, task="pos", bank=None, split="test", train="ud/en_ewt:train"):

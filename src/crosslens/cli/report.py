@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True)
 @out_option("Folder for tables and figures")
 @click.option(
-    "--beside", metavar="PAPER", help="Put a paper's numbers and the differences to them under ours: muller2021."
+    "--beside",
+    metavar="PAPER",
+    help="Put a paper's numbers and the differences to them under ours: muller2021, wu2019.",
 )
 @click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
 @click.option(

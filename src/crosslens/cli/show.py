@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
     from crosslens.data.records import Results
-    from crosslens.report.tables import Table as ReportTable
+    from crosslens.report.cells import Table as ReportTable
     from crosslens.report.writing import Spread
 
 

@@ -73,8 +73,8 @@ def values_by_seed(
         target=frame["target"].fillna(UNKNOWN),
         corpus=[its.get("corpus", "") for its in tags],
         condition=conditions_of(frame),
-        variant=variants_of(tags),
     )
+    frame["variant"] = _variants(tags, list(frame["condition"]))
     scores = frame.pivot_table(
         index=["target", "corpus", "seed"], columns=["variant", "condition"], values="value", sort=False
     )
@@ -92,6 +92,21 @@ def values_by_seed(
             value = its[name] - its["reference"] if difference else its[name]
             columns[f"{'Δ ' if difference else ''}{name}{named}"] = value
     return pd.DataFrame(columns)
+
+
+def _variants(tags: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> list[str]:
+    """`variants_of`; features, which need settings of their own, stand beside the reference where there is one only."""
+    used = [condition.endswith("features") for condition in conditions]
+    kept = [its for its, features in zip(tags, used, strict=True) if not features]
+    if len(kept) in (0, len(tags)):
+        return variants_of(tags)
+    rest = iter(variants_of(kept))
+    found = [None if features else next(rest) for features in used]
+    references = {variant for variant, name in zip(found, conditions, strict=True) if name == "reference"}
+    if len(references) != 1:
+        return variants_of(tags)
+    (only,) = references
+    return [str(only) if variant is None else variant for variant in found]
 
 
 def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":

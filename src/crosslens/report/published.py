@@ -14,11 +14,30 @@ from crosslens.errors import RequestError, suggest
 if TYPE_CHECKING:
     import pandas
 
-PAPERS = {"muller2021": ("muller2021_tables_6_7_8.csv", "muller2021_table_2.csv", "muller2021_table_1.csv")}
+PAPERS = {
+    "muller2021": ("muller2021_tables_6_7_8.csv", "muller2021_table_2.csv", "muller2021_table_1.csv"),
+    "wu2019": (),
+}
 """Paper -> its tables of scores and differences; of a number that two of them print, the first counts."""
+
+SCORES = {"muller2021": "muller2021_table_5.csv"}
+"""Paper -> its table of scores by layers drawn anew."""
+
+CORRELATIONS = {"muller2021": "muller2021_table_4.csv"}
+"""Paper -> its table of correlations of gap and similarity."""
+
+SUPERVISION = {"wu2019": "wu2019_tables_2_to_6.csv"}
+"""Paper -> its tables of scores by what a model was trained on."""
 
 OTHERS = "x"
 """The target that stands for the mean of the other languages."""
+
+
+DATA = {
+    "document": "MLDoc", "nli": "MultiNLI, XNLI test", "ner": "CoNLL 2002 and 2003", "pos": "UD 1.4",
+    "parsing": "UD 2.2, without PUNCT and SYM",
+}  # fmt: skip
+"""Task -> the data of Wu & Dredze's tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +75,47 @@ class Paper:
         keys = ((task, a, b, condition) for a in own for b in target)
         return next((self._cells[key] for key in keys if key in self._cells), None)
 
+    def score(self, task: str, source: str, target: str, split: str | None, condition: str) -> Printed | None:
+        """A score that its table of scores prints; ``condition`` as in `find`."""
+        return self._scores.get((task, source, target, split or "test", condition))
+
+    def correlation(self, task: str, state: str) -> Printed | None:
+        """Spearman's correlation of gap and CKA over languages, negative where likeness goes with transfer."""
+        return self._correlations.get((task, state))
+
+    def supervised(self, task: str, metric: str, setting: str) -> dict[str, Printed]:
+        """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""
+        return {
+            target: printed for (*key, target), printed in self._supervision.items() if key == [task, metric, setting]
+        }
+
+    def data(self, task: str) -> str:
+        """The data behind `supervised`."""
+        return DATA[task]
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, ...], Printed]:
+        return {
+            (row["task"], row["source"], row["target"], row["split"], row["layers"] or "reference"): _printed(row)
+            for row in _rows(SCORES.get(self.name))
+        }
+
+    @cached_property
+    def _correlations(self) -> dict[tuple[str, str], Printed]:
+        # The paper prints them with the other sign than its own definition of the gap gives.
+        rows = _rows(CORRELATIONS.get(self.name))
+        return {(row["task"], row["model"]): Printed(-row["value"], row["table"], "") for row in rows}
+
+    @cached_property
+    def _supervision(self) -> dict[tuple[str, ...], Printed]:
+        found = {}
+        for row in _rows(SUPERVISION.get(self.name)):
+            target, _, over = row["target"].partition("(")
+            note = f"the mean over {over.rstrip(')')}" if over else ""
+            key = (row["task"], row["metric"], row["setting"], target)
+            found[key] = Printed(row["value"], str(row["table"]), note)
+        return found
+
     @cached_property
     def _sources(self) -> set[str]:
         return {source for _, source, _, _ in self._cells}
@@ -64,11 +124,20 @@ class Paper:
     def _cells(self) -> dict[tuple[str, str, str, str], Printed]:
         cells: dict[tuple[str, str, str, str], Printed] = {}
         for file in PAPERS[self.name]:
-            for row in read_published(file).to_dict("records"):
-                if row["value"] == row["value"]:
-                    key = (row["task"], row["source"], row["target"], row["layers"] or "reference")
-                    cells.setdefault(key, Printed(row["value"], str(row["table"]), row.get("note", "")))
+            for row in _rows(file):
+                key = (row["task"], row["source"], row["target"], row["layers"] or "reference")
+                cells.setdefault(key, _printed(row))
         return cells
+
+
+def _rows(file: str | None) -> list[dict]:
+    """The rows of a table that have a number."""
+    rows = read_published(file).to_dict("records") if file else []
+    return [row for row in rows if row["value"] == row["value"]]
+
+
+def _printed(row: dict) -> Printed:
+    return Printed(row["value"], str(row["table"]), row.get("note", ""))
 
 
 def find_paper(name: str) -> Paper:

@@ -7,8 +7,8 @@ import json
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -16,76 +16,15 @@ from crosslens.data.chart import NULLS
 from crosslens.data.records import Results
 from crosslens.data.table import UNKNOWN, values_by_seed
 from crosslens.errors import RequestError
+from crosslens.report.cells import Cell, Row, Table, cell_of, rows_beside, said_beside, short
 from crosslens.report.published import OTHERS, Paper
-from crosslens.report.tested import Finding, Tested
+from crosslens.report.supervision import supervision
+from crosslens.report.tested import Tested
 from crosslens.similarity.transfer import Correlated, correlations
 from crosslens.tasks import TASKS, find_task
 
 if TYPE_CHECKING:
     import pandas
-
-Kind = Literal["score", "difference", "beyond", "coefficient"]
-"""A score in points; a difference to the reference; ours minus a paper's; a coefficient of -1 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number of a table.
-
-    Attributes:
-        value: None where there is none.
-        kind: what kind of number.
-        std: its standard deviation over seeds (ddof 1); None where there is one seed.
-        note: a number of the table's notes; None where there is none.
-        found: what the study's summary says of it; None where it says nothing.
-    """
-
-    value: float | None
-    kind: Kind
-    std: float | None = None
-    note: int | None = None
-    found: Finding | None = None
-
-    @property
-    def level(self) -> str | None:
-        """The colour of a difference, by the thresholds of Muller et al. (2021, Table 1)."""
-        if self.kind != "difference" or self.value is None:
-            return None
-        return "above" if self.value >= 0 else "below" if self.value > -2 else "two" if self.value > -5 else "five"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of a table.
-
-    Attributes:
-        label: what it is of.
-        cells: one a column.
-        kind: ``plain``; ``mean`` of the rows above; ``beside``: a paper's numbers, or ours minus them.
-    """
-
-    label: str
-    cells: tuple[Cell, ...]
-    kind: Literal["plain", "mean", "beside"] = "plain"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table as a paper has it.
-
-    Attributes:
-        name: of its files.
-        caption: what it shows.
-        head: of the columns behind the labels.
-        groups: title of a group of rows -> its rows.
-        notes: what cells refer to, counted from 1.
-    """
-
-    name: str
-    caption: str
-    head: tuple[str, ...]
-    groups: Mapping[str, tuple[Row, ...]]
-    notes: tuple[str, ...] = field(default=())
 
 
 def all_tables(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
@@ -102,9 +41,10 @@ def all_tables(results: Results, *, beside: Paper | None = None, tested: Tested 
     tables = [
         *layer_deltas(results, beside=beside),
         *by_target(results, beside=beside, tested=tested),
-        *layer_sets(results),
+        *layer_sets(results, beside=beside),
+        *supervision(results, beside=beside),
     ]
-    tables += correlation(results)
+    tables += correlation(results, beside=beside)
     if not tables:
         raise RequestError("these results fill no table", hint="scores do")
     return tables
@@ -122,14 +62,16 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
     Returns:
         One table, or none where there are no scores.
     """
-    caption = "The reference's scores, and differences when layers are drawn anew. x: mean of all other languages."
+    caption = (
+        "The reference's scores, and differences when layers are drawn anew or frozen. x: mean over other languages."
+    )
     blocks = list(_blocks(results))
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
 
 
 def by_target(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
     """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
-    caption = "The reference's scores by target, and differences when layers are drawn anew."
+    caption = "The reference's scores by target, and differences when layers are drawn anew or frozen."
     blocks = list(_blocks(results))
     tasks = dict.fromkeys(block.task for block in blocks)
     return [
@@ -140,7 +82,7 @@ def by_target(results: Results, *, beside: Paper | None = None, tested: Tested |
     ]
 
 
-def layer_sets(results: Results) -> list[Table]:
+def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     """Table 5 of Muller et al. (2021): scores themselves, a row a target and a column a set of layers.
 
     Returns:
@@ -152,14 +94,14 @@ def layer_sets(results: Results) -> list[Table]:
     head = tuple(dict.fromkeys(column for block in blocks for column in block.values.columns))
     groups: dict[str, tuple[Row, ...]] = {}
     for block in blocks:
-        rows = [
-            Row(
-                " ".join(filter(None, (block.called[corpus], block.split))),
-                tuple(_cell(its.get(column), "score") for column in head),
-            )
-            for part in (block.same, block.cross)
-            for (_, corpus), its in part.groupby(level=["target", "corpus"], sort=True)
-        ]
+        rows: list[Row] = []
+        for part in (block.same, block.cross):
+            for (target, corpus), its in part.groupby(level=["target", "corpus"], sort=True):
+                cells = tuple(cell_of(its.get(column), "score") for column in head)
+                rows.append(Row(" ".join(filter(None, (block.called[corpus], block.split))), cells))
+                if beside is not None:
+                    theirs = [beside.score(block.task, block.source, target, block.of, column) for column in head]
+                    rows += rows_beside(beside, cells, theirs, [])
         title = f"{block.title}, source {block.source}"
         groups[title] = (*groups.get(title, ()), *rows)
     spread = [cell.std for rows in groups.values() for row in rows for cell in row.cells if cell.std is not None]
@@ -167,10 +109,11 @@ def layer_sets(results: Results) -> list[Table]:
     if spread:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
-    return [Table("layer-sets", caption, _short(head), groups)]
+    caption += said_beside(beside)
+    return [Table("layer-sets", caption, short(head), groups)]
 
 
-def correlation(results: Results) -> list[Table]:
+def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
     """Table 4 of Muller et al. (2021): Spearman's correlation of gap and similarity, for each task and state.
 
     The gap is same-language minus cross-language, so good similarities correlate negatively; the paper prints the same
@@ -196,7 +139,11 @@ def correlation(results: Results) -> list[Table]:
         }
         row = Row(state, tuple(cells.get(column, Cell(None, "coefficient")) for column in head))
         groups[measure] = (*groups.get(measure, ()), row)
+        if beside is not None and measure == "cka":
+            theirs = [beside.correlation(column.split()[0], state) for column in head]
+            groups[measure] += tuple(rows_beside(beside, row.cells, theirs, []))
     caption = "Spearman's correlation over languages of gap (same- minus cross-language) and similarity (all layers)."
+    caption += said_beside(beside)
     return [Table("correlation", caption, head, groups, notes)]
 
 
@@ -206,13 +153,14 @@ def _said(its: Correlated) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The scores of one task, source, encoder and split, seed by seed; encoder and split where there are several."""
+    """The scores of one task, source, encoder and split (``of``), seed by seed; it is said where there are several."""
 
     task: str
     source: str
     trained_on: str | None
     encoder: str | None
     split: str | None
+    of: str | None
     values: "pandas.DataFrame"
 
     @property
@@ -286,7 +234,7 @@ def _blocks(results: Results, *, compared: Literal["reference", "nothing"] = "re
         said = [name if many else None for name, many in zip((encoder, split), several, strict=True)]
         trained_on = json.loads(block.records["tags"][0].as_py()).get("training_train", "")
         values = values_by_seed(block.to_pandas(), compared=compared)
-        yield _Block(task, source, _bank(trained_on), *said, values)
+        yield _Block(task, source, _bank(trained_on), *said, split, values)
 
 
 def _table(
@@ -305,47 +253,16 @@ def _table(
         for line in lines(block):
             cells = tuple(
                 replace(
-                    _cell(line.values.get(column), "difference" if column.startswith("Δ") else "score"),
+                    cell_of(line.values.get(column), "difference" if column.startswith("Δ") else "score"),
                     found=(tested or {}).get((block.task, block.source, line.corpus, column.removeprefix("Δ "))),
                 )
                 for column in head
             )
             rows.append(Row(line.label, cells, "mean" if line.targets == (OTHERS,) else "plain"))
             if beside is not None:
-                rows += _beside(beside, block, line, head, cells, notes)
+                names = [column.removeprefix("Δ ") for column in head]
+                theirs = [beside.find(block.task, block.sources, line.targets, name) for name in names]
+                rows += rows_beside(beside, cells, theirs, notes)
         title = ", ".join(filter(None, (block.title, block.split)))
         groups[title] = (*groups.get(title, ()), *rows)
-    said = f" Below ours: {beside.name} as printed, and ours minus it." if beside else ""
-    return Table(name, caption + said, _short(head), groups, tuple(notes))
-
-
-def _short(head: Sequence[str]) -> tuple[str, ...]:
-    return tuple("Ref" if column == "reference" else column for column in head)
-
-
-def _beside(
-    paper: Paper, block: _Block, line: _Line, head: Sequence[str], ours: Sequence[Cell], notes: list[str]
-) -> Iterator[Row]:
-    """The paper's numbers and the differences to them; nothing where it prints none."""
-    theirs, differences = [], []
-    for column, cell in zip(head, ours, strict=True):
-        printed = paper.find(block.task, block.sources, line.targets, column.removeprefix("Δ "))
-        if printed is None:
-            theirs.append(Cell(None, cell.kind))
-            differences.append(Cell(None, "beyond"))
-            continue
-        if printed.note and printed.note not in notes:
-            notes.append(printed.note)
-        theirs.append(Cell(printed.value, cell.kind, note=notes.index(printed.note) + 1 if printed.note else None))
-        differences.append(Cell(None if cell.value is None else cell.value - printed.value, "beyond"))
-    if any(cell.value is not None for cell in theirs):
-        yield Row(paper.name, tuple(theirs), "beside")
-        yield Row("ours − theirs", tuple(differences), "beside")
-
-
-def _cell(values: "pandas.Series | None", kind: Kind) -> Cell:
-    kept = [] if values is None else values.dropna()
-    if not len(kept):
-        return Cell(None, kind)
-    by_seed = kept.groupby(level="seed").mean()
-    return Cell(float(by_seed.mean()), kind, float(by_seed.std(ddof=1)) if len(by_seed) > 1 else None)
+    return Table(name, caption + said_beside(beside), short(head), groups, tuple(notes))

@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Literal
 
 from crosslens.numbers import MINUS, plain, signed
-from crosslens.report.tables import Cell, Row, Table
+from crosslens.report.cells import Cell, Row, Table
 from crosslens.report.tested import LEVEL
 
 COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}

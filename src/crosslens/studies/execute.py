@@ -138,7 +138,10 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
     if model is not None:
         tests = [_checked(corpora, test) for test in run.tests]
         # How long training took is told in run.json alone: records are the same bytes whenever they are made.
-        timeless = replace(model, facts={key: value for key, value in model.facts.items() if key != "seconds"})
+        facts = {key: value for key, value in model.facts.items() if key != "seconds"}
+        if run.training is not None and run.training.translated_from:
+            facts["translated_from"] = run.training.translated_from
+        timeless = replace(model, facts=facts)
         results += evaluate(
             timeless, tests, done=lambda gold, _: note(f"evaluated {gold.name}"),
             scored=lambda gold, score: counts.update(counted(gold, score)),

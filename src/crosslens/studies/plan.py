@@ -177,7 +177,15 @@ class _Planner:
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._named(self._dev(source), "dev")
         settings = dict(find_task(task, recipe.task).settings)
-        return Training(task, settings, name, self._named(source.train, "train"), dev, recipe)
+        return Training(
+            task,
+            settings,
+            name,
+            self._named(source.train, "train"),
+            dev,
+            recipe,
+            translated_from=source.translated_from,
+        )
 
     def _selected(self, training: Training, source: Source) -> Iterator[Training]:
         """The training under every rule of selection that the study names."""

@@ -35,6 +35,7 @@ class Training:
         dev: the development corpus; None: none is needed.
         recipe: how.
         selection: the rule that selects its weights, where the study compares several.
+        translated_from: the language that the training data were translated from; None: from none.
     """
 
     task: str
@@ -44,6 +45,7 @@ class Training:
     dev: Named | None
     recipe: Recipe
     selection: str | None = None
+    translated_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,11 +95,13 @@ class Source(_Strict):
         train: its training corpus.
         dev: its development corpus; None: the same treebank's.
         tests: corpora that its models are evaluated on; ``ud/*_pud`` is every PUD treebank there is.
+        translated_from: the language that the training data were translated from (translate-train); None: from none.
     """
 
     train: str
     dev: str | None = None
     tests: tuple[str, ...]
+    translated_from: str | None = None
 
 
 class Data(_Strict):

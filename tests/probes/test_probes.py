@@ -1,0 +1,150 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosslens.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Text, Where
+from crosslens.errors import DataError, RequestError
+from crosslens.probes import PROBES, find_probe
+from crosslens.probes.probing import probe
+from crosslens.probes.softmax import Fit, fit
+
+LETTERS = {"aa": "cat dog", "bb": "jardin maison", "cc": "zzz qqq"}
+
+
+def texts(count, *, seed, answers=LETTERS):
+    """Texts of words that only their answer has."""
+    generator = np.random.default_rng(seed)
+    items = []
+    for number in range(count):
+        for answer, words in answers.items():
+            chosen = generator.choice(words.split(), 6)
+            text = " ".join(chosen) + " " + " ".join("abcdefg"[i] for i in generator.integers(7, size=4))
+            items.append(Text((text,), answer, f"{number}{answer}", Where("file.tsv", len(items) + 1)))
+    return Corpus(tuple(items), f"toy{seed}", None, "test")
+
+
+@pytest.fixture(params=sorted(PROBES))
+def asked(request):
+    return PROBES[request.param]
+
+
+def test_what_the_words_say_is_found_in_every_layer_and_shuffled_answers_are_not(asked, encoder):
+    found = probe(encoder, asked, train=texts(20, seed=1), test=texts(20, seed=2))
+    frame = found.results.to_pandas()
+    overall = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
+    assert list(overall.index) == list(range(encoder.depth + 1))
+    assert overall["accuracy"].min() > 95
+    assert overall["accuracy_shuffled"].max() < 60  # chance is 33
+    recalls = frame[frame["metric"] == "recall"]
+    for layer, its in recalls.groupby("layer"):
+        assert its["value"].mean() == pytest.approx(overall["accuracy"][layer])  # as many of each answer
+    assert found.confusion.shape == (encoder.depth + 1, 3, 3)
+    assert (found.confusion.sum((1, 2)) == 60).all()
+    right = np.trace(found.confusion, axis1=1, axis2=2)
+    np.testing.assert_allclose(100 * right / 60, overall["accuracy"])
+    tags = json.loads(frame["tags"][0])
+    assert tags["classes"] == 3
+    assert "signature" in tags
+    assert (frame.dropna(subset=["low"])["low"] <= frame.dropna(subset=["low"])["value"] + 1e-9).all()
+
+
+def test_the_same_seed_gives_the_same_bits(encoder):
+    one, two, other = (
+        probe(encoder, "langid", train=texts(6, seed=1), test=texts(6, seed=2), seed=seed).results.to_pandas()
+        for seed in (1, 1, 2)
+    )
+    assert one.equals(two)
+    assert not one.equals(other)
+
+
+def test_a_layer_learns_the_same_alone_and_among_others():
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(3, 60, 8)).astype(np.float32)
+    dev = generator.normal(size=(3, 20, 8)).astype(np.float32)
+    answers, right = generator.integers(4, size=60), generator.integers(4, size=20)
+    how = Fit(epochs=15)
+    together = fit(vectors, answers, dev, right, classes=4, how=how, seed=1)
+    for layer in range(3):
+        alone = fit(vectors[[layer]], answers, dev[[layer]], right, classes=4, how=how, seed=1)
+        for mine, its in zip(together, alone, strict=True):
+            np.testing.assert_allclose(mine[layer], its[0], rtol=1e-4, atol=1e-6)
+
+
+def test_it_stops_when_the_learning_rate_is_too_small():
+    """Halved at every epoch without a rise: what never rises again is done after seven halvings of 1e-3."""
+    vectors = np.ones((1, 8, 2), np.float32)
+    answers = np.asarray([0, 1] * 4)
+    epochs = []
+    fit(vectors, answers, vectors, answers, classes=2, how=Fit(), seed=1, done=lambda epoch, _: epochs.append(epoch))
+    assert len(epochs) == 1 + 7  # the first epoch is the best so far; 1e-3 / 2**7 < 1e-5
+
+
+def test_dev_data_may_be_given(encoder):
+    found = probe(encoder, "langid", train=texts(6, seed=1), test=texts(6, seed=2), dev=texts(6, seed=3))
+    trained = found.results.filter(metric="train_accuracy_shuffled").to_pandas()
+    assert set(trained["n"]) == {18}
+
+
+def but(corpus, place, **changes):
+    return replace(corpus, items=tuple(replace(t, **changes) if i == place else t for i, t in enumerate(corpus.items)))
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "error", "message"),
+    [
+        (texts(4, seed=1), but(texts(4, seed=2), 3, label="xx"), DataError, "file.tsv:4: training never saw .* 'xx'"),
+        (but(texts(4, seed=1), 3, label="xx"), texts(4, seed=2), DataError, "file.tsv:4: 'xx' is the answer of this"),
+        (but(texts(4, seed=1), 3, label=None), texts(4, seed=2), DataError, "file.tsv:4: toy1 has no label here"),
+        (texts(4, seed=1), texts(4, seed=1), RequestError, "12 of the 12 items of toy1 are in toy1 too"),
+        (texts(4, seed=1, answers={"aa": "cat"}), texts(4, seed=2), RequestError, "every item of toy1 has the answer"),
+    ],
+)
+def test_what_cannot_be_probed_is_refused(encoder, train, test, error, message):
+    with pytest.raises(error, match=message):
+        probe(encoder, "langid", train=train, test=test)
+
+
+def test_names_and_settings():
+    with pytest.raises(RequestError, match=r"no probe 'langd'.*did you mean 'langid'"):
+        find_probe("langd")
+    assert find_probe("langid", {"pooling": "cls"}).pooling == "cls"
+    with pytest.raises(RequestError, match="pooling=middle"):
+        find_probe("langid", {"pooling": "middle"})
+
+
+def write(folder, train, test):
+    folder.mkdir(parents=True)
+    for split, corpus in (("train", train), ("test", test)):
+        rows = "".join(f"{text.label}\t{text.text}\n" for text in corpus.texts)
+        (folder / f"{split}.tsv").write_text("label\ttext\n" + rows, "utf-8")
+        (folder / f"x_{split}.txt").write_text("".join(f"{text.text}\n" for text in corpus.texts), "utf-8")
+        (folder / f"y_{split}.txt").write_text("".join(f"{text.label}\n" for text in corpus.texts), "utf-8")
+
+
+def test_both_formats_are_the_same_corpus(tmp_path):
+    for collection in ("langid", "wili"):
+        write(tmp_path / collection, texts(3, seed=1), texts(3, seed=2))
+    one, other = (load_corpus(f"{name}/all:train", data=tmp_path) for name in ("langid", "wili"))
+    assert [(t.text, t.label) for t in one.texts] == [(t.text, t.label) for t in other.texts]
+    assert (one.language, other.language, other.split) == (None, None, "train")
+    (tmp_path / "wili" / "y_train.txt").write_text("aa\n", "utf-8")
+    with pytest.raises(DataError, match=r"y_train.txt: 1 labels, where .*x_train.txt has 9 texts"):
+        load_corpus("wili/all:train", data=tmp_path)
+
+
+def test_from_the_command_line(run, tiny_bert, tmp_path):
+    write(tmp_path / "data" / "langid", texts(6, seed=1), texts(6, seed=2))
+    asked = ("probe", "langid", tiny_bert, "--train", "langid/all", "--test", "langid/all", "--data", tmp_path / "data")
+    status, said, _ = run(*asked, "--out", tmp_path / "out")
+    assert (status, "accuracy_shuffled" in said, "3 of them" in said) == (0, True, True)
+    confusion = (tmp_path / "out" / "confusion.csv").read_text().splitlines()
+    assert confusion[0] == "layer,answer,given,count"
+    assert sum(int(line.rsplit(",", 1)[1]) for line in confusion[1:]) == 18 * 5
+    status, _, said = run(*asked, "--out", tmp_path / "out")
+    assert (status, "exists" in said) == (2, True)
+    status, said, _ = run("list", "probes")
+    assert "the language of a text" in said

@@ -1,0 +1,74 @@
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from crosslens.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.records import Results
+from crosslens.data.sentence import Sentence
+from crosslens.errors import RequestError
+from crosslens.similarity.overlap import subword_overlap
+from crosslens.similarity.transfer import correlations
+
+
+def corpus(*sentences, language="fr"):
+    return Corpus(tuple(Sentence(tuple(sentence.split())) for sentence in sentences), "toy", language, "test")
+
+
+def values(results):
+    frame = results.to_pandas()
+    return dict(zip(frame["measure"], frame["value"], strict=True))
+
+
+def test_against_counting_by_hand(encoder, toy, treebanks):
+    """Wu & Dredze 2019, section 5.4, as it is printed."""
+    train, test = toy(), load_corpus("ud/fr_pud", data=treebanks)
+
+    def pieces(corpus):
+        cut = (encoder.tokenizer.tokenize(word) for sentence in corpus.sentences for word in sentence.words)
+        return Counter(piece for its in cut for piece in its if piece != "[UNK]")
+
+    seen, there = set(pieces(train)), pieces(test)
+    found = values(subword_overlap(encoder, train=train, tests=[test]))
+    assert found["overlap_types"] == pytest.approx(100 * len(seen & set(there)) / len(there))
+    tokens = sum(count for piece, count in there.items() if piece in seen)
+    assert found["overlap_tokens"] == pytest.approx(100 * tokens / sum(there.values()))
+
+
+def test_a_corpus_has_all_of_itself_and_an_unknown_word_nothing(encoder, toy):
+    assert values(subword_overlap(encoder, train=toy(), tests=[toy()])) == {"overlap_types": 100, "overlap_tokens": 100}
+    unknown = corpus("猫 犬 猫")
+    assert set(values(subword_overlap(encoder, train=unknown, tests=[unknown])).values()) == {0.0}
+
+
+def test_repeating_the_test_data_changes_tokens_and_types_not_at_all(encoder, toy):
+    test = corpus("le chat voit", "the cat sees")
+    twice = replace(test, items=test.items * 2)
+    assert values(subword_overlap(encoder, train=toy(), tests=[test])) == values(
+        subword_overlap(encoder, train=toy(), tests=[twice])
+    )
+
+
+def test_its_correlation_with_transfer_is_found_in_records(encoder, toy):
+    languages = {"fr": "le chat", "de": "the cat", "ru": "猫 犬", "it": "the 猫", "es": "a dog 犬"}
+    tests = [corpus(text, language=language) for language, text in languages.items()]
+    overlap = subword_overlap(encoder, train=toy(), tests=tests)
+    tokens = overlap.filter(measure="overlap_tokens").to_pandas().set_index("target")["value"]
+    scores = overlap.filter(measure="overlap_tokens").with_columns(measure=None, metric="accuracy", task="pos")
+    own = scores.filter(target="fr").with_columns(target="en", value=200.0)
+    (its,) = correlations(Results.of([]) + overlap + scores + own, measures=["overlap_tokens"], coefficient="pearson")
+    assert its.found.value == pytest.approx(-1)  # the gap falls as the score, which is the overlap here, rises
+    assert its.gaps["de"] == pytest.approx(200 - tokens["de"])
+
+
+def test_without_tests_it_is_refused(encoder, toy):
+    with pytest.raises(RequestError, match="none is given"):
+        subword_overlap(encoder, train=toy(), tests=[])
+
+
+def test_from_the_command_line(run, tiny_bert):
+    status, said, _ = run("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud", "--out", "out")
+    assert (status, "overlap_types" in said) == (0, True)
+    status, said, _ = run("results", "out")
+    assert status == 0
