@@ -71,14 +71,13 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         names = write_figures(records, tmp_path / folder)
-    assert names == ["similarity", "layers-by-target", "gap", "correlation-by-layer"]
+    assert names == ["similarity", "layers-by-target", "seeds", "gap", "correlation-by-layer"]
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files == sorted(f"{name}.{ending}" for name in names for ending in FORMATS)
     for name in names:
-        for ending in ("svg", "png"):  # the objects of a .pdf stand in any order
-            assert (tmp_path / "a" / f"{name}.{ending}").read_bytes() == (
-                tmp_path / "b" / f"{name}.{ending}"
-            ).read_bytes()
+        for ending in FORMATS:
+            one, other = ((tmp_path / folder / f"{name}.{ending}").read_bytes() for folder in ("a", "b"))
+            assert one == other
         assert (tmp_path / "a" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
     drawn = (tmp_path / "a" / "layers-by-target.svg").read_text("utf-8")
     assert "<img" not in drawn
@@ -87,7 +86,7 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
 
 
 def test_only_what_the_records_fill_is_drawn(records):
-    assert list(all_figures(records.filter(measure=None))) == ["layers-by-target"]
+    assert list(all_figures(records.filter(measure=None))) == ["layers-by-target", "seeds"]
     assert list(all_figures(records.filter(metric="similarity"))) == ["similarity"]
     assert all_figures(Results.of([])) == {}
 

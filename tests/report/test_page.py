@@ -133,6 +133,19 @@ def test_the_controls_change_what_is_shown(opened):
 
 
 @pytest.mark.browser
+def test_nobody_is_shut_out(opened):
+    """axe-core finds no serious fault, in light and in dark."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core here").Axe()
+    opened.click("summary")
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme=scheme)
+        found = axe.run(opened).response["violations"]
+        serious = [(fault["id"], node["html"]) for fault in found for node in fault["nodes"]
+                   if fault["impact"] in ("serious", "critical")]  # fmt: skip
+        assert serious == []
+
+
+@pytest.mark.browser
 def test_sorting_sorts_and_filtering_filters(opened):
     values = lambda: [float(cell.inner_text()) for cell in opened.locator("#results tbody td:nth-child(8)").all()]  # noqa: E731
     button = opened.locator("#results th:nth-child(8) button")

@@ -9,6 +9,7 @@ from crosslens.data.records import Record, Results
 from crosslens.errors import RequestError
 from crosslens.report.cells import Cell
 from crosslens.report.published import PAPERS, find_paper, read_published
+from crosslens.report.supervision import supervision
 from crosslens.report.tables import all_tables, by_target, correlation, layer_deltas, layer_sets
 
 
@@ -149,3 +150,103 @@ def test_all_tables(records):
     with pytest.raises(RequestError, match="fill no table"):
         all_tables(records.filter(task="parsing"))
     assert json.loads(records.records["tags"][0].as_py())["corpus"] == "ud/en_pud:test"
+
+
+def test_scores_by_layers_stand_beside_table_5(records):
+    ours = Results.of([score("fr", 90.0), score("fr", 80.0, ablation="1-2"), score("sv", 70.0), score("en", 96.0)])
+    (table,) = layer_sets(ours, beside=find_paper("muller2021"))
+    rows = {row.label: values(row) for row in table.groups["pos, accuracy, source en"]}
+    assert rows["fr"] == [90.0, 80.0]
+    french = [row for row in table.groups["pos, accuracy, source en"]][2:5]
+    assert [row.kind for row in french] != ["plain"] * 3
+    printed = next(
+        values(row) for row, before in zip(table.groups["pos, accuracy, source en"][1:],
+                                           table.groups["pos, accuracy, source en"], strict=False)
+        if before.label == "fr"
+    )  # fmt: skip
+    assert printed == [88.25, 79.84]
+    assert "sv" in rows  # Table 5 has no Swedish, and says nothing of it
+
+
+def test_correlations_stand_beside_table_4(records):
+    its = {"encoder": "e", "source": "en", "measure": "cka", "layer": 0, "metric": "similarity"}
+    similar = [
+        Record(**its, target=target, value=value, tags={"condition": "reference"})
+        for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))
+    ]
+    both = records + Results.of([*similar, score("de", 84.0), score("de", 84.0, seed=2)])
+    (table,) = correlation(both, beside=find_paper("muller2021"))
+    ours, theirs, difference = table.groups["cka"]
+    assert values(theirs) == [-0.82]  # printed without the sign that the definition of the gap gives it
+    assert values(difference) == pytest.approx([values(ours)[0] + 0.82])
+
+
+# Wu & Dredze 2019, Tables 2 to 6
+
+
+def trained(source, target, value, *, seed=1, **tags):
+    return Record(
+        task="document", encoder="e", source=source, target=target, metric="accuracy", value=value, seed=seed,
+        tags={"corpus": f"mldoc/{target}:test", "training_train": f"mldoc/{source}:train", **tags},
+    )  # fmt: skip
+
+
+def test_rows_by_what_a_model_was_trained_on():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "fr", 70.0)]
+    scores += [trained("de", "de", 92.0), trained("de", "de", 94.0, seed=2)]
+    scores += [trained("fr", "fr", 88.0, training_translated_from="en")]
+    (table,) = supervision(Results.of(scores))
+    assert table.head == ("in-language", "translate-train", "zero-shot from en")
+    (rows,) = table.groups.values()
+    assert {row.label: values(row) for row in rows} == {
+        "de": [93.0, None, 80.0], "en": [90.0, None, 90.0], "fr": [None, 88.0, 70.0],
+        "mean": [91.5, 88.0, 75.0],  # of zero-shot without the source
+    }  # fmt: skip
+
+
+def test_published_rows_stand_beside_where_they_are_the_same_setting():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "yo", 50.0)]
+    (table,) = supervision(Results.of(scores), beside=find_paper("wu2019"))
+    assert table.head == ("zero-shot from en", "wu2019", "ours − theirs")
+    assert "MLDoc" in table.caption
+    (rows,) = table.groups.values()
+    assert {row.label: values(row)[:2] for row in rows} == {
+        "de": [80.0, 80.2], "en": [90.0, 94.2], "yo": [50.0, None], "mean": [65.0, None],  # of other languages
+    }  # fmt: skip
+    assert values(rows[0])[2] == pytest.approx(-0.2)
+    (table,) = supervision(Results.of(scores[:2]), beside=find_paper("wu2019"))
+    assert values(next(iter(table.groups.values()))[-1])[:2] == [80.0, 80.2]
+
+
+def test_one_source_and_no_paper_need_no_such_table(records):
+    assert supervision(records) == []
+
+
+def test_published_supervision_is_whole():
+    frame = read_published("wu2019_tables_2_to_6.csv")
+    assert frame["value"].between(0, 100).all()
+    assert not frame.duplicated(["task", "metric", "setting", "target"]).any()
+    for (task, metric, setting), its in frame.groupby(["task", "metric", "setting"]):
+        printed = its[its["target"] == "average"]["value"]
+        if task == "document":  # the paper's mean has English in it
+            assert its[its["target"] != "average"]["value"].mean() == pytest.approx(printed.item(), abs=0.06), setting
+        assert (task, metric) in {
+            ("document", "accuracy"), ("nli", "accuracy"), ("ner", "f1"), ("pos", "accuracy"),
+            ("parsing", "las_nopunct"), ("parsing", "uas_nopunct"),
+        }  # fmt: skip
+
+
+def test_frozen_layers_are_headed_by_what_is_frozen():
+    scores = [
+        trained("en", target, value + worse, condition=condition)
+        for target, value in (("en", 90.0), ("de", 80.0))
+        for condition, worse in (("reference", 0.0), ("reference frozen 0-3", 1.0), ("reference features", -5.0))
+    ]
+    scores = [
+        record if record.tags["condition"] != "reference features"
+        else trained("en", record.target, record.value, condition="reference features", differs_from_usual="batch=32")
+        for record in scores
+    ]  # fmt: skip
+    (table,) = layer_deltas(Results.of(scores))
+    assert table.head == ("Ref", "Δ features", "Δ frozen 0-3")
+    assert values(table.groups["document, accuracy"][0]) == [90.0, -5.0, 1.0]

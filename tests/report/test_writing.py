@@ -57,6 +57,28 @@ def test_escaped_text_has_nothing_special_left():
     assert escape("Δ −1") == r"$\Delta$ $-$1"
 
 
+@pytest.mark.parametrize("engine", ["pdflatex", "lualatex", "xelatex"])
+def test_names_in_other_scripts_are_safe(tmp_path, engine):
+    """Right to left where the engine can; named by their letters where it cannot."""
+    if shutil.which(engine) is None:
+        pytest.skip(f"no {engine} here")
+    row = Row("العربية", (Cell(1.0, "score"),))
+    text = to_latex(Table("made-up", "c", ("中文",), {"Ελληνικά русский": (row, row)}))
+    assert r"\righttoleft{العربية}{[Arabic 0627 0644" in text
+    assert r"\otherscript{Ελληνικά русский}" in text
+    (tmp_path / "made-up.tex").write_text(text, "utf-8")
+    (tmp_path / "tables.tex").write_text(latex_document(["made-up"]), "utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_scripts_that_every_engine_sets_need_no_command():
+    text = to_latex(Table("made-up", "naïve – “quoted” Δ …", ("é",), {"ß": (Row("ø ń", (Cell(1.0, "score"),)),)}))
+    assert "otherscript" not in text
+    assert "righttoleft" not in text
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 @pytest.mark.parametrize(("rows", "columns"), [(2, 3), (40, 7), (4, 14)], ids=["small", "long", "wide"])
 def test_it_compiles_as_it_is(tmp_path, rows, columns):

@@ -48,7 +48,9 @@ def test_every_shipped_set_of_corpora_is_valid(name):
 def test_the_papers_grid_is_seventeen_languages_three_sources_and_seven_conditions():
     study = read_study("first-align-then-predict")
     data = find_data(study.data)
-    assert {task: list(its) for task, its in data.tasks.items()} == {task: ["en", "ru", "ar"] for task in TASKS}
+    assert {task: list(its) for task, its in data.tasks.items()} == {
+        task: ["en", "ru", "ar"] for task in ("pos", "parsing", "ner")
+    }
     assert all(len(set(source.tests)) == 17 for its in data.tasks.values() for source in its.values())
     assert len(study.conditions) * len(study.seeds) * 9 == 315
 

@@ -43,7 +43,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
     """
     labels = [
-        " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if part) for key in frame.index
+        " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
     ]
     columns = {
         str(name): [write(value, decimals=decimals) for value in frame[name]]

@@ -28,6 +28,7 @@ def grammar() -> Any:
     """
     try:
         import altair
+        import pikepdf  # noqa: F401  (for .pdf)
         import vl_convert  # noqa: F401  (what altair writes files with)
     except ImportError:
         raise RequestError("charts need altair", hint="pip install 'crosslens[report]'") from None

@@ -50,7 +50,7 @@ def make_page(
     tags = [json.loads(text) for text in frame["tags"]]
     frame = frame.assign(condition=conditions_of(frame), facts=tags)
     kept = frame["measure"].isna() & (frame["metric"] == frame["task"].map(main_metric))
-    scores, similar = frame[kept], frame[frame["measure"].notna()]
+    scores, similar = frame[kept], frame[frame["metric"] == "similarity"]
     records = {
         "scores": _columns(_scores(scores)), "similarities": _columns(_similarities(similar)),
         "runs": _runs(frame, runs or {}),
@@ -62,7 +62,7 @@ def make_page(
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("results.html")] if len(scores) else []
-    parts += [f"<section><h2>Made with</h2><dl>{_provenance(frame)}</dl></section>", _file("run.html")]
+    parts += [f"<section><h2>Made with</h2><dl>{_provenance(frame, runs or {})}</dl></section>", _file("run.html")]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -74,7 +74,8 @@ def make_page(
 
 
 def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
-    """What stores know of their runs beyond the records: the command that repeats each, and the end of its log.
+    """What stores know of their runs beyond the records: the command that repeats each, the end of its log,
+    the machine it ran on and how long it trained.
 
     Args:
         paths: folders; those that are no stores of runs are passed over.
@@ -83,8 +84,15 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     for store in (Store(path) for path in paths if is_store(Path(path))):
         for run in store.ids():
             log = (store.path(run) / "log.txt").read_text("utf-8").splitlines()
-            repeat = store.describe(run).get("repeat")
-            known[run] = {"log": "\n".join(log[-TAIL:]), **({"repeat": repeat} if repeat else {})}
+            described = store.describe(run)
+            known[run] = {"log": "\n".join(log[-TAIL:])}
+            known[run] |= {"repeat": described["repeat"]} if "repeat" in described else {}
+            machine, seconds = described.get("machine"), described.get("facts", {}).get("seconds")
+            if machine:
+                words = (machine[name] for name in ("system", "device") if machine.get(name))
+                known[run]["machine"] = f"{', '.join(words)}, {machine.get('threads', '?')} threads"
+            if seconds is not None:
+                known[run]["seconds"] = str(seconds)
     return known
 
 
@@ -133,7 +141,7 @@ def _runs(frame: "pandas.DataFrame", more: Mapping[str, Mapping[str, str]]) -> d
     return found
 
 
-def _provenance(frame: "pandas.DataFrame") -> str:
+def _provenance(frame: "pandas.DataFrame", runs: Mapping[str, Mapping[str, str]]) -> str:
     wanted = {
         "crosslens": "crosslens", "torch": "training_torch", "encoder (sha256)": "encoder_digest",
         "trained on": "training_train", "training data (sha256)": "training_train_digest", "corpora": "corpus",
@@ -142,6 +150,10 @@ def _provenance(frame: "pandas.DataFrame") -> str:
     rows = {"records": [str(len(frame))], "runs": [str(frame["run"].nunique())]}
     for label, tag in wanted.items():
         rows[label] = list(dict.fromkeys(str(tags[tag]) for tags in frame["facts"] if tag in tags))
+    its = [runs[run] for run in frame["run"].dropna().unique() if run in runs]
+    rows["machines"] = list(dict.fromkeys(run["machine"] for run in its if "machine" in run))
+    spent = [float(run["seconds"]) for run in its if "seconds" in run]
+    rows["training"] = [f"{sum(spent) / 60:.0f} minutes in {len(spent)} runs"] if spent else []
     return "".join(
         f"<dt>{escape(label)}</dt><dd>{escape(', '.join(values))}</dd>" for label, values in rows.items() if values
     )

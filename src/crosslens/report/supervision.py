@@ -72,10 +72,11 @@ def _settings(results: Results) -> Iterator[_Setting]:
     several = len(results.records["encoder"].unique()) > 1
     found: dict[tuple[str, str | None, str], dict[str, Cell]] = {}
     values = _by_source(results)
+    sources = len({source for _, source, _, _ in values})
     for (encoder, source, translated, variant), scores in values.items():
         words = ", ".join(filter(None, (variant, encoder if several else "")))
         own = "translate-train" if translated else "in-language"
-        if source in scores:
+        if source in scores and (translated or sources > 1):  # else the row of the source says it
             found.setdefault((own, None, words), {})[source] = scores[source]
         if not translated and set(scores) - {source}:
             found[("zero-shot", source, words)] = scores
@@ -142,5 +143,6 @@ def _mean(values: Sequence[float | None]) -> Cell:
 
 
 def _beyond(ours: Cell, theirs: Cell) -> Cell:
-    both = ours.value is not None and theirs.value is not None
-    return Cell(ours.value - theirs.value if both else None, "beyond")
+    if ours.value is None or theirs.value is None:
+        return Cell(None, "beyond")
+    return Cell(ours.value - theirs.value, "beyond")

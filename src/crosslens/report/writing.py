@@ -2,6 +2,7 @@
 
 import csv
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Literal
@@ -19,6 +20,9 @@ PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "[table]{xcolor}")
 
 LONG, WIDE = 30, 10
 """Rows beyond which a LaTeX table runs over pages, and columns beyond which it is made as narrow as the page."""
+
+_LETTERS = "\u0370-\u1dff\u2c00-\uabff\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufeff\U00010000-\U0003ffff"
+_OTHER = re.compile(f"[{_LETTERS}]+(?: [{_LETTERS}]+)*")
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
@@ -86,7 +90,11 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
     caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
     said = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
-    return "\n".join([*lines, r"\bottomrule", *(said.get(line, line) for line in closing), ""])
+    text = "\n".join([*lines, r"\bottomrule", *(said.get(line, line) for line in closing), ""])
+    # Declared only where it is needed, behind the line that names the packages.
+    first, rest = text.split("\n", 1)
+    other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
+    return "\n".join([first, *other, rest])
 
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
@@ -109,8 +117,25 @@ def latex_document(names: Sequence[str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as LaTeX prints it."""
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    """Text as LaTeX prints it; words of other scripts by the commands of `OTHER_SCRIPTS`."""
+    special = "".join(_SPECIAL.get(character, character) for character in text)
+    return _OTHER.sub(_of_another_script, special)
+
+
+OTHER_SCRIPTS = (
+    r"\DeclareRobustCommand{\otherscript}[2]{\ifdefined\directlua #1\else\ifdefined\XeTeXversion #1\else #2\fi\fi}",
+    r"\DeclareRobustCommand{\righttoleft}[2]{\ifdefined\directlua\bgroup\textdir TRT #1\egroup\else"
+    r"\ifdefined\XeTeXversion\TeXXeTstate=1 \beginR #1\endR\else #2\fi\fi}",
+)
+"""Words that pdfLaTeX has no letters for: as they are in LuaLaTeX and XeLaTeX with a font for them; else named."""
+
+
+def _of_another_script(found: re.Match) -> str:
+    words = found[0]
+    command = "righttoleft" if unicodedata.bidirectional(words[0]) in ("R", "AL") else "otherscript"
+    script = unicodedata.name(words[0], "unnamed").split(" ")[0].capitalize()
+    numbers = " ".join(f"{ord(letter):04X}" for letter in words if letter != " ")
+    return rf"\{command}{{{words}}}{{[{script} {numbers}]}}"
 
 
 def to_markdown(table: Table, *, spread: Spread = "none") -> str:

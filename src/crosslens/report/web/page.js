@@ -72,7 +72,7 @@ const heat = () => {
     }));
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
     ...[...(reference ? ["reference"] : []), ...others].map((c) =>
-      make("th", { scope: "col" }, (reference && c !== "reference" ? "Δ " : "") + c)));
+      make("th", { scope: "col" }, (reference && c !== "reference" ? "Δ " : "") + c.replace(/^reference /, ""))));
   const body = [...same.map((c) => line(c, [c], "")), ...(same.length > 1 ? [line("same-language mean", same, "mean")] : []),
     ...cross.map((c) => line(c, [c], "")), ...(cross.length > 1 ? [line("cross-language mean", cross, "mean")] : [])];
   at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...body));
@@ -165,7 +165,8 @@ const table = () => {
 };
 const details = (row) => {
   const run = data.runs[row.run] ?? {};
-  const facts = { ...Object.fromEntries(COLUMNS.map((c) => [c, row[c]])), signature: row.signature, ...run.facts };
+  const facts = { ...Object.fromEntries(COLUMNS.map((c) => [c, row[c]])), signature: row.signature, ...run.facts,
+    machine: run.machine, seconds: run.seconds };
   at("facts").replaceChildren(...Object.entries(facts).filter(([, v]) => v !== null && v !== undefined)
     .flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, `${v}`)]));
   at("log").textContent = [run.repeat ? `repeat it:\n${run.repeat}\n` : "", run.log ?? ""].filter(Boolean).join("\n");
