@@ -18,6 +18,7 @@ if "$python" -c "import supar" 2>/dev/null; then
 else
   echo "parsing.py is left out: it needs SuPar (pip install -r benchmarks/supar.txt --no-deps)"
 fi
+"$python" benchmarks/freezing.py "$work/encoder" "$train"
 OMP_NUM_THREADS=1 "$python" benchmarks/similarity.py "$work/encoder"
 OMP_NUM_THREADS=1 "$python" benchmarks/lab.py
 OMP_NUM_THREADS=1 "$python" benchmarks/studies.py

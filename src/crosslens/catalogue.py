@@ -16,6 +16,7 @@ collection lies as it is published:
     wili          ``wili/x_train.txt`` and ``y_train.txt``: WiLI-2018, which is ``wili/all``
 
 ``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
+``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
 """
 
@@ -37,6 +38,9 @@ from crosslens.lab.presets import find_laboratory
 
 SPLITS = ("train", "dev", "test")
 LAB = "lab"
+LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs"}
+"""Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference."""
+
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
@@ -131,7 +135,7 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     if not named or not set(named["corpus"]) & set("*?"):
         return [pattern]
     collection, split = named["collection"], named["split"]
-    if collection == LAB:
+    if collection in LABS:
         languages, laboratory = find_lab(named["corpus"])
         preset = named["corpus"].removeprefix(languages)
         found = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
@@ -149,7 +153,7 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
         for collection, find in COLLECTIONS.items():
             for corpus, split in find(root.folder):
                 there.setdefault(f"{collection}/{corpus}", set()).add(split)
-    there |= {f"{LAB}/{language}": set(SPLITS) for language in find_laboratory().languages}
+    there |= {f"{lab}/{language}": set(SPLITS) for lab in LABS for language in find_laboratory().languages}
     return {name: [split for split in SPLITS if split in there[name]] for name in sorted(there)}
 
 
@@ -168,7 +172,7 @@ def name_split(name: str, split: str) -> str:
 def _named(name: str) -> re.Match | None:
     """A name of a collection's corpus; None for what can only be a path."""
     named = _NAME.match(name)
-    return named if named and named["collection"] in (*COLLECTIONS, LAB) else None
+    return named if named and named["collection"] in (*COLLECTIONS, *LABS) else None
 
 
 def find_lab(name: str) -> tuple[str, Laboratory]:
@@ -181,9 +185,9 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     if split not in SPLITS:
         raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
-    if collection == LAB:
+    if collection in LABS:
         language, laboratory = find_lab(corpus)
-        return laboratory.corpus(language, split=split)
+        return getattr(laboratory, LABS[collection])(language, split=split)
     for root in roots(data):
         path = COLLECTIONS[collection](root.folder).get((corpus, split))
         if path is not None:
@@ -241,7 +245,7 @@ def language_tag(code: str) -> str:
 def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:
     known = list_corpora(data)
     name = f"{collection}/{corpus}"
-    if collection == LAB:
+    if collection in LABS:
         return DataError(f"there is no corpus {name!r}", hint=suggest(name, known))
     if name in known:
         there = ", ".join(known[name])

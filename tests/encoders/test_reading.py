@@ -21,3 +21,11 @@ def test_subwords_are_cut_once_for_all_encoders_of_one_tokenizer(encoder, monkey
         assert a.ids.tolist() == b.ids.tolist()
     reading.read_windows(encoder, corpus[:2])
     assert len(cut) == 2
+
+
+def test_windows_larger_than_the_encoder_are_as_large_as_it_is(encoder):
+    """A recipe's window of 128 that keeps 64 is no reason to fail on a small encoder."""
+    long = Corpus((Sentence(("a",) * 200),), "long")
+    asked = reading.read_windows(encoder, long, window=128, context=100)
+    usual = reading.read_windows(encoder, long)
+    assert [len(window) for window in asked.windows] == [len(window) for window in usual.windows]

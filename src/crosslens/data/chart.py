@@ -116,9 +116,16 @@ def heat_map(found: "pandas.DataFrame", *, widest: float) -> "altair.LayerChart"
         for (target, corpus), doubled in zip(found.index, many, strict=True)
     ]
     long = found.set_axis(names).rename_axis("target").reset_index().melt("target", var_name="layers")
-    long["layers"] = long["layers"].str.removeprefix("Δ ")
+    long["layers"] = long["layers"].str.removeprefix("Δ ").str.removeprefix("reference ")
+    drawn = not long["layers"].str.contains("[a-z]", regex=True).drop(long.index[long["layers"] == "all"]).any()
+    angle = 0 if long["layers"].str.len().max() <= 6 else -40
     base = alt.Chart(long.dropna()).encode(
-        alt.X("layers:N", sort=None, title="layers drawn anew", axis=alt.Axis(labelAngle=0, orient="top")),
+        alt.X(
+            "layers:N",
+            sort=None,
+            title="layers drawn anew" if drawn else None,
+            axis=alt.Axis(labelAngle=angle, orient="top"),
+        ),
         alt.Y("target:N", sort=None, title=None),
     )
     scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)

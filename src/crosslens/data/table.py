@@ -140,8 +140,9 @@ def variants_of(tags: Sequence[Mapping[str, Any]]) -> list[str]:
     records have several. "" where nothing does.
     """
     rules, trained_on = ([its.get(name, "") for its in tags] for name in ("training_selection", "training_train"))
-    words = ([word for word in its.get("differs_from_usual", "").split() if word[:7] != "select="] for its in tags)
-    settings = [" ".join(its) for its in words]
+    words = [[word for word in its.get("differs_from_usual", "").split() if word[:7] != "select="] for its in tags]
+    common = set.intersection(*map(set, words)) if words else set()
+    settings = [" ".join(word for word in its if word not in common) for its in words]
     told = [values for values in (rules, trained_on) if len(set(values) - {""}) > 1]
     told += [settings] if len(set(settings)) > 1 else []
     return [", ".join(filter(None, its)) for its in zip(*told, strict=True)] if told else [""] * len(tags)

@@ -91,10 +91,10 @@ class Laboratory:
         """The languages; the first is the source."""
         return tuple(self.settings.languages)
 
-    def name(self, language: str) -> str:
+    def name(self, language: str, *, collection: str = "lab") -> str:
         """What the catalogue calls a language, or ``all`` of them: ``lab/sov``, and ``lab/sov_no_anchors``."""
         preset = "" if self.preset in (None, USUAL) else "_" + self.preset.replace("-", "_")
-        return f"lab/{language}{preset}"
+        return f"{collection}/{language}{preset}"
 
     @cached_property
     def lexicons(self) -> dict[str, list[str]]:
@@ -148,7 +148,7 @@ class Laboratory:
             Text((" ".join(self._say(language, meaning) for meaning in its),), label, f"{split}-{number:05}")
             for number, (label, its) in enumerate(drawn, start=1)
         ]
-        return Corpus(tuple(items), f"{self.name(language)}:{split} topics", language, split)
+        return Corpus(tuple(items), f"{self.name(language, collection='lab_topics')}:{split}", language, split)
 
     def pairs(self, language: str, *, split: str = "test", pairs: int | None = None) -> Corpus:
         """Premises and hypotheses, labelled ``entailment``, ``neutral`` or ``contradiction``.
@@ -175,7 +175,7 @@ class Laboratory:
             hypothesis = draw_pair(self.world, premise, label, generator)
             both = self._say(language, premise), self._say(language, hypothesis)
             items.append(Text(both, label, f"{split}-{number:05}"))
-        return Corpus(tuple(items), f"{self.name(language)}:{split} pairs", language, split)
+        return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
 
     def _asked(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
         """How many items, and what tells this language's from others': nothing in test sets, which are parallel."""

@@ -210,8 +210,11 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
         ["measure", "encoder", "answers", "layer", "value", "low", "high"]
     ]
     order = list(dict.fromkeys(frame["encoder"]))
-    colour = alt.Color("encoder:N", sort=order, scale=alt.Scale(domain=order, range=list(COLOURS)))
-    dash = alt.StrokeDash("answers:N", sort=list(answers.values()))
+    solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
+    black = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolStrokeColor="black")
+    scale = alt.Scale(domain=order, range=list(COLOURS))
+    colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
+    dash = alt.StrokeDash("answers:N", sort=list(answers.values()), legend=black)
     base = alt.Chart(frame).encode(layer_axis())
     y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
     tip = ["encoder", "answers", "layer", *(alt.Tooltip(name, format=".1f") for name in ("value", "low", "high"))]

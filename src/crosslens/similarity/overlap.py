@@ -28,7 +28,8 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         tests: corpora of any languages.
 
     Returns:
-        Two records a corpus, `MEASURES`. The interval of ``overlap_tokens`` is by bootstrap over sentences.
+        Two records a corpus, `MEASURES`; their tag ``unknown`` is the share of unknown tokens, in percent. The
+        interval of ``overlap_tokens`` is by bootstrap over sentences.
 
     Raises:
         RequestError: when there is no test corpus.
@@ -45,8 +46,10 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         shared = np.asarray([np.isin(its.ids, seen).sum() for its in pieces], np.int64)
         counts = np.asarray([len(its.ids) for its in pieces], np.int64)
         low, high = bootstrap_interval(shared, counts) or (None, None)
+        unread = sum(int((its.ids == unknown).sum()) for its in pieces)
         tags = {
             "corpus": test.name, "digest": test.digest, "training_train": train.name,
+            "unknown": round(100.0 * unread / max(1, int(counts.sum())), 2),
             "training_train_digest": train.digest, "condition": encoder.condition, "encoder_digest": encoder.digest,
             "length": sum(test.lengths), "subwords": int(counts.sum()), "crosslens": __version__,
         }  # fmt: skip

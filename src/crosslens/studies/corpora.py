@@ -1,19 +1,22 @@
 """The corpora that a study names, read once each."""
 
-from crosslens.catalogue import load_corpus, match_corpora
+from crosslens.catalogue import LAB, load_corpus, match_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
-from crosslens.data.sentence import ANNOTATIONS
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
-from crosslens.tasks import TASKS, Task
+from crosslens.tasks import TASKS
 from crosslens.translations import load_parallel
 
 LAB_TESTED = 200
 """Sentences of each artificial language that a model is evaluated on."""
+
+
+LAB_TEXTS = {"document": "lab_topics", "nli": "lab_pairs"}
+"""Task -> the collection of artificial languages that has texts for it."""
 
 
 def find_data(data: Data | str) -> Data:
@@ -46,19 +49,18 @@ def find_data(data: Data | str) -> Data:
 def _lab(preset: str) -> Data:
     """An artificial language as the source of every task, and all of that laboratory as targets."""
     laboratory = find_laboratory(preset)
-    names = [laboratory.name(language) for language in laboratory.languages]
-    tests = tuple(f"{name}:test[:{LAB_TESTED}]" for name in names)
     source = laboratory.languages[0]
+
+    def of(task: str) -> dict[str, Source]:
+        collection = LAB_TEXTS.get(task, LAB)
+        names = [laboratory.name(language, collection=collection) for language in laboratory.languages]
+        return {source: Source(train=names[0], tests=tuple(f"{name}:test[:{LAB_TESTED}]" for name in names))}
+
     return Data(
         parallel=laboratory.name("all"),
         recipe="lab",
-        tasks={name: {source: Source(train=names[0], tests=tests)} for name, task in TASKS.items() if words(task)},
+        tasks={task: of(task) for task in TASKS},
     )
-
-
-def words(task: Task) -> bool:
-    """Whether a task is about words, which artificial languages have annotated; they have no labelled texts."""
-    return set(task.needs) <= set(ANNOTATIONS)
 
 
 class Corpora:

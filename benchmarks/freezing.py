@@ -1,0 +1,56 @@
+"""What it saves to leave the bottom half of an encoder alone, and to compute it once.
+
+    python benchmarks/freezing.py ENCODER TRAIN.conllu
+
+Sentences per CPU second of fine-tuning a tagger for three epochs in batches of 16, one thread: everything trained; the
+bottom half frozen and computed anew at every step; frozen and kept. The three take turns, and medians are printed.
+"""
+
+import argparse
+import os
+import statistics
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import torch
+from ratios import seconds
+
+from crosslens import Recipe, __version__, finetune, freeze, load_corpus, load_encoder
+from crosslens.encoders.frozen import States
+
+SENTENCES, EPOCHS, TURNS = 300, 3, 3
+
+
+def main():
+    asked = argparse.ArgumentParser()
+    asked.add_argument("encoder")
+    asked.add_argument("train")
+    asked = asked.parse_args()
+    torch.set_num_threads(1)
+    encoder, train = load_encoder(asked.encoder, device="cpu"), load_corpus(asked.train)
+    half = encoder.depth // 2
+    frozen = freeze(encoder, f"0-{half}")
+    recipe = Recipe(batch=16, epochs=EPOCHS, limit=SENTENCES, select="last", encoder_dropout="off")
+    keep = States.keep
+    ways = {
+        "everything is trained": (encoder, keep), "frozen, computed anew": (frozen, lambda *_: False),
+        "frozen, computed once": (frozen, keep),
+    }  # fmt: skip
+    rates = {way: [] for way in ways}
+    for _ in range(TURNS):
+        for way, (its, kept) in ways.items():
+            States.keep = kept
+            took, model = seconds(lambda its=its: finetune(its, "pos", train=train, recipe=recipe))
+            rates[way].append(model.facts["train_sentences"] * EPOCHS / took)
+    first, whole = next(iter(rates.values())), "everything is trained"
+    print(f"> crosslens {__version__}, torch {torch.__version__}, 1 thread, {encoder.depth} layers x {encoder.width}, ")
+    print(f"> {half} frozen, {SENTENCES} sentences, {EPOCHS} epochs\n")
+    print(f"| way | sentences per CPU second | of {whole} |\n|---|---|---|")
+    for way, its in rates.items():
+        ratios = [a / b for a, b in zip(its, first, strict=True)]
+        ratio = statistics.median(its) / statistics.median(first)
+        print(f"| {way} | {statistics.median(its):.1f} | **{ratio:.2f}** ({min(ratios):.2f} to {max(ratios):.2f}) |")
+
+
+if __name__ == "__main__":
+    main()
