@@ -27,7 +27,9 @@ def test_every_shipped_study_is_valid(name):
     data = find_data(study.data)
     assert data.tasks
     for task, sources in data.tasks.items():
-        find_recipe(study.recipe or data.recipe, task, study.set)
+        if study.tasks is None or task in study.tasks:
+            for condition in study.conditions:
+                find_recipe(condition.recipe or study.recipe or data.recipe, task, study.set)
         assert set(study.sources or ()) <= set(sources)
     for depth in (4, 6, 12, 24):
         for condition in study.conditions:
