@@ -19,8 +19,10 @@ $probe --inputs raw --out langid-raw
 $probe --random-init 0,all --out langid-untrained
 
 crosslens overlap e5-small --train sib200/eng_Latn --test 'sib200/*' --out overlap-document
+crosslens overlap e5-small --train 'xnli/en:dev[1500:2490]' --test 'xnli/*:dev[:1500]' --out overlap-nli
 crosslens overlap e5-pud --train ud/en_ewt --test 'ud/*_pud[:300]' --out overlap-pos
 
-crosslens results store langid langid-raw langid-untrained overlap-document overlap-pos --csv five-tasks-real-encoder.parquet
+crosslens results store langid langid-raw langid-untrained overlap-document overlap-nli overlap-pos \
+  --csv five-tasks-real-encoder.parquet
 crosslens report five-tasks-real-encoder.parquet --beside wu2019 --out report
 crosslens correlate five-tasks-real-encoder.parquet --measures overlap_types,overlap_tokens --coefficient pearson

@@ -214,7 +214,7 @@ def test_what_there_is(run):
     assert shown.startswith("pos ")
     status, shown, _ = run("doctor")
     assert status == 0
-    for word in ("torch", "threads", "CROSSLENS_DATA; 6 corpora"):
+    for word in ("torch", "threads", "CROSSLENS_DATA; 10 corpora"):
         assert word in shown
 
 

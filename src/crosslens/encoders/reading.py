@@ -37,8 +37,8 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
         encoder: whose tokenizer and positions are used.
         corpus: sentences of words, or running text.
         window: subwords a window, special tokens included; never more than the encoder has positions for.
-        context: subwords that neighbouring windows share; half a window where the encoder has no room for windows of the
-            size that is asked for.
+        context: subwords that neighbouring windows share; half a window where the encoder has no room for windows of
+            the size that is asked for.
     """
     capacity = min(window or encoder.capacity, encoder.capacity)
     if window is not None and capacity < window:

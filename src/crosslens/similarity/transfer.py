@@ -117,6 +117,7 @@ def correlations(
             for measure in measures:
                 frame = similar.filter(measure=measure).to_pandas()
                 frame = frame[frame["target"] != source]
+                frame = frame[_of_the_same_training(frame, scores)]
                 if frame.empty:
                     continue
                 confounds = {name: _confound(name, frame, sizes) for name in control}
@@ -130,6 +131,14 @@ def correlations(
             hint="put those of `crosslens finetune` and `crosslens compare` together, or name a study's folder",
         )
     return found
+
+
+def _of_the_same_training(frame: "pandas.DataFrame", scores: Results) -> list[bool]:
+    """Which records fit the scores: what subwords are shared hangs on the training corpus, similarity does not."""
+    trained_on = {json.loads(tags).get("training_train") for tags in scores.records["tags"].to_pylist()}
+    overlaps = frame["metric"] == "overlap"
+    named = [json.loads(tags).get("training_train") in trained_on for tags in frame["tags"]]
+    return [not overlap or same for overlap, same in zip(overlaps, named, strict=True)]
 
 
 def _reference(results: Results) -> Results:
