@@ -85,6 +85,19 @@ def test_what_there_is_none_of_has_no_section(records):
     assert "Made with" in make_page(Results.of([]), title="t")
 
 
+def test_features_stand_beside_the_reference_though_their_settings_differ(records):
+    frame = [
+        Record(
+            task="pos", encoder="e", source="en", target="fr", metric="accuracy", seed=1, value=80.0,
+            tags={"corpus": "ud/fr_pud:test", "condition": condition, "differs_from_usual": settings},
+        )
+        for condition, settings in (("reference", "limit=9"), ("reference frozen 0-3", "limit=9"),
+                                    ("reference features", "schedule=plateau"))
+    ]  # fmt: skip
+    scores = rows(embedded(make_page(Results.of(frame), title="t"))["scores"])
+    assert [row["condition"] for row in scores] == ["reference", "reference frozen 0-3", "reference features"]
+
+
 @pytest.fixture(scope="module")
 def browser():
     sync = pytest.importorskip("playwright.sync_api", reason="no playwright here")

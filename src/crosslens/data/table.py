@@ -74,7 +74,7 @@ def values_by_seed(
         corpus=[its.get("corpus", "") for its in tags],
         condition=conditions_of(frame),
     )
-    frame["variant"] = _variants(tags, list(frame["condition"]))
+    frame["variant"] = variants_of(tags, list(frame["condition"]))
     scores = frame.pivot_table(
         index=["target", "corpus", "seed"], columns=["variant", "condition"], values="value", sort=False
     )
@@ -92,21 +92,6 @@ def values_by_seed(
             value = its[name] - its["reference"] if difference else its[name]
             columns[f"{'Δ ' if difference else ''}{name}{named}"] = value
     return pd.DataFrame(columns)
-
-
-def _variants(tags: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> list[str]:
-    """`variants_of`; features, which need settings of their own, stand beside the reference where there is one only."""
-    used = [condition.endswith("features") for condition in conditions]
-    kept = [its for its, features in zip(tags, used, strict=True) if not features]
-    if len(kept) in (0, len(tags)):
-        return variants_of(tags)
-    rest = iter(variants_of(kept))
-    found = [None if features else next(rest) for features in used]
-    references = {variant for variant, name in zip(found, conditions, strict=True) if name == "reference"}
-    if len(references) != 1:
-        return variants_of(tags)
-    (only,) = references
-    return [str(only) if variant is None else variant for variant in found]
 
 
 def similarity_table(frame: "pandas.DataFrame") -> "pandas.DataFrame":
@@ -133,12 +118,29 @@ def conditions_of(frame: "pandas.DataFrame") -> list[str]:
     return [json.loads(text).get("condition", other) for text, other in zip(frame["tags"], layers, strict=True)]
 
 
-def variants_of(tags: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What else tells records of one task, source and condition apart: they must not be averaged over.
+def variants_of(tags: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> list[str]:
+    """What else tells records of one task and source apart: they must not be averaged over.
 
     The rule that selected the weights, the training corpus, and the settings of recipe and task; each only where the
-    records have several. "" where nothing does.
+    records have several. "" where nothing does. Features need settings of their own, and stand beside the reference
+    all the same where there is one only.
+
+    Args:
+        tags: of each record.
+        conditions: what was done to its encoder.
     """
+    used = [condition.endswith("features") for condition in conditions]
+    if any(used) and not all(used):
+        rest = iter(_told([its for its, features in zip(tags, used, strict=True) if not features]))
+        found = [None if features else next(rest) for features in used]
+        references = {variant for variant, name in zip(found, conditions, strict=True) if name == "reference"}
+        if len(references) == 1:
+            (only,) = references
+            return [str(only) if variant is None else variant for variant in found]
+    return _told(tags)
+
+
+def _told(tags: Sequence[Mapping[str, Any]]) -> list[str]:
     rules, trained_on = ([its.get(name, "") for its in tags] for name in ("training_selection", "training_train"))
     words = [[word for word in its.get("differs_from_usual", "").split() if word[:7] != "select="] for its in tags]
     common = set.intersection(*map(set, words)) if words else set()

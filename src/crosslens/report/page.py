@@ -97,13 +97,18 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
 
 
 def _scores(frame: "pandas.DataFrame") -> dict[str, list]:
+    import pandas as pd
+
     its = {name: _plain(frame[name]) for name in ("task", "encoder", "metric", "source", "target", "seed")}
     its |= {name: _plain(frame[name], digits=4) for name in ("value", "low", "high")}
     its |= {
         "corpus": [tags.get("corpus") or target for tags, target in zip(frame["facts"], frame["target"], strict=True)]
     }
     models = [frame[name].fillna("") for name in ("task", "source", "encoder")]
-    variants = frame["facts"].groupby(models).transform(lambda facts: variants_of(facts.tolist()))
+    variants = pd.Series("", index=frame.index)
+    for rows in frame.groupby(models).groups.values():
+        its_own = frame.loc[rows]
+        variants[rows] = variants_of(its_own["facts"].tolist(), its_own["condition"].tolist())
     both = zip(frame["condition"], variants, strict=True)
     its["condition"] = [f"{name}, {variant}" if variant else name for name, variant in both]
     its |= {"n": _plain(frame["n"]), "run": _plain(frame["run"])}

@@ -33,7 +33,7 @@ const heat = () => {
     && r.encoder === at("encoder").value);
   const conditions = unique(chosen.map((r) => r.condition));
   const reference = conditions.includes("reference");
-  const others = conditions.filter((name) => name !== "reference");
+  const others = conditions.filter((name) => name !== "reference").sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const corpora = unique(chosen.map((r) => r.corpus));
   const values = new Map(chosen.map((r) => [JSON.stringify([r.corpus, r.condition, r.seed]), r]));
   const seeds = unique(chosen.map((r) => r.seed));
