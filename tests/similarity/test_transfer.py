@@ -97,3 +97,15 @@ def test_records_that_do_not_say_a_confound(records):
     bare = Results.of([similarity(target, value, tags=json.loads("{}")) for target, value in SIMILAR.items()])
     with pytest.raises(RequestError, match="do not say the subwords that fertility needs"):
         correlations(records.filter(measure=None) + bare, control=["fertility"])
+
+
+def test_models_of_other_settings_are_kept_apart(records):
+    """Two parsers, or two training corpora, have a gap each; what was evaluated on one side only has none."""
+    worse = [score(t, v - 5 * n, tags={"differs_from_usual": "tags=gold"}) for n, (t, v) in enumerate(SCORES.items())]
+    own = score("en", 80.0, tags={"differs_from_usual": "tags=gold"})
+    alone = score("fr", 1.0, tags={"differs_from_usual": "epochs=1"})
+    found = {its.called: its for its in correlations(records + Results.of([*worse, own, alone]))}
+    assert set(found) == {"pos", "pos, tags=gold"}
+    assert found["pos"].gaps["de"] == pytest.approx(6.0)
+    assert found["pos, tags=gold"].gaps["de"] == pytest.approx(-10.0)
+    assert found["pos"].found == correlations(records)[0].found

@@ -53,7 +53,7 @@ def command(
     )  # fmt: skip
     rows = [
         {
-            "task": its.task, "source": its.source, "similarity of": its.state, "measure": its.measure,
+            "task": its.called, "source": its.source, "similarity of": its.state, "measure": its.measure,
             "layer": "mean" if its.layer is None else str(its.layer), "languages": len(its.found.languages),
             coefficient: its.found.value, "low": its.found.low, "high": its.found.high, "p": its.found.p,
         }

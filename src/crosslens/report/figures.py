@@ -163,7 +163,7 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
     """
     rows = []
     for its in correlations(results, measures=[measure]):
-        rows += _languages(its, f"{its.task}, {its.state}: ρ {its.found.value:.2f}")
+        rows += _languages(its, f"{its.called}, {its.state}: ρ {its.found.value:.2f}")
     return _gaps(rows, f"{measure} with the source, mean over layers")
 
 
@@ -176,7 +176,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     rows = []
     for its in correlations(results, measures=OVERLAP, coefficient="pearson"):
         what = its.measure.removeprefix("overlap_")
-        rows += _languages(its, f"{its.task}, {what}: r {its.found.value:.2f}, p {its.found.p:.3f}")
+        rows += _languages(its, f"{its.called}, {what}: r {its.found.value:.2f}, p {its.found.p:.3f}")
     return _gaps(rows, "subwords that the source's training data have, percent")
 
 
@@ -251,7 +251,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     import pandas as pd
 
     frame = pd.DataFrame(
-        {"of": f"{its.task}, {its.state}", "layer": its.layer, "value": its.found.value, "low": its.found.low,
+        {"of": f"{its.called}, {its.state}", "layer": its.layer, "value": its.found.value, "low": its.found.low,
          "high": its.found.high, "p": its.found.p, "languages": len(its.found.languages)}
         for its in correlations(results, measures=[measure], layers="each")
     )  # fmt: skip

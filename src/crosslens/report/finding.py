@@ -4,6 +4,7 @@
 # pyright: reportOperatorIssue=false, reportReturnType=false, reportGeneralTypeIssues=false
 # (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
 
+import json
 import math
 from dataclasses import dataclass
 from statistics import mean, stdev
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 from scipy import stats
 
 from crosslens.data.records import Results
+from crosslens.data.table import conditions_of, variants_of
 from crosslens.numbers import plain, signed
 from crosslens.similarity.correlate import correlate
-from crosslens.similarity.transfer import transfer_gaps
 from crosslens.tasks import find_task
 
 if TYPE_CHECKING:
@@ -97,23 +98,35 @@ def effects(results: Results) -> list[Effect]:
             continue
         metric = find_task(task).metric
         frame = records.filter(metric=metric).to_pandas()
-        frame["ablation"] = frame["ablation"].fillna("")
-        frame["same"] = frame["target"] == frame["source"]
-        means = frame.groupby(["ablation", "same", "seed"])["value"].mean()
-        if not {("", True), ("", False)} <= set(means.index.droplevel("seed")):
-            continue  # no reference, or not in both the source's language and others
-        changes = {
-            same: {
-                layers: Estimate(tuple((means[layers, same] - means["", same]).tolist()))
-                for layers in dict.fromkeys(frame["ablation"])
-                if layers
-            }
-            for same in (True, False)
-        }
-        reference = (float(means["", True].mean()), float(means["", False].mean()))
-        gaps = transfer_gaps(records, task=task, source=frame["source"].iloc[0])
-        found.append(Effect(task, metric, reference, changes[True], changes[False], gaps))
+        conditions = conditions_of(frame)
+        # Whole layers drawn anew, and the reference: parts of layers, frozen ones and features are no part of this.
+        frame = frame[frame["ablation"].fillna("reference") == conditions]
+        variants = variants_of([json.loads(text) for text in frame["tags"]], frame["ablation"].fillna("reference"))
+        for variant in dict.fromkeys(variants):
+            its = frame[[name == variant for name in variants]].assign(ablation=lambda its: its["ablation"].fillna(""))
+            effect = _effect(", ".join(filter(None, (task, variant))), metric, its)
+            found += [] if effect is None else [effect]
     return found
+
+
+def _effect(task: str, metric: str, frame: "pandas.DataFrame") -> Effect | None:
+    """Of models that differ in layers drawn anew and seeds; None without a reference in the source and in others."""
+    frame = frame.assign(same=frame["target"] == frame["source"])
+    means = frame.groupby(["ablation", "same", "seed"])["value"].mean()
+    if not {("", True), ("", False)} <= set(means.index.droplevel("seed")):
+        return None
+    changes = {
+        same: {
+            layers: Estimate(tuple((means[layers, same] - means["", same]).tolist()))
+            for layers in dict.fromkeys(frame["ablation"])
+            if layers
+        }
+        for same in (True, False)
+    }
+    reference = (float(means["", True].mean()), float(means["", False].mean()))
+    own = frame[frame["ablation"] == ""].groupby(["same", "target"])["value"].mean()
+    gaps = {str(target): float(own[True].mean() - value) for target, value in own[False].items()}
+    return Effect(task, metric, reference, changes[True], changes[False], gaps)
 
 
 def describe(effect: Effect) -> list[str]:

@@ -128,19 +128,19 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
         found = correlations(results, measures=kept)
     except RequestError:
         return []
-    head = tuple(dict.fromkeys(f"{its.task} {its.source}" for its in found))
+    head = tuple(dict.fromkeys(f"{its.called} {its.source}" for its in found))
     notes = tuple(dict.fromkeys(_said(its) for its in found))
     groups: dict[str, tuple[Row, ...]] = {}
     for measure, state in dict.fromkeys((its.measure, its.state) for its in found):
         cells = {
-            f"{its.task} {its.source}": Cell(its.found.value, "coefficient", note=notes.index(_said(its)) + 1)
+            f"{its.called} {its.source}": Cell(its.found.value, "coefficient", note=notes.index(_said(its)) + 1)
             for its in found
             if (its.measure, its.state) == (measure, state)
         }
         row = Row(state, tuple(cells.get(column, Cell(None, "coefficient")) for column in head))
         groups[measure] = (*groups.get(measure, ()), row)
         if beside is not None and measure == "cka":
-            theirs = [beside.correlation(column.split()[0], state) for column in head]
+            theirs = [beside.correlation(column.split()[0].rstrip(","), state) for column in head]
             groups[measure] += tuple(rows_beside(beside, row.cells, theirs, []))
     caption = "Spearman's correlation over languages of gap (same- minus cross-language) and similarity (all layers)."
     caption += said_beside(beside)

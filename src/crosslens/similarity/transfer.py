@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from crosslens.data.records import Results
+from crosslens.data.table import variants_of
 from crosslens.errors import RequestError, suggest
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.tasks import find_task
@@ -44,6 +45,7 @@ class Correlated:
         gaps: target language -> gap, in points.
         similarities: target language -> similarity with the source.
         found: their correlation.
+        variant: what tells these models from others of the task and source in the records, such as settings; else "".
     """
 
     task: str
@@ -55,6 +57,12 @@ class Correlated:
     gaps: Mapping[str, float]
     similarities: Mapping[str, float]
     found: Correlation
+    variant: str = ""
+
+    @property
+    def called(self) -> str:
+        """The task, and what tells its models from others."""
+        return ", ".join(filter(None, (self.task, self.variant)))
 
 
 def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
@@ -110,26 +118,53 @@ def correlations(
     for (task, source, encoder), scores in results.groups("task", "source", "encoder"):
         if task is None or scores.records["measure"].null_count == 0:
             continue
-        gaps = transfer_gaps(scores, task=task, source=source)
-        sizes = scores.filter(metric=find_task(task).metric).to_pandas().groupby("target")["n"].mean().to_dict()
-        for state, whose in (("pretrained", None), ("fine-tuned", task)):
-            similar = untouched.filter(encoder=encoder, source=source, task=whose)
-            for measure in measures:
-                frame = similar.filter(measure=measure).to_pandas()
-                frame = frame[frame["target"] != source]
-                frame = frame[_of_the_same_training(frame, scores)]
-                if frame.empty:
-                    continue
-                confounds = {name: _confound(name, frame, sizes) for name in control}
-                for layer, its in _by_layer(frame, layers):
-                    values = its.groupby("target")["value"].mean().to_dict()
-                    how = correlate(gaps, values, control=confounds, coefficient=coefficient)
-                    found.append(Correlated(task, source, encoder, state, measure, layer, gaps, values, how))
+        variants = list(_variants(scores, find_task(task).metric))
+        for variant, its_own in variants:
+            targets = set(its_own.records["target"].to_pylist())
+            if len(variants) > 1 and not (source in targets and len(targets) > 1):
+                continue  # these models were not evaluated on both sides
+            found += _of_models(
+                its_own, variant, untouched, task=task, source=source, encoder=encoder, measures=measures,
+                layers=layers, control=control, coefficient=coefficient,
+            )  # fmt: skip
     if not found:
         raise RequestError(
             f"these results hold no scores and similarities ({', '.join(measures)}) of one source and encoder",
             hint="put those of `crosslens finetune` and `crosslens compare` together, or name a study's folder",
         )
+    return found
+
+
+def _variants(scores: Results, metric: str) -> Iterator[tuple[str, Results]]:
+    """The scores of models that are not to be averaged over, apart; those of references alone."""
+    whole = _reference(scores.filter(metric=metric, measure=None))
+    tags = [json.loads(text) for text in whole.records["tags"].to_pylist()]
+    variants = variants_of(tags, ["reference"] * len(tags))
+    for variant in dict.fromkeys(variants):
+        yield variant, Results(whole.records.filter(pa.array([its == variant for its in variants], pa.bool_())))
+
+
+def _of_models(
+    scores: Results, variant: str, untouched: Results, *, task: str, source: str, encoder: str,
+    measures: Sequence[str], layers: Layers, control: Sequence[str], coefficient: Coefficient,
+) -> list[Correlated]:  # fmt: skip
+    """`correlations` of models that differ in their seeds alone."""
+    gaps = transfer_gaps(scores, task=task, source=source)
+    sizes = scores.to_pandas().groupby("target")["n"].mean().to_dict()
+    found = []
+    for state, whose in (("pretrained", None), ("fine-tuned", task)):
+        similar = untouched.filter(encoder=encoder, source=source, task=whose)
+        for measure in measures:
+            frame = similar.filter(measure=measure).to_pandas()
+            frame = frame[frame["target"] != source]
+            frame = frame[_of_the_same_training(frame, scores)]
+            if frame.empty:
+                continue
+            confounds = {name: _confound(name, frame, sizes) for name in control}
+            for layer, its in _by_layer(frame, layers):
+                values = its.groupby("target")["value"].mean().to_dict()
+                how = correlate(gaps, values, control=confounds, coefficient=coefficient)
+                found.append(Correlated(task, source, encoder, state, measure, layer, gaps, values, how, variant))
     return found
 
 
