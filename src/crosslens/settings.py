@@ -51,6 +51,23 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
         raise RequestError("\n".join(_explain(path, document, model, e) for e in error.errors())) from None
 
 
+def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, kind: str) -> Any:
+    """One of several values by its name, with settings that are not to be the usual ones.
+
+    Args:
+        name: one of ``among``.
+        among: name -> value with its usual settings.
+        settings: setting -> value, as `replace_settings` takes them.
+        kind: what errors call them.
+
+    Raises:
+        RequestError: when there is none of that name; as `replace_settings`.
+    """
+    if name not in among:
+        raise RequestError(f"there is no {kind} {name!r}", hint=suggest(name, among))
+    return replace_settings(among[name], settings, what=f"the {kind} {name}")
+
+
 def replace_settings(usual: Settings, settings: Mapping[str, Any], *, what: str) -> Settings:
     """A value with some of its settings replaced, and validated anew.
 

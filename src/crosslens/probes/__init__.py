@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
-from crosslens.errors import RequestError, suggest
 from crosslens.probes.language import LanguageIdentification
 from crosslens.probes.probe import Probe
 from crosslens.probes.topic import Topic
-from crosslens.settings import replace_settings
+from crosslens.settings import choose
 
 _ALL: tuple[Probe, ...] = (LanguageIdentification(), Topic())
 PROBES = {probe.name: probe for probe in _ALL}
@@ -21,11 +18,7 @@ def find_probe(name: str, settings: Mapping[str, Any] | None = None) -> Probe:
     Raises:
         RequestError: when there is none, or it has no such setting, or a setting does not take such a value.
     """
-    if name not in PROBES:
-        raise RequestError(f"there is no probe {name!r}", hint=suggest(name, PROBES))
-    usual = PROBES[name]
-    assert isinstance(usual, BaseModel)
-    return replace_settings(usual, settings or {}, what=f"the probe {name}")
+    return choose(name, PROBES, settings or {}, kind="probe")
 
 
 __all__ = ["PROBES", "Probe", "find_probe"]

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
-from crosslens.errors import RequestError, suggest
-from crosslens.settings import replace_settings
+from crosslens.settings import choose
 from crosslens.tasks.documents import Documents
 from crosslens.tasks.ner import NamedEntities
 from crosslens.tasks.nli import Inference
@@ -28,11 +25,7 @@ def find_task(name: str, settings: Mapping[str, Any] | None = None) -> Task:
     Raises:
         RequestError: when there is none, or it has no such setting, or a setting does not take such a value.
     """
-    if name not in TASKS:
-        raise RequestError(f"there is no task {name!r}", hint=suggest(name, TASKS))
-    usual = TASKS[name]
-    assert isinstance(usual, BaseModel)
-    return replace_settings(usual, settings or {}, what=f"the task {name}")
+    return choose(name, TASKS, settings or {}, kind="task")
 
 
 __all__ = ["TASKS", "Task", "find_task"]
