@@ -25,8 +25,7 @@ from crosslens.data.records import Results
 from crosslens.data.table import values_by_seed
 from crosslens.errors import RequestError
 from crosslens.report.tables import main_metric
-from crosslens.similarity.overlap import MEASURES as OVERLAP
-from crosslens.similarity.transfer import Correlated, correlations
+from crosslens.similarity.transfer import OVERLAPS, Correlated, correlations
 
 if TYPE_CHECKING:
     import altair
@@ -174,7 +173,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
         RequestError: when the records do not hold both, or too few languages.
     """
     rows = []
-    for its in correlations(results, measures=OVERLAP, coefficient="pearson"):
+    for its in correlations(results, measures=OVERLAPS, coefficient="pearson"):
         what = its.measure.removeprefix("overlap_")
         rows += _languages(its, f"{its.called}, {what}: r {its.found.value:.2f}, p {its.found.p:.3f}")
     return _gaps(rows, "subwords that the source's training data have, percent")

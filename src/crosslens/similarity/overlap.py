@@ -12,9 +12,6 @@ from crosslens.encoders.reading import cut_subwords
 from crosslens.errors import RequestError
 from crosslens.scores.score import bootstrap_interval
 
-MEASURES = ("overlap_types", "overlap_tokens")
-"""Of all different subwords of the test data, and of all their occurrences, the share that training saw, in percent."""
-
 
 def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus]) -> Results:
     """Both shares for every test corpus.
@@ -28,8 +25,8 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         tests: corpora of any languages.
 
     Returns:
-        Two records a corpus, `MEASURES`; their tag ``unknown`` is the share of unknown tokens, in percent. The
-        interval of ``overlap_tokens`` is by bootstrap over sentences.
+        Two records a corpus, of the measures `crosslens.similarity.transfer.OVERLAPS`; their tag ``unknown`` is the
+        share of unknown tokens, in percent. The interval of ``overlap_tokens`` is by bootstrap over sentences.
 
     Raises:
         RequestError: when there is no test corpus.

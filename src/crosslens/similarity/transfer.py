@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Layers = Literal["mean", "each"]
 
+OVERLAPS = ("overlap_types", "overlap_tokens")
+"""Of all different subwords of the test data, and of all their occurrences, the share that training saw, in percent."""
+
 CONFOUNDS: Mapping[str, tuple[str, Callable[[dict], float]]] = {
     "length-ratio": ("the target's words over those of the source's parallel sentences",
                      lambda tags: tags["length"] / tags["source_length"]),

@@ -5,7 +5,7 @@ As in Wu & Dredze (2019, sections 4.1 and 4.2): a linear layer on the last state
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -14,11 +14,13 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Text
 from crosslens.data.tsv import require_labels
 from crosslens.encoders.batch import Batch
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading, read_texts
 from crosslens.errors import DataError
 from crosslens.scores import Score, accuracy
 from crosslens.tasks.labelling import Labelling
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.reading import Reading
 
 
 class Classification(Labelling):
@@ -61,8 +63,10 @@ class Classification(Labelling):
             )  # fmt: skip
         return found
 
-    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """A window a text: what does not fit is cut off, and counted."""
+        from crosslens.encoders.reading import read_texts
+
         return read_texts(encoder, corpus, window=window)
 
     def gold(self, item: Item) -> tuple[str, ...]:

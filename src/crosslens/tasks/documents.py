@@ -1,12 +1,14 @@
 """Document classification: the topic of a text (MLDoc, SIB-200)."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.tsv import first_sentences
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading
 from crosslens.tasks.classification import Classification
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.reading import Reading
 
 
 class Documents(Classification):
@@ -24,7 +26,7 @@ class Documents(Classification):
         """``document``."""
         return "document"
 
-    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """A window a document."""
         seen = corpus if self.sentences == "all" else first_sentences(corpus, self.sentences)
         return super().read(encoder, seen, window=window, context=context)

@@ -1,7 +1,7 @@
 """One label a unit, a word or a whole text: a linear layer on the unit's state."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,7 +12,9 @@ from torch.nn import functional
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
 from crosslens.encoders.batch import Batch
-from crosslens.encoders.encoder import Encoder
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
 
 UNSEEN = -100
 """The target of a gold label that is none of the model's: nothing can be learnt from it."""
@@ -62,7 +64,7 @@ class Labelling(BaseModel):
         """Nothing."""
         return None
 
-    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
         """All of it."""
         return corpus
 

@@ -7,7 +7,7 @@ sentence, each by its labelled piece; the relation is chosen for the head that w
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -20,12 +20,14 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.encoders.batch import Batch
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading, read_windows
 from crosslens.errors import DataError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.tasks.labelling import UNSEEN
 from crosslens.tasks.trees import best_trees, greedy_heads
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.reading import Reading
 
 NO_RELATION = "unlabelled"
 """What the root word gets where the root is not learnt: no relation of UD, so never right."""
@@ -187,8 +189,10 @@ class Parsing(BaseModel):
                         hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
                     )  # fmt: skip
 
-    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """Sentences as windows."""
+        from crosslens.encoders.reading import read_windows
+
         return read_windows(encoder, corpus, window=window, context=context)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
@@ -216,7 +220,7 @@ class Parsing(BaseModel):
         assert isinstance(item, Sentence)
         return np.asarray([UPOS.index(tag) for tag in item.upos or ()], np.int64)
 
-    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
         """All words, or the first of each sentence."""
         if self.words == "all":
             return corpus

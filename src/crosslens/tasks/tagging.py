@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading, read_windows
 from crosslens.tasks.labelling import Labelling
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.reading import Reading
 
 
 class Tagging(Labelling):
@@ -27,8 +29,10 @@ class Tagging(Labelling):
         """Every sentence must have the annotation."""
         corpus.require(self.layer)
 
-    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """Sentences as windows."""
+        from crosslens.encoders.reading import read_windows
+
         return read_windows(encoder, corpus, window=window, context=context)
 
     def gold(self, item: Item) -> tuple[str, ...]:

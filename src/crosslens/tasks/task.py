@@ -1,7 +1,7 @@
 """What a task is: the contract that every file of this folder fulfils."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -9,9 +9,11 @@ import torch
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
 from crosslens.encoders.batch import Batch
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import Reading
 from crosslens.scores import Score
+
+if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.reading import Reading
 
 
 class Task(Protocol):
@@ -45,7 +47,7 @@ class Task(Protocol):
         """
         ...
 
-    def read(self, encoder: Encoder, corpus: Corpus, *, window: int | None, context: int | None) -> Reading:
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """The corpus as the encoder reads it for this task: see `crosslens.encoders.reading.read_windows`."""
         ...
 
@@ -68,7 +70,7 @@ class Task(Protocol):
         """What the head may read of each word besides its state, ``(words,)`` int64: `Batch.given`; None: nothing."""
         ...
 
-    def cut(self, encoder: Encoder, corpus: Corpus) -> Corpus:
+    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
         """What of a test corpus is predicted and scored: all of it, unless a setting repeats what a paper did."""
         ...
 
