@@ -6,8 +6,13 @@ from typing import Any
 
 from crosslens.identity import digest
 from crosslens.studies.study import Condition
-from crosslens.training.finetune import SEMANTICS
+from crosslens.training.finetune import FROZEN_SEMANTICS, SEMANTICS
 from crosslens.training.recipe import Recipe
+
+LATER = {"tags": "off", "tag_size": 100, "words": "all"}
+"""Settings of tasks that came later than others, with the value that leaves everything as it was."""
+
+NEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,8 @@ class Run:
             recipe = t.recipe.model_dump(mode="json", exclude={"task"})
             its |= {
                 "task": t.task, "settings": t.settings, "recipe": recipe, "train": t.train.digest,
-                "dev": t.dev.digest if t.dev else None, "semantics": SEMANTICS,
+                "dev": t.dev.digest if t.dev else None,
+                "semantics": FROZEN_SEMANTICS if self.condition.frozen else SEMANTICS,
             }  # fmt: skip
         return its
 
@@ -117,10 +123,14 @@ class Run:
         that leaves everything as it was, leaves the ids as they were too.
         """
         usual = {"condition": Condition(), "recipe": Recipe()}
+        whole = dict(self.identity)
+        if "settings" in whole:
+            its = whole["settings"]
+            whole["settings"] = {key: value for key, value in its.items() if LATER.get(key, NEVER) != value}
         said = {
             name: {key: its for key, its in value.items() if its != usual[name].model_dump(mode="json")[key]}
             if name in usual else value
-            for name, value in self.identity.items()
+            for name, value in whole.items()
         }  # fmt: skip
         return digest(said)[:16]
 

@@ -64,6 +64,11 @@ class Condition(_Strict):
         features = [Change("features", "all")] if self.use == "features" else []
         return describe_changes([*drawn, *frozen, *features])
 
+    @property
+    def frozen(self) -> bool:
+        """Whether something of the encoder is not trained."""
+        return self.freeze is not None or self.use == "features"
+
     def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
         """The same thirds, quarters or twelfths of an encoder of another depth.
 

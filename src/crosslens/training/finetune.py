@@ -27,8 +27,8 @@ from crosslens.training.processes import processes
 from crosslens.training.recipe import Recipe, usual_recipe
 from crosslens.training.rows import only_used_rows
 
-SEMANTICS = 3
-"""Raised by hand whenever the same request gives other weights than before."""
+SEMANTICS, FROZEN_SEMANTICS = 2, 3
+"""Raised by hand whenever the same request gives other weights than before; of encoders with frozen layers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ def finetune(
     encoder_digest = encoder.digest
     encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top))
     labels = task.labels(train)
+    frozen = not all(parameter.requires_grad for parameter in encoder.model.parameters())
+    semantics = FROZEN_SEMANTICS if frozen else SEMANTICS
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "head"))
         head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout).to(encoder.device)
@@ -116,7 +118,7 @@ def finetune(
     identity = digest(
         {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
          "recipe": recipe.model_dump(mode="json"),
-         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": SEMANTICS,
+         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": semantics,
          "trained": [name for name, p in encoder.trained.named_parameters() if p.requires_grad]}
     )  # fmt: skip
     keeping = (Path(state), save_every) if state is not None else None
@@ -134,7 +136,7 @@ def finetune(
         "train_unknown_words": reading.unknown, "train_cut_words": reading.cut, "train_split_sentences": reading.split,
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved), "processes": processes().size,
-        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": SEMANTICS,
+        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": semantics,
         "selection": recipe.select,
     }  # fmt: skip
     if train.items and isinstance(train.items[0], Sentence):
