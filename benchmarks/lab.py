@@ -13,7 +13,8 @@ from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
-from crosslens.training.pretrain import Pretraining, pretrain
+from crosslens.training.pretrain import pretrain
+from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import find_recipe
 
 STEPS = 300

@@ -97,7 +97,7 @@ def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
     from crosslens.studies.plan import plan
     from crosslens.studies.store import Store
     from crosslens.studies.study import read_study
-    from crosslens.training.pretrain import Pretraining
+    from crosslens.training.pretraining import Pretraining
 
     study, pretraining = fenced(ROOT / "docs/how-to.md", "yaml")
     (tmp_path / "c.yaml").write_text(pretraining)

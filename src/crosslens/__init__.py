@@ -12,7 +12,7 @@ _HOME = {
     "Corpus": "data.corpus",
     "Encoder": "encoders.encoder",
     "Parallel": "data.parallel",
-    "Pretraining": "training.pretrain",
+    "Pretraining": "training.pretraining",
     "Recipe": "training.recipe",
     "Record": "data.records",
     "Representations": "encoders.represent",

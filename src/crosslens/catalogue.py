@@ -15,6 +15,8 @@ collection lies as it is published:
     langid        ``langid/train.tsv``, sentences with their languages, which is ``langid/all``
     wili          ``wili/x_train.txt`` and ``y_train.txt``: WiLI-2018, which is ``wili/all``
 
+``raw/en`` is raw text, ``raw/en.txt``.
+
 ``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
 ``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
@@ -32,11 +34,13 @@ import platformdirs
 
 from crosslens.data import conllu, iob, text, tsv
 from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Text
 from crosslens.errors import DataError, suggest
 from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
 
 SPLITS = ("train", "dev", "test")
+RAW = "raw"
 LAB = "lab"
 LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs"}
 """Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference."""
@@ -111,6 +115,28 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     if not len(corpus):
         raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
     return corpus
+
+
+def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:
+    """Raw text: ``raw/en``, which is ``raw/en.txt`` in a data folder; ``lab/src``, an artificial language's; a path.
+
+    Raises:
+        DataError: when there is none of that name; for a file that cannot be read.
+    """
+    name = str(name)
+    collection, _, part = name.partition("/")
+    if collection == LAB and not Path(name).exists():
+        its, laboratory = find_lab(part)
+        return Corpus(tuple(Text((line,)) for line in laboratory.text(its)), name, language or its)
+    if collection == RAW and not Path(name).exists():
+        files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
+        found = next((file for file in files if file.is_file()), None)
+        if found is None:
+            raise DataError(
+                f"there is no raw text {name!r} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+            )
+        return replace(text.read(found, language=language or language_tag(part)), name=name)
+    return text.read(name, language=language)
 
 
 def split_slice(name: str) -> tuple[str, slice]:

@@ -11,7 +11,8 @@ from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
 from crosslens.settings import read_settings
 from crosslens.training.loop import Loop
-from crosslens.training.pretrain import Pretraining, Shape, Vocabulary, pretrain
+from crosslens.training.pretrain import pretrain
+from crosslens.training.pretraining import Pretraining, Shape, Vocabulary
 from crosslens.training.streams import Masker, cut_streams, sort_lines
 from crosslens.training.vocabulary import VOCABULARIES
 
@@ -100,7 +101,7 @@ def test_a_partial_training_of_other_settings_is_not_taken_up(texts, tmp_path, m
 def test_languages_are_drawn_by_size_to_the_exponent_and_rounds_are_complete(texts):
     text = {language: SENTENCES[language] * times for language, times in (("en", 40), ("fr", 10))}
     tokenizer = VOCABULARIES["bpe"]([line for lines in text.values() for line in lines], size=120, positions=24)
-    streams = cut_streams(text, tokenizer, length=24, steps=4000, exponent=0.5, seed=1)
+    streams = cut_streams(text, dict.fromkeys(text, tokenizer), length=24, steps=4000, exponent=0.5, seed=1)
     sizes = np.asarray([len(rows) for rows in streams.sequences])
     expected = sizes**0.5 / (sizes**0.5).sum()
     share = np.bincount(streams.order) / 4000
@@ -225,7 +226,7 @@ def test_whole_words(texts):
 def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(texts):
     text = {language: (texts / f"{language}.txt").read_text().split("\n") for language in ("en", "fr")}
     tokenizer = VOCABULARIES["words"]([line for lines in text.values() for line in lines], size=200, positions=24)
-    lines = sort_lines(text, tokenizer, length=24, budget=60, seed=1)
+    lines = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
     expected = Counter(tuple(tokenizer(line)["input_ids"]) for its in text.values() for line in its if line)
     steps = sum(-(-len(rows) // (60 // rows.shape[1])) for rows in lines.sequences)
     epochs = []
@@ -236,10 +237,10 @@ def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(tex
         epochs.append([batch.tolist() for batch in batches])
     assert epochs[0] != epochs[1]
     assert lines.subwords(steps, size=0) == sum(len(ids) * times for ids, times in expected.items())
-    again = sort_lines(text, tokenizer, length=24, budget=60, seed=1)
+    again = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
     np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
     with pytest.raises(RequestError, match="no line of the text has a subword"):
-        sort_lines({"en": [""]}, tokenizer, length=24, budget=60, seed=1)
+        sort_lines({"en": [""]}, {"en": tokenizer}, length=24, budget=60, seed=1)
 
 
 def test_pretraining_on_lines_with_words_and_its_own_embedding_rate(texts, tmp_path):

@@ -29,7 +29,8 @@ def command(settings_file: str, settings: tuple[str, ...], save_every: int, out:
 
     from crosslens.cli.show import progress, say
     from crosslens.settings import read_settings as read_file
-    from crosslens.training.pretrain import Pretraining, pretrain
+    from crosslens.training.pretrain import pretrain
+    from crosslens.training.pretraining import Pretraining
 
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     started = None

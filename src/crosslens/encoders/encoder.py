@@ -1,9 +1,9 @@
 """An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from crosslens.encoders.families import Family
+from crosslens.errors import EncoderError
 from crosslens.identity import canonical_json, digest_chunks
 
 USUAL_CAPACITY = 512
@@ -50,6 +51,8 @@ class Encoder:
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
         top: a network on the states of all layers, which tasks read instead of the last states (`as_features`).
+        voices: language -> its tokenizer, where each language has a vocabulary of its own.
+        language: the language that it reads now, where it matters.
     """
 
     model: PreTrainedModel
@@ -58,6 +61,22 @@ class Encoder:
     name: str
     changes: tuple[Change, ...] = ()
     top: nn.Module | None = None
+    voices: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
+    language: str | None = None
+
+    def speaking(self, language: str | None) -> "Encoder":
+        """The encoder as it reads a language: with that one's vocabulary and parts. Most read all alike.
+
+        Raises:
+            EncoderError: where each language has its own, and this one has none.
+        """
+        if not self.voices or language == self.language:
+            return self
+        if language not in self.voices:
+            what = f"no vocabulary for {language!r}" if language else "a vocabulary for each language"
+            hint = f"it reads {', '.join(self.voices)}; a file's language is said as fr=FILE"
+            raise EncoderError(f"{self.name} has {what}", hint=hint)
+        return replace(self, tokenizer=self.voices[language], language=language)
 
     @cached_property
     def layers(self) -> list[nn.Module]:
@@ -127,8 +146,11 @@ class Encoder:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of every parameter and of the vocabulary."""
-        vocabulary = canonical_json(sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1]))
+        """sha256 of every parameter and of the vocabulary, or of each language's."""
+        vocabulary = b"".join(
+            canonical_json(sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]))
+            for tokenizer in self.voices.values() or [self.tokenizer]
+        )
         return digest_chunks(_bytes_of(self.trained, vocabulary))
 
     def states(
@@ -168,6 +190,8 @@ class Encoder:
     @cached_property
     def _arguments(self) -> dict[str, Any]:
         accepted = inspect.signature(self.model.forward).parameters
+        if "language" in accepted:
+            return {"language": self.language}
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
 
 

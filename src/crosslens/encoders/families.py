@@ -45,6 +45,7 @@ FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
         Family("bert", _STACK, _EMBEDDINGS, pooler=True),
+        Family("routed-bert", _STACK, _EMBEDDINGS, pooler=True),
         Family("roberta", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
         Family("xlm-roberta", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
         Family("camembert", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),

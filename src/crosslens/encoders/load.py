@@ -1,7 +1,7 @@
 """Loading an encoder, and proof that every one of its weights came from the checkpoint."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +12,14 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrained
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import Family, find_family
+from crosslens.encoders.routed import RoutedBertModel
 from crosslens.environment import offline
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
+
+
+VOICES = "tokenizers"
+"""Subfolder of the languages' tokenizers, where each has its own."""
 
 
 def load_encoder(
@@ -48,8 +53,13 @@ def load_encoder(
         options |= {"local_files_only": local}
         model = _load_model(name, config, family, options)
         tokenizer = _load_tokenizer(name, options)
-    largest = max(tokenizer.get_vocab().values())
-    rows = len(model.get_input_embeddings().get_parameter("weight"))
+        voices = {
+            folder.name: _load_tokenizer(str(folder), {"local_files_only": True})
+            for folder in sorted((Path(name) / VOICES).glob("*/"))
+        }
+    largest = max(max(its.get_vocab().values()) for its in voices.values() or [tokenizer])
+    rows = model.config.vocab_size if isinstance(model, RoutedBertModel) else None
+    rows = rows or len(model.get_input_embeddings().get_parameter("weight"))
     if largest >= rows:
         raise EncoderError(
             f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",
@@ -57,7 +67,7 @@ def load_encoder(
         )
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Encoder(model.to(device).eval(), tokenizer, family, name)  # pyright: ignore[reportArgumentType]
+    return Encoder(model.to(device).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
 
 
 def save_encoder(encoder: Encoder, folder: str | Path) -> None:
@@ -68,7 +78,16 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     """
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
-        encoder.tokenizer.save_pretrained(partial)
+        save_tokenizers(encoder.tokenizer, encoder.voices, partial)
+
+
+def save_tokenizers(
+    tokenizer: PreTrainedTokenizerBase, voices: Mapping[str, PreTrainedTokenizerBase], folder: Path
+) -> None:
+    """Write an encoder's tokenizer, and each language's where each has its own."""
+    tokenizer.save_pretrained(folder)
+    for language, its in voices.items():
+        its.save_pretrained(folder / VOICES / language)
 
 
 def _check_folder(name: str) -> None:

@@ -40,6 +40,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
         context: subwords that neighbouring windows share; half a window where the encoder has no room for windows of
             the size that is asked for.
     """
+    encoder = encoder.speaking(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
     if window is not None and capacity < window:
         context = None
@@ -66,6 +67,7 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
         corpus: running text.
         window: subwords a window, special tokens included; never more than the encoder has positions for.
     """
+    encoder = encoder.speaking(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
     specials = np.asarray(encoder.tokenizer.all_special_ids)
     windows: dict[int, Window] = {}
@@ -98,6 +100,7 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> Reading:
 
     Each window answers for its subwords and the inner special tokens.
     """
+    encoder = encoder.speaking(corpus.language)
     before, after = special_tokens(encoder.tokenizer)
     most = min(CODE_POSITIONS, encoder.capacity - len(before) - len(after))
     windows, split = [], 0
@@ -125,6 +128,7 @@ def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WOR
         corpus: sentences of words, or running text.
         longest: pieces kept of one word.
     """
+    encoder = encoder.speaking(corpus.language)
     tokenizer = encoder.tokenizer
     kept = _kept.setdefault(tokenizer, {})
     key = (corpus.digest, longest)

@@ -84,6 +84,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         EncoderError: where the tokenizer puts nothing before the first word and ``cls`` is asked for; where a state is
             not a number.
     """
+    encoder = encoder.speaking(corpus.language)
     if pooling not in get_args(Pooling):
         raise RequestError(f"there is no pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):

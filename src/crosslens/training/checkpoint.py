@@ -15,7 +15,7 @@ from transformers import AutoModelForTokenClassification, PreTrainedModel
 from crosslens import __version__
 from crosslens.encoders.encoder import Change
 from crosslens.encoders.features import as_features
-from crosslens.encoders.load import load_encoder, quiet
+from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
@@ -49,7 +49,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     with new_folder(folder) as partial, quiet():
         whole = _token_classifier(model)
         (whole if whole is not None else model.encoder.model).save_pretrained(partial)
-        model.encoder.tokenizer.save_pretrained(partial)
+        save_tokenizers(model.encoder.tokenizer, model.encoder.voices, partial)
         for module, name in ((model.head, HEAD), (model.encoder.top, TOP)):
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}

@@ -17,6 +17,7 @@ from crosslens.data.windows import by_sentence
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.frozen import States, frozen_parts
 from crosslens.encoders.reading import Reading
+from crosslens.encoders.routed import language_parts
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.identity import digest, stream_seed
 from crosslens.tasks import Task, find_task
@@ -106,7 +107,10 @@ def finetune(
 
     started = time.perf_counter()
     encoder_digest = encoder.digest
+    encoder = encoder.speaking(train.language)
     encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top))
+    for parameter in language_parts(encoder.model):  # the target's will not be trained, so the source's are not either
+        parameter.requires_grad_(False)
     labels = task.labels(train)
     frozen = not all(parameter.requires_grad for parameter in encoder.model.parameters())
     semantics = FROZEN_SEMANTICS if frozen else SEMANTICS

@@ -8,7 +8,8 @@ from crosslens.identity import digest
 from crosslens.lab.export import export, pretraining_settings
 from crosslens.lab.laboratory import Laboratory
 from crosslens.settings import read_settings
-from crosslens.training.pretrain import SEMANTICS, Pretraining, pretrain
+from crosslens.training.pretrain import SEMANTICS, pretrain
+from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import threads
 
 THREADS = 2

@@ -35,7 +35,8 @@ class Optimiser:
         epsilon: added to the denominator.
         weight_decay: decoupled; on matrices only.
         clip: largest norm of a step's gradient; None: not clipped.
-        schedule: ``linear``: warm-up, then decay to 0 at the last step; ``plateau``: constant, times `Loop.scale`.
+        schedule: ``linear``: warm-up, then decay to 0 at the last step; ``inverse-sqrt``: warm-up, then by the inverse
+            square root of the steps (Vaswani et al. 2017); ``plateau``: constant, times `Loop.scale`.
     """
 
     steps: int
@@ -44,7 +45,7 @@ class Optimiser:
     epsilon: float = 1e-8
     weight_decay: float = 0.0
     clip: float | None = 1.0
-    schedule: Literal["linear", "plateau"] = "linear"
+    schedule: Literal["linear", "inverse-sqrt", "plateau"] = "linear"
 
     def factor(self, step: int) -> float:
         """The share of the peak learning rate at a step, counted from 1."""
@@ -53,6 +54,8 @@ class Optimiser:
         peak = max(1, math.ceil(self.warmup * self.steps))
         if step <= peak:
             return step / peak
+        if self.schedule == "inverse-sqrt":
+            return math.sqrt(peak / step)
         return (self.steps - step) / (self.steps - peak)
 
 

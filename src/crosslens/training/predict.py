@@ -50,8 +50,9 @@ def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading, *, state
     """`predict` for a corpus that has been cut already; ``states`` may have kept something of its windows."""
     units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
-    encoder = model.encoder
-    states = states or States(encoder, precision=model.recipe.precision)
+    encoder = model.encoder.speaking(corpus.language)
+    if states is None or states.encoder.language != encoder.language:
+        states = States(encoder, precision=model.recipe.precision)
     encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]

@@ -6,138 +6,36 @@ sequences of one length, so there is no padding; a step reads one language, draw
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import nn
 from torch.nn import functional
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from crosslens import __version__
-from crosslens.data.text import read
-from crosslens.encoders.load import quiet
+from crosslens.catalogue import load_text
+from crosslens.dictionaries import load_dictionary
+from crosslens.encoders.load import quiet, save_tokenizers
+from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.identity import digest, stream_seed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
-from crosslens.training.streams import Masker, cut_streams, sort_lines
-from crosslens.training.vocabulary import SPECIALS, VOCABULARIES
+from crosslens.training.pretraining import Pretraining
+from crosslens.training.processes import processes
+from crosslens.training.streams import Lines, Masker, Streams, cut_stream, cut_streams, sort_lines
+from crosslens.training.switching import switch_words
+from crosslens.training.vocabulary import SPECIALS, make_vocabularies
 
-Count = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 SEMANTICS = 1
 """Raised by hand whenever the same settings give other weights than before."""
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Vocabulary(_Strict):
-    """Which subwords.
-
-    Attributes:
-        kind: ``bpe``, ``wordpiece``, or ``words`` for whole words between spaces.
-        size: pieces, special tokens included.
-    """
-
-    kind: Literal["bpe", "wordpiece", "words"] = "bpe"
-    size: Annotated[int, Field(ge=50)] = 8000
-
-
-class Shape(_Strict):
-    """How large an encoder.
-
-    Attributes:
-        layers: how many.
-        width: of a state.
-        heads: of attention; they share the width.
-        feedforward: width inside a layer; None: four times the width.
-        positions: longest sequence.
-        dropout: in pretraining, and what fine-tuning finds in the checkpoint.
-        embedding_range: standard deviation of fresh word embeddings; None: as all weights.
-        initializer_range: standard deviation of fresh weights; None: 0.55 / sqrt(width). BERT's 0.02 belongs to width
-            768; a narrow encoder that starts so close to nothing trains slowly, and a layer drawn anew is close to no
-            layer at all.
-    """
-
-    layers: Count = 4
-    width: Count = 128
-    heads: Count = 4
-    feedforward: Count | None = None
-    positions: Annotated[int, Field(ge=8)] = 128
-    dropout: Share = 0.0
-    initializer_range: Positive | None = None
-    embedding_range: Positive | None = None
-
-    @model_validator(mode="after")
-    def _heads_share_the_width(self) -> "Shape":
-        if self.width % self.heads:
-            raise ValueError(f"a width of {self.width} cannot be shared by {self.heads} heads")
-        return self
-
-
-class Masking(_Strict):
-    """What is hidden.
-
-    Attributes:
-        share: of the subwords, to be predicted.
-        masked: of those, shown as the mask.
-        replaced: of those, shown as a random subword; the rest is shown as it is.
-    """
-
-    share: Annotated[float, Field(gt=0, lt=1)] = 0.15
-    masked: Annotated[float, Field(ge=0, le=1)] = 0.8
-    replaced: Annotated[float, Field(ge=0, le=1)] = 0.1
-
-    @model_validator(mode="after")
-    def _no_more_than_all(self) -> "Masking":
-        if self.masked + self.replaced > 1 + 1e-9:
-            raise ValueError("masked and replaced are more than all together")
-        return self
-
-
-class Pretraining(_Strict):
-    """The settings of `pretrain`: what a settings file holds.
-
-    Attributes:
-        corpora: language -> text file, relative to the settings file.
-        exponent: of language sampling; 1 is by size, 0 all alike.
-        vocabulary: which subwords.
-        shape: how large an encoder.
-        steps: of the optimiser.
-        reading: ``streams``: each language's text is one stream, cut into sequences of all positions, and a step reads
-            one language; ``lines``: a sequence is a line, and a step reads lines of one length, of all languages.
-        batch: sequences a step; of lines as many as have that many positions together.
-        masking: what is hidden.
-        learning_rate: the peak.
-        embedding_learning_rate: the peak for word embeddings; None: the same.
-        warmup: share of the steps.
-        betas: AdamW's decay rates.
-        weight_decay: on matrices.
-        clip: largest norm of a gradient.
-        seed: of everything.
-    """
-
-    corpora: Annotated[dict[str, str], Field(min_length=1)]
-    exponent: Annotated[float, Field(ge=0, le=1)] = 0.7
-    vocabulary: Vocabulary = Vocabulary()
-    shape: Shape = Shape()
-    steps: Count = 2000
-    reading: Literal["streams", "lines"] = "streams"
-    batch: Count = 16
-    masking: Masking = Masking()
-    learning_rate: Positive = 1e-3
-    embedding_learning_rate: Positive | None = None
-    warmup: Share = 0.05
-    betas: tuple[Share, Share] = (0.9, 0.98)
-    weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
-    clip: Positive | None = 1.0
-    seed: int = 1
+Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
+"""Language (None: perhaps several), and ``(sequences, length)`` ids, what is shown, and which are to be predicted."""
 
 
 def pretrain(
@@ -145,134 +43,323 @@ def pretrain(
     folder: str | Path,
     *,
     base: str | Path = ".",
+    data: str | Path | None = None,
     save_every: int = 200,
     device: str | torch.device | None = None,
     progress: Callable[[int, int, float, int], None] | None = None,
+    validated: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> dict[str, float]:
     """Pretrain an encoder, and write it as a Hugging Face masked language model that `load_encoder` reads.
 
     While it runs, ``FOLDER.partial`` holds its state; the same call after an interruption goes on from there, to the
-    same bits on a CPU with the same number of threads.
+    same bits on a CPU with the same number of threads. In processes that `torchrun` started and `join_processes`
+    joined, each reads its share of every batch, and the first one writes.
 
     Args:
         settings: what to train.
         folder: to make.
         base: where the corpora's relative paths start.
+        data: a folder that is looked through first for what is named in ``settings``.
         save_every: steps between two states kept.
         device: None: a GPU where there is one.
         progress: called after every step with steps done, steps in all, loss, and subwords read in this call.
+        validated: called after every measurement with steps done and each language's perplexity.
 
     Returns:
-        ``loss`` (the mean over the last hundred steps), ``subwords``, ``steps``.
+        ``loss`` (the mean over the last hundred steps), ``subwords``, ``steps``; with validation ``perplexity LANGUAGE``
+        of the weights that are kept, and ``kept_step``.
 
     Raises:
-        DataError: for text that cannot be read.
-        RequestError: when the folder exists, or a partial training of other settings does.
+        DataError: for text or a dictionary that cannot be read.
+        RequestError: when the folder exists, or a partial training of other settings does; for a language with too
+            little text; for a dictionary that shares no word with the text.
         TrainingError: when the loss is no longer a number, or the state kept is damaged.
     """
     folder = Path(folder)
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    corpora = {language: read(Path(base) / file, language=language) for language, file in settings.corpora.items()}
-    text = {language: [segment for item in c for segment in item.segments] for language, c in corpora.items()}  # pyright: ignore
+    corpora = {
+        language: load_text(_place(name, base), language=language, data=data)
+        for language, name in settings.corpora.items()
+    }
+    text = {language: [item.text for item in corpus] for language, corpus in corpora.items()}
+    held_out: dict[str, list[str]] = {}
+    if settings.validation is not None:
+        text, held_out = _hold_out(text, settings.validation.lines)
+    text, dictionaries = _with_extra_anchors(text, settings, base, data)
     identity = digest(
         {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": SEMANTICS,
-         "text": {language: corpus.digest for language, corpus in corpora.items()}}
+         "text": {language: corpus.digest for language, corpus in corpora.items()}, "dictionaries": dictionaries}
     )  # fmt: skip
-    everything = [line for lines in text.values() for line in lines]
-    tokenizer = VOCABULARIES[settings.vocabulary.kind](
-        everything, size=settings.vocabulary.size, positions=settings.shape.positions
-    )
+    tokenizers = _tokenizers(text, settings)
+    read = _readable(text, tokenizers, settings)
     masking = settings.masking
-    length = settings.shape.positions
-    if settings.reading == "lines":
-        streams = sort_lines(text, tokenizer, length=length, budget=settings.batch * length, seed=settings.seed)
-    else:
-        streams = cut_streams(
-            text, tokenizer, length=length, steps=settings.steps, exponent=settings.exponent, seed=settings.seed
-        )
-    masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+    maskers = {
+        language: Masker.of(its, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+        for language, its in tokenizers.items()
+    }
+    one = next(iter(maskers.values()))
+    among = processes()
     partial = folder.with_name(f"{folder.name}.partial")
-    _claim(partial, identity)  # after all that can be wrong with the request
+    if among.rank == 0:
+        _claim(partial, identity)  # after all that can be wrong with the request
+    among.wait()
 
-    model = fresh_model(settings, tokenizer)
+    model = fresh_model(settings, tokenizers)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
-    optimiser = Optimiser(
-        steps=settings.steps, warmup=settings.warmup, betas=settings.betas, weight_decay=settings.weight_decay,
-        clip=settings.clip,
-    )  # fmt: skip
-    groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
-    if settings.embedding_learning_rate:
-        table = model.get_input_embeddings().get_parameter("weight")
-        groups = [{**group, "params": [p for p in group["params"] if p is not table]} for group in groups]
-        groups.append({"params": [table], "peak": settings.embedding_learning_rate, "weight_decay": 0.0})
-    loop: Loop[tuple[np.ndarray, np.ndarray, np.ndarray]] = Loop(
-        model, groups, optimiser, seed=settings.seed, identity=identity
-    )
+    loop = _loop(model, settings, identity)
+    best: dict[str, Any] = {}
     if (partial / "state.pt").exists():
-        loop.load(partial / "state.pt")
+        best = loop.load(partial / "state.pt").get("best", {})
+    among.wait()
 
     read_here = 0
 
-    def batches(step: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def batches(step: int) -> list[Batch]:
         nonlocal read_here
-        ids = streams.batch(step, size=settings.batch)
+        language, ids = read.language(step), read.batch(step, size=settings.batch)
         read_here += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
-        return [(ids, *masker.hide(ids, generator))]
+        shown, chosen = (maskers[language] if language else one).hide(ids, generator)
+        mine = [rows[among.rank :: among.size] for rows in (ids, shown, chosen)]
+        size = settings.micro_batch or len(ids)
+        if settings.micro_batch and settings.reading == "lines":  # lines come in batches of as many positions
+            size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
+        return [
+            (language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)
+        ]  # pyright: ignore[reportReturnType]
 
-    def loss(item: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[torch.Tensor, int]:
-        ids, shown, chosen = item
-        states = model.bert(input_ids=torch.from_numpy(shown).to(device)).last_hidden_state
-        places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
-        # The head, the widest matrix of a small encoder, reads the hidden places only.
-        logits = model.cls(states.flatten(0, 1)[places])
-        gold = torch.from_numpy(ids[chosen]).to(device)
-        return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
+    def loss(batch: Batch) -> tuple[torch.Tensor, int]:
+        return masked_loss(model, batch, precision=settings.precision)
 
     def after_step(step: int, mean: float) -> None:
-        if step % save_every == 0 and step < settings.steps:
-            loop.save(partial / "state.pt")
+        nonlocal best
+        validation = settings.validation
+        if validation is not None and (step % validation.every == 0 or step == settings.steps):
+            found = perplexities(model, _held_out_batches(held_out, tokenizers, maskers, settings))
+            best = _better(best, found, step, model, settings)
+            loop.over = bool(validation.patience) and step - best["step"] >= validation.patience * validation.every  # pyright: ignore
+            if validated is not None:
+                validated(step, found)
+        if step % save_every == 0 and step < settings.steps and among.rank == 0:
+            loop.save(partial / "state.pt", best=best)
         if progress is not None:
             progress(step, settings.steps, mean, read_here)
 
     loop.run(batches, loss, after_step=after_step)
     facts = {
         "loss": float(np.mean(loop.losses)), "steps": loop.step,
-        "subwords": streams.subwords(settings.steps, size=settings.batch),
+        "subwords": read.subwords(loop.step, size=settings.batch),
     }  # fmt: skip
-    description = {
-        "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"), "facts": facts,
-        "corpora": {language: corpus.digest for language, corpus in corpora.items()},
-    }  # fmt: skip
-    with new_folder(folder) as made, quiet():
-        model.cpu().eval().save_pretrained(made)
-        tokenizer.save_pretrained(made)
-        text_of = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
-        (made / "pretraining.json").write_text(text_of + "\n", "utf-8")
-    for file in partial.iterdir():
-        file.unlink()
-    partial.rmdir()
+    if best:
+        if best["weights"]:
+            model.load_state_dict(best["weights"])
+        facts |= {f"perplexity {language}": value for language, value in best["perplexities"].items()}
+        facts["kept_step"] = best["step"]
+    if among.rank == 0:
+        description = {
+            "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"),
+            "facts": facts, "corpora": {language: corpus.digest for language, corpus in corpora.items()},
+        }  # fmt: skip
+        _write(folder, model, tokenizers, description)
+        for file in partial.iterdir():
+            file.unlink()
+        partial.rmdir()
+    among.wait()
     return facts
 
 
-def fresh_model(settings: Pretraining, tokenizer: PreTrainedTokenizerFast) -> BertForMaskedLM:
-    """A BERT of this shape, drawn from the settings' seed."""
+def masked_loss(model: nn.Module, batch: Batch, *, precision: str = "float32") -> tuple[torch.Tensor, int]:
+    """The summed cross-entropy of a batch's hidden subwords, and how many they are."""
+    language, ids, shown, chosen = batch
+    device = next(model.parameters()).device
+    spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
+    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+        states = model.bert(input_ids=torch.from_numpy(shown).to(device), **spoken).last_hidden_state  # pyright: ignore
+        places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
+        # The head, the widest matrix of a small encoder, reads the hidden places only.
+        logits = model.cls(states.flatten(0, 1)[places])  # pyright: ignore[reportCallIssue]
+    gold = torch.from_numpy(ids[chosen]).to(device)
+    return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
+
+
+def perplexities(model: nn.Module, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
+    """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
+    model.eval()
+    found = {}
+    with torch.inference_mode():
+        for language, its in batches.items():
+            parts = [masked_loss(model, batch) for batch in its]
+            total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
+            found[language] = math.exp(min(total, 700.0))
+    model.train()
+    return found
+
+
+def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokenizerFast]) -> nn.Module:
+    """A BERT of this shape, drawn from the settings' seed; routed where something is separate."""
     shape = settings.shape
-    config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=shape.width, num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads, intermediate_size=shape.feedforward or 4 * shape.width,
-        max_position_embeddings=shape.positions, hidden_dropout_prob=shape.dropout,
-        attention_probs_dropout_prob=shape.dropout, pad_token_id=tokenizer.get_vocab()[SPECIALS["pad_token"]],
-        initializer_range=shape.initializer_range or 0.55 / math.sqrt(shape.width),
-    )  # fmt: skip
+    one = next(iter(tokenizers.values()))
+    usual = {
+        "vocab_size": len(one), "hidden_size": shape.width, "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads, "intermediate_size": shape.feedforward or 4 * shape.width,
+        "max_position_embeddings": shape.positions, "hidden_dropout_prob": shape.dropout,
+        "attention_probs_dropout_prob": shape.dropout, "pad_token_id": one.get_vocab()[SPECIALS["pad_token"]],
+        "initializer_range": shape.initializer_range or 0.55 / math.sqrt(shape.width),
+    }  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
-        model = BertForMaskedLM(config)
+        if settings.separate:
+            sizes = {language: len(its) for language, its in tokenizers.items()}
+            usual["vocab_size"] = max(sizes.values())
+            model: nn.Module = RoutedBertForMaskedLM(
+                RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **usual)
+            )
+        else:
+            model = BertForMaskedLM(BertConfig(**usual))
         if shape.embedding_range:
-            table = model.get_input_embeddings().get_parameter("weight")
             with torch.no_grad():
-                table.mul_(shape.embedding_range / config.initializer_range)
+                for table in word_tables(model):
+                    table.mul_(shape.embedding_range / usual["initializer_range"])
         return model
+
+
+def word_tables(model: nn.Module) -> list[nn.Parameter]:
+    """The word embeddings: one table, or each language's."""
+    return [p for name, p in model.named_parameters() if name.endswith("word_embeddings.weight")]
+
+
+def _place(name: str, base: str | Path) -> str:
+    """A file relative to the settings', where there is one; any other name is itself."""
+    path = Path(base) / name
+    return str(path) if path.exists() or not name.startswith(("raw/", "lab/", "muse/")) else name
+
+
+def _hold_out(
+    text: Mapping[str, list[str]], lines: int
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    for language, its in text.items():
+        if len(its) <= lines:
+            raise RequestError(
+                f"{language} has {len(its)} lines, and {lines} are to be held out", hint="lower validation.lines"
+            )
+    return {k: its[:-lines] for k, its in text.items()}, {k: its[-lines:] for k, its in text.items()}
+
+
+def _with_extra_anchors(
+    text: dict[str, list[str]], settings: Pretraining, base: str | Path, data: str | Path | None
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The text with words switched, and the digests of the dictionaries."""
+    extra = settings.extra_anchors
+    if extra is None:
+        return text, {}
+    found: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    digests = {}
+    for pair, name in extra.dictionaries.items():
+        dictionary = load_dictionary(_place(name, base), data=data)
+        digests[pair] = digest([list(row) for row in dictionary.pairs])
+        for language, its in zip(pair.split("-"), (dictionary, dictionary.reversed()), strict=True):
+            mine = found.setdefault(language, {})
+            for word, translations in its.translations.items():
+                mine.setdefault(word, []).extend(translations)
+    switched = {
+        language: switch_words(
+            text[language], its, probability=extra.probability, most=extra.most, seed=settings.seed, language=language
+        )
+        for language, its in found.items()
+    }  # fmt: skip
+    return {language: switched.get(language, its) for language, its in text.items()}, digests
+
+
+def _tokenizers(text: Mapping[str, list[str]], settings: Pretraining) -> dict[str, PreTrainedTokenizerFast]:
+    """Each language's tokenizer; where the embeddings are separate too, the ids of each begin at 0."""
+    chosen, positions = settings.vocabulary, settings.shape.positions
+    if 0 in settings.separate_layers and chosen.anchors != "joint":
+        return {
+            language: make_vocabularies(
+                {language: lines}, kind=chosen.kind, size=chosen.size, positions=positions, anchors="joint"
+            )[language]
+            for language, lines in text.items()
+        }
+    return make_vocabularies(text, kind=chosen.kind, size=chosen.size, positions=positions, anchors=chosen.anchors)
+
+
+def _readable(
+    text: Mapping[str, list[str]], tokenizers: Mapping[str, PreTrainedTokenizerFast], settings: Pretraining
+) -> Streams | Lines:
+    length = settings.shape.positions
+    if settings.reading == "lines":
+        return sort_lines(
+            text, tokenizers, length=length, budget=settings.batch * length, seed=settings.seed,
+            together="one" if settings.separate else settings.mix,
+        )  # fmt: skip
+    return cut_streams(
+        text, tokenizers, length=length, steps=settings.steps, exponent=settings.exponent, seed=settings.seed
+    )
+
+
+def _held_out_batches(
+    text: Mapping[str, list[str]],
+    tokenizers: Mapping[str, PreTrainedTokenizerFast],
+    maskers: Mapping[str, Masker],
+    settings: Pretraining,
+) -> dict[str, list[Batch]]:
+    """The held-out text as the model reads it, with the same subwords hidden every time."""
+    length = settings.shape.positions
+    found: dict[str, list[Batch]] = {}
+    for language, lines in text.items():
+        if settings.reading == "lines":
+            rows = sort_lines({language: lines}, tokenizers, length=length, budget=length, seed=0).sequences
+        else:
+            rows = (cut_stream(language, lines, tokenizers[language], length=length),)
+        generator = np.random.default_rng(stream_seed(settings.seed, "held-out", language))
+        found[language] = [
+            (language, part, *maskers[language].hide(part, generator))
+            for its in rows
+            for part in np.array_split(its, -(-its.size // (settings.batch * length)))
+        ]
+    return found
+
+
+def _better(
+    best: dict[str, Any], found: dict[str, float], step: int, model: nn.Module, settings: Pretraining
+) -> dict[str, Any]:
+    """What is kept after a measurement: the best so far, or the last where nothing selects."""
+    select = settings.validation.select if settings.validation else None
+    if select is None:
+        return {"step": step, "score": 0.0, "perplexities": found, "weights": None}
+    score = found[select] if select in found else math.exp(np.mean([math.log(value) for value in found.values()]))
+    if best and best["score"] <= score:
+        return best
+    weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    return {"step": step, "score": float(score), "perplexities": found, "weights": weights}
+
+
+def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]:
+    optimiser = Optimiser(
+        steps=settings.steps, warmup=settings.warmup, betas=settings.betas, weight_decay=settings.weight_decay,
+        clip=settings.clip, schedule=settings.schedule,
+    )  # fmt: skip
+    groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
+    if settings.embedding_learning_rate:
+        tables = word_tables(model)
+        known = {id(table) for table in tables}
+        groups = [{**group, "params": [p for p in group["params"] if id(p) not in known]} for group in groups]
+        groups.append({"params": tables, "peak": settings.embedding_learning_rate, "weight_decay": 0.0})
+    return Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
+
+
+def _write(
+    folder: Path, model: nn.Module, tokenizers: Mapping[str, PreTrainedTokenizerFast], description: dict[str, Any]
+) -> None:
+    one = next(iter(tokenizers.values()))
+    with new_folder(folder) as made, quiet():
+        model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
+        several = dict(tokenizers) if len({id(its) for its in tokenizers.values()}) > 1 else {}
+        if isinstance(model, RoutedBertForMaskedLM):
+            several = dict(tokenizers)
+        save_tokenizers(one, several, made)
+        text_of = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+        (made / "pretraining.json").write_text(text_of + "\n", "utf-8")
 
 
 def _claim(partial: Path, identity: str) -> None:

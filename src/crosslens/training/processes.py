@@ -31,6 +31,11 @@ class Processes:
             for work in [torch.distributed.all_reduce(tensor, async_op=True) for tensor in tensors]:
                 work.wait()  # pyright: ignore[reportOptionalMemberAccess]
 
+    def wait(self) -> None:
+        """Until all processes have come here."""
+        if self.size > 1:
+            torch.distributed.barrier()
+
 
 def processes() -> Processes:
     """The processes that were joined; this one alone when none were."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from transformers import PreTrainedTokenizerFast
@@ -40,6 +41,10 @@ class Streams:
         start = first - rounds[0] * len(rows)
         return rows[shuffled[start : start + size]]
 
+    def language(self, step: int) -> str:
+        """Which language a step reads."""
+        return self.languages[int(self.order[step])]
+
     def subwords(self, steps: int, *, size: int) -> int:
         """How many are read in the first so many steps, special tokens included."""
         return steps * size * self.sequences[0].shape[1]
@@ -47,14 +52,16 @@ class Streams:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Lines of all languages together; a step reads lines of one length, so there is no padding either.
+    """Lines of all languages; a step reads lines of one length, so there is no padding either.
 
     Attributes:
+        languages: of each of ``sequences``; None where it has lines of all.
         sequences: for each length that occurs ``(lines, length)`` ids, special tokens included.
-        plan: ``(batches, 3)``: of each batch of an epoch which length, its first line, and one past its last.
+        plan: ``(batches, 3)``: of each batch of an epoch which sequences, its first line, and one past its last.
         seed: of the order.
     """
 
+    languages: tuple[str | None, ...]
     sequences: tuple[np.ndarray, ...]
     plan: np.ndarray
     seed: int
@@ -67,6 +74,11 @@ class Lines:
         shuffled = np.random.default_rng(stream_seed(self.seed, "lines", epoch, int(which))).permutation(len(rows))
         return rows[shuffled[first:last]]
 
+    def language(self, step: int) -> str | None:
+        """Which language a step reads; None: perhaps all of them."""
+        epoch, place = divmod(step, len(self.plan))
+        return self.languages[self.plan[self._order(epoch)[place]][0]]
+
     def subwords(self, steps: int, *, size: int) -> int:
         """How many are read in the first so many steps, special tokens included."""
         each = np.asarray([(last - first) * self.sequences[which].shape[1] for which, first, last in self.plan])
@@ -78,13 +90,20 @@ class Lines:
 
 
 def sort_lines(
-    text: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerFast, *, length: int, budget: int, seed: int
+    text: Mapping[str, Sequence[str]],
+    tokenizers: Mapping[str, PreTrainedTokenizerFast],
+    *,
+    length: int,
+    budget: int,
+    seed: int,
+    together: Literal["all", "one"] = "all",
 ) -> Lines:
     """Sort all languages' lines by their length.
 
     Args:
         text: language -> lines.
-        tokenizer: from `vocabulary`.
+        tokenizers: language -> its tokenizer, from `make_vocabularies`.
+        together: whether a step reads lines of ``all`` languages, or of ``one``.
         length: subwords a line has at most, special tokens included; what is behind them is cut.
         budget: subwords a step, at most.
         seed: of the order.
@@ -92,27 +111,27 @@ def sort_lines(
     Raises:
         RequestError: when no line has a subword.
     """
-    vocabulary = tokenizer.get_vocab()
-    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
-    by_length: dict[int, list[list[int]]] = {}
-    for lines in text.values():
-        for ids in encode_lines(lines, tokenizer):
+    by_length: dict[tuple[str, int], list[list[int]]] = {}
+    for language, lines in text.items():
+        vocabulary = tokenizers[language].get_vocab()
+        first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
+        for ids in encode_lines(lines, tokenizers[language]):
             if ids:
                 framed = [first, *ids[: length - 2], last]
-                by_length.setdefault(len(framed), []).append(framed)
+                by_length.setdefault((language if together == "one" else "", len(framed)), []).append(framed)
     if not by_length:
         raise RequestError("no line of the text has a subword")
-    sequences = tuple(np.asarray(by_length[size], np.int64) for size in sorted(by_length))
+    sequences = tuple(np.asarray(by_length[group], np.int64) for group in sorted(by_length))
     plan = []
     for which, rows in enumerate(sequences):
         together = max(1, budget // rows.shape[1])
         plan += [(which, first, min(first + together, len(rows))) for first in range(0, len(rows), together)]
-    return Lines(sequences, np.asarray(plan), seed)
+    return Lines(tuple(language or None for language, _ in sorted(by_length)), sequences, np.asarray(plan), seed)
 
 
 def cut_streams(
     text: Mapping[str, Sequence[str]],
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizers: Mapping[str, PreTrainedTokenizerFast],
     *,
     length: int,
     steps: int,
@@ -123,7 +142,7 @@ def cut_streams(
 
     Args:
         text: language -> lines.
-        tokenizer: from `vocabulary`.
+        tokenizers: language -> its tokenizer, from `make_vocabularies`.
         length: subwords a sequence, special tokens included.
         steps: how many there will be.
         exponent: a language is drawn with its number of sequences to this power.
@@ -132,19 +151,7 @@ def cut_streams(
     Raises:
         RequestError: for a language with too little text for one sequence.
     """
-    inside = length - 2
-    vocabulary = tokenizer.get_vocab()
-    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
-    sequences = []
-    for language, lines in text.items():
-        ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, last)]
-        whole = len(ids) // inside
-        if not whole:
-            raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
-        framed = np.full((whole, length), first, np.int64)
-        framed[:, 1:-1] = np.asarray(ids[: whole * inside]).reshape(whole, inside)
-        framed[:, -1] = last
-        sequences.append(framed)
+    sequences = [cut_stream(language, lines, tokenizers[language], length=length) for language, lines in text.items()]
     weights = np.asarray([len(rows) for rows in sequences], float) ** exponent
     generator = np.random.default_rng(stream_seed(seed, "languages"))
     order = generator.choice(len(sequences), size=steps, p=weights / weights.sum())
@@ -153,6 +160,27 @@ def cut_streams(
         its_steps = np.flatnonzero(order == language)
         turn[its_steps] = np.arange(len(its_steps))
     return Streams(tuple(text), tuple(sequences), order, turn, seed)
+
+
+def cut_stream(
+    language: str, lines: Sequence[str], tokenizer: PreTrainedTokenizerFast, *, length: int
+) -> np.ndarray:
+    """One language's text as ``(sequences, length)`` ids, special tokens included; what is left over is not read.
+
+    Raises:
+        RequestError: for too little text for one sequence.
+    """
+    inside = length - 2
+    vocabulary = tokenizer.get_vocab()
+    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
+    ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, last)]
+    whole = len(ids) // inside
+    if not whole:
+        raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
+    framed = np.full((whole, length), first, np.int64)
+    framed[:, 1:-1] = np.asarray(ids[: whole * inside]).reshape(whole, inside)
+    framed[:, -1] = last
+    return framed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

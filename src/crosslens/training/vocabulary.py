@@ -1,7 +1,9 @@
 """Subword vocabularies trained from text, the same bits every time."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE, WordLevel, WordPiece
@@ -79,6 +81,54 @@ def take_words(lines: Sequence[str], *, size: int, positions: int) -> PreTrained
 
 
 VOCABULARIES = {"bpe": train_bpe, "wordpiece": train_word_piece, "words": take_words}
+
+Anchors = Literal["joint", "default", "none"]
+"""What languages share of their vocabularies (Conneau, Wu et al. 2020, section 4.2): they have one, made of all text;
+each has one of its own, and identical strings are one subword; each has one, and they share no subword."""
+
+FOREIGN = "\x1f"
+"""Stands before the subwords of other languages, which no text of this one is cut into; it is white space in itself."""
+
+
+def make_vocabularies(
+    text: Mapping[str, Sequence[str]], *, kind: str, size: int, positions: int, anchors: Anchors
+) -> dict[str, PreTrainedTokenizerFast]:
+    """A tokenizer for each language, whose ids are those of one table of embeddings.
+
+    Args:
+        text: language -> lines.
+        kind: one of `VOCABULARIES`.
+        size: pieces of a vocabulary, special tokens included; the table has as many as they have together.
+        positions: longest sequence the encoder takes.
+        anchors: what they share; with ``joint`` all languages have the same tokenizer.
+    """
+    train = VOCABULARIES[kind]
+    if anchors == "joint":
+        joint = train([line for lines in text.values() for line in lines], size=size, positions=positions)
+        return dict.fromkeys(text, joint)
+    own = {language: train(lines, size=size, positions=positions) for language, lines in text.items()}
+    table: dict[tuple[str, str], int] = {}
+    ids: dict[str, dict[str, int]] = {}
+    for language, tokenizer in own.items():
+        its = ids[language] = {}
+        for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
+            shared = anchors == "default" or piece in SPECIALS.values()
+            its[piece] = table.setdefault(("" if shared else language, piece), len(table))
+    united = {}
+    for language, tokenizer in own.items():
+        mine = set(ids[language].values())
+        others = {f"{FOREIGN}{where}{FOREIGN}{p}": id for (where, p), id in table.items() if id not in mine}
+        united[language] = _renumbered(tokenizer, ids[language] | others, positions)
+    return united
+
+
+def _renumbered(
+    tokenizer: PreTrainedTokenizerFast, vocabulary: Mapping[str, int], positions: int
+) -> PreTrainedTokenizerFast:
+    """The same segmentation with other ids, and perhaps more pieces."""
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    state["model"]["vocab"] = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
+    return _finished(Tokenizer.from_str(json.dumps(state)), positions)
 
 
 def _finished(tokenizer: Tokenizer, positions: int) -> PreTrainedTokenizerFast:

@@ -1,0 +1,80 @@
+"""Bilingual dictionaries: word pairs, a line each, as MUSE and PanLex give them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.errors import DataError
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Word pairs with their weights.
+
+    Attributes:
+        pairs: ``(source, target, weight)`` in the order of the file; a source may come several times.
+        name: what the user calls it.
+    """
+
+    pairs: tuple[tuple[str, str, float], ...]
+    name: str
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairs)
+
+    @cached_property
+    def translations(self) -> dict[str, list[tuple[str, float]]]:
+        """Source word -> its translations with their weights."""
+        found: dict[str, list[tuple[str, float]]] = {}
+        for source, target, weight in self.pairs:
+            found.setdefault(source, []).append((target, weight))
+        return found
+
+    def reversed(self) -> "Dictionary":
+        """The same pairs the other way round."""
+        return Dictionary(tuple((target, source, weight) for source, target, weight in self.pairs), self.name)
+
+
+def read(path: str | Path, *, name: str | None = None) -> Dictionary:
+    """Read a dictionary: ``source target`` with a space or a tab between them (MUSE), or ``source``, ``target`` and a
+    weight with tabs between them (PanLex's translation quality).
+
+    Raises:
+        DataError: with file and line: for a line that is none of these, a weight that is no number above 0, or a file
+            without a pair.
+    """
+    file = str(path)
+    pairs = []
+    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+        line = normal(line).strip()
+        if line:
+            pairs.append(_pair(line, file, number))
+    if not pairs:
+        raise DataError("has no word pair", file=file)
+    return Dictionary(tuple(pairs), name or file)
+
+
+def of_words(pairs: Iterable[tuple[str, str]], *, name: str) -> Dictionary:
+    """A dictionary of pairs that weigh alike."""
+    return Dictionary(tuple((source, target, 1.0) for source, target in pairs), name)
+
+
+def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
+    columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
+    if len(columns) not in (2, 3) or (len(columns) == 3 and "\t" not in line) or not all(columns):
+        raise DataError(
+            f"a word pair has two columns, and here are {len(columns)}", file=file, line=number,
+            hint="words of several parts, and weights, need tabs between the columns",
+        )  # fmt: skip
+    if len(columns) == 2:
+        return columns[0], columns[1], 1.0
+    try:
+        weight = float(columns[2])
+    except ValueError:
+        weight = 0.0
+    if not 0 < weight < float("inf"):
+        raise DataError(f"{columns[2]!r} is no weight above 0", file=file, line=number)
+    return columns[0], columns[1], weight
