@@ -1,5 +1,6 @@
 """Raw text: a line is a sentence or a paragraph."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,23 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     if not items:
         raise DataError("has no text", file=file)
     return Corpus(items, name or file, language)
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’\u00b7-][^\W_]+)*|[^\w\s]|_")
+"""Letters and digits, joined by what joins parts of a word; any other sign by itself."""
+
+
+def cut_words(corpus: Corpus) -> Corpus:
+    """Running text cut into words at spaces and punctuation; sentences of words are what they are.
+
+    Scripts that write no spaces are not cut any further: give their text with spaces between the words.
+    """
+    if all(isinstance(item, Sentence) for item in corpus):
+        return corpus
+    items = tuple(
+        Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts
+    )
+    return replace(corpus, items=items)
 
 
 def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:

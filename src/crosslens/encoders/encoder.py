@@ -24,10 +24,10 @@ class Change:
     """What was done to an encoder after loading.
 
     Attributes:
-        kind: ``random_init``, ``freeze`` or ``features``.
+        kind: ``random_init``, ``freeze``, ``features``, or ``pretrain`` for another way of pretraining.
         layers: as `format_layers` writes them.
         components: ``all``, ``attention``, ``ffn``, ``norms`` or ``embeddings``.
-        init: how the layers were drawn, or what reads the features; None for a freeze.
+        init: how the layers were drawn, what reads the features, or which factor; None for a freeze.
         seed: of the drawing; None for a freeze.
         tensors: names of the parameters changed.
     """
@@ -199,6 +199,9 @@ def describe_changes(changes: Iterable[Change]) -> str:
     """Changes as tables head their columns: ``reference`` where no layer is drawn anew, then what is unusual."""
     drawn, rest = [], []
     for change in changes:
+        if change.kind == "pretrain":
+            drawn.append(str(change.init))
+            continue
         if change.kind != "random_init":
             rest.append(f"frozen {change.layers}" if change.kind == "freeze" else "features")
             continue

@@ -105,8 +105,8 @@ class RoutedBertModel(BertModel):
         embeddings = self.embeddings
         return (embeddings.part if isinstance(embeddings, Routed) else embeddings).word_embeddings  # pyright: ignore
 
-    def forward(self, *args: Any, language: str | None = None, **kwargs: Any) -> Any:
-        """As a BERT, in a language.
+    def speak(self, language: str | None) -> None:
+        """Read this language from here on.
 
         Raises:
             EncoderError: for a language that has no parts, or none.
@@ -116,6 +116,10 @@ class RoutedBertModel(BertModel):
             what = f"no parts of its own for {language!r}" if language else "parts of its own for each language"
             raise EncoderError(f"the encoder has {what}", hint=f"it reads {there}; name the corpus's as fr=FILE")
         self._switch.language = language
+
+    def forward(self, *args: Any, language: str | None = None, **kwargs: Any) -> Any:
+        """As a BERT, in a language; see `speak`."""
+        self.speak(language)
         return super().forward(*args, **kwargs)
 
 

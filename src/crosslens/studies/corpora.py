@@ -1,6 +1,6 @@
 """The corpora that a study names, read once each."""
 
-from crosslens.catalogue import LAB, load_corpus, match_corpora
+from crosslens.catalogue import LAB, load_corpus, load_text, match_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
 from crosslens.errors import RequestError, suggest
@@ -71,7 +71,8 @@ class Corpora:
     """
 
     def __init__(self, data: str | None = None) -> None:
-        self._data = data
+        self.data = data
+        self._texts: dict[str, Corpus] = {}
         self._corpora: dict[tuple[str, str], Corpus] = {}
         self._parallel: dict[str, Parallel] = {}
 
@@ -79,16 +80,22 @@ class Corpora:
         """A corpus; see `crosslens.catalogue.load_corpus`."""
         key = (name, split)
         if key not in self._corpora:
-            self._corpora[key] = load_corpus(name, split=split, data=self._data)
+            self._corpora[key] = load_corpus(name, split=split, data=self.data)
         return self._corpora[key]
+
+    def text(self, name: str, *, language: str) -> Corpus:
+        """Raw text; see `crosslens.catalogue.load_text`."""
+        if name not in self._texts:
+            self._texts[name] = load_text(name, language=language, data=self.data)
+        return self._texts[name]
 
     def parallel(self, name: str) -> Parallel:
         """Parallel corpora in all their languages."""
         if name not in self._parallel:
-            self._parallel[name] = load_parallel(name, data=self._data)
+            self._parallel[name] = load_parallel(name, data=self.data)
         return self._parallel[name]
 
     def matching(self, patterns: tuple[str, ...]) -> list[str]:
         """The names that patterns stand for, each once."""
-        found = [name for pattern in patterns for name in match_corpora(pattern, data=self._data)]
+        found = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
         return list(dict.fromkeys(found))

@@ -2,23 +2,25 @@
 
 import json
 import shlex
+import shutil
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from crosslens import __version__
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import Results
+from crosslens.data.records import Record, Results
 from crosslens.encoders.ablation import freeze, random_init
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.similarity.compare import compare
 from crosslens.studies.corpora import Corpora
-from crosslens.studies.run import Comparison, Named, Run
+from crosslens.studies.run import Comparison, Named, Pretrained, Run
 from crosslens.studies.store import Store
 from crosslens.studies.summary import Counts, add_counts, counted, pack
 from crosslens.tasks import find_task
@@ -26,6 +28,7 @@ from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import Progress, finetune
 from crosslens.training.model import TaskModel
+from crosslens.training.pretrain import pretrain
 from crosslens.training.processes import threads
 from crosslens.training.provenance import describe_run
 
@@ -121,6 +124,9 @@ def lost(run: Run, around: Surroundings, reason: str) -> Outcome:
 
 def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable[[], bool]) -> None:
     note(f"run {run.id}: {run.label}")
+    if run.pretrained is not None:
+        _pretrain(run, run.pretrained, store, around, note, log, stop)
+        return
     there = store.path(run.id)
     model = None
     if (there / "model").is_dir():
@@ -164,6 +170,50 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
             save_model(model, folder / "model")
 
 
+def _pretrain(
+    run: Run, its: Pretrained, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable
+) -> None:
+    """Pretrain an encoder, and publish it with the perplexity of each of its languages."""
+
+    def after_step(step: int, steps: int, loss: float, subwords: int) -> None:
+        if step % SAVE_EVERY == 0:
+            note(f"step {step} of {steps}: loss {loss:.4f}")
+        if stop():
+            raise KeyboardInterrupt
+
+    def validated(step: int, perplexity: Mapping[str, float]) -> None:
+        note(f"step {step}: perplexity " + ", ".join(f"{name} {value:.2f}" for name, value in perplexity.items()))
+
+    made = store.folder / "tmp" / f"{run.id}.encoder"
+    shutil.rmtree(made, ignore_errors=True)  # of a process that died between making and publishing it
+    started = time.perf_counter()
+    facts = pretrain(
+        its.settings, made, base=its.base, data=around.data, save_every=SAVE_EVERY, device=around.device,
+        progress=after_step, validated=validated,
+    )  # fmt: skip
+    note(f"pretrained {facts['steps']} steps in {time.perf_counter() - started:.0f} s, last loss {facts['loss']:.4f}")
+    encoder = load_encoder(made, device="cpu")
+    tags = {"condition": run.condition.label, "encoder_digest": encoder.digest, "crosslens": __version__}
+    records = [
+        Record(
+            run=run.id, encoder=run.called, target=language, measure="perplexity", metric="perplexity",
+            value=facts[f"perplexity {language}"], seed=its.settings.seed,
+            tags={**tags, "corpus": name, "digest": its.texts[language]},
+        )
+        for language, name in its.settings.corpora.items()
+        if f"perplexity {language}" in facts
+    ]  # fmt: skip
+    described = {"run": run.id, "label": run.label, "identity": run.identity, "encoder_digest": encoder.digest,
+                 "facts": facts}  # fmt: skip
+    if around.command:
+        described["repeat"] = f"{around.command} --only {shlex.quote(run.id)}"
+    with store.publishing(run.id) as folder:
+        shutil.move(made, folder / "encoder")
+        Results.of(records).write(folder / "records.parquet")
+        (folder / "run.json").write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        (folder / "log.txt").write_text("\n".join(log) + "\n", "utf-8")
+
+
 def _train(
     run: Run, encoder: Encoder, store: Store, around: Surroundings, note: Callable, stop: Callable[[], bool]
 ) -> TaskModel:
@@ -196,6 +246,9 @@ def _train(
 def changed(encoder: Encoder, run: Run) -> Encoder:
     """The run's encoder before training: layers drawn anew, layers frozen, or a network on its features."""
     condition = run.condition
+    if condition.factor:
+        done = Change("pretrain", "", init=condition.factor)
+        encoder = replace(encoder, changes=(*encoder.changes, done))
     if condition.layers:
         encoder = random_init(
             encoder, condition.layers, seed=run.seed, components=condition.components, init=condition.init

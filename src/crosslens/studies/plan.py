@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from crosslens.catalogue import cache_folder, name_split
@@ -17,11 +17,14 @@ from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
-from crosslens.studies.run import Comparison, Named, Run, Training
+from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
+from crosslens.studies.run import Comparison, Named, Pretrained, Run, Training
 from crosslens.studies.store import Store
-from crosslens.studies.study import Condition, Grid, Source, Study
+from crosslens.studies.study import PRETRAIN, Condition, Grid, Source, Study, scale
 from crosslens.tasks import find_task
+from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory
+from crosslens.training.pretraining import replaced
 from crosslens.training.recipe import Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -36,7 +39,7 @@ class Plan:
         study: the study.
         runs: all that are known now, in the study's order, each once.
         left: those that are still to be done, with what is missing of each.
-        waiting: runs that wait for a search for their recipe to end.
+        waiting: runs that wait for a search for their recipe to end, or for their encoder to be pretrained.
         notes: what the reader should know, such as layers that were scaled, or recipes that were chosen.
     """
 
@@ -102,10 +105,17 @@ class _Planner:
             for name in chosen or ():
                 if name not in known:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
-        self.encoder = _find_encoder(study.encoder, cache, told)
-        self.digest, self.depth = _facts_of(self.encoder)
         self.waiting = 0
         self.notes: list[str] = []
+        self.settings, self.home = (None, ".")
+        if study.pretrains:
+            self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
+            self.depth = self.settings.shape.layers
+            self.usual: Base | None = None
+        else:
+            encoder = _find_encoder(study.encoder, cache, told)
+            digest, self.depth = _facts_of(encoder)
+            self.usual = Base(encoder, digest)
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 
     def _scaled(self, condition: Condition) -> Condition:
@@ -131,15 +141,21 @@ class _Planner:
             if name in (study.sources or its)
         ]
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
+        pretrained = [] if self.settings is None else list(self._pretrained())
+        yield from (run for run, _ in pretrained)
         if similarity is not None:
             for state in similarity.of:
                 if state in STATES:
                     condition = STATES[state].scaled(written_for=None, depth=self.depth)
-                    yield self._run(condition, 1, None, comparison=self._comparison(languages))
+                    yield from self._looked_at(condition, languages, pretrained)
         after = similarity is not None and "fine-tuned" in similarity.of
-        for task, name, source in sources:
-            tests = tuple(self._named(test) for test in self.corpora.matching(source.tests))
-            comparison = self._comparison([self._train(source).language]) if after else None
+        for beside, (task, name, source) in itertools.product(study.bilingual or [None], sources):
+            tests = tuple(
+                self._named(test)
+                for test in self.corpora.matching(source.tests)
+                if beside is None or self.corpora.corpus(test).language in (beside, self._train(source).language)
+            )
+            comparison = self._comparison([self._train(source).language], beside) if after else None
             for condition in self.conditions:
                 training = self._training(task, name, source, condition)
                 if study.grid is not None:
@@ -152,7 +168,7 @@ class _Planner:
                         continue
                 for selected in self._selected(training, source):
                     for seed in study.seeds:
-                        yield self._run(condition, seed, selected, tests, comparison)
+                        yield from self._run(condition, seed, selected, tests, comparison, beside)
 
     def _run(
         self,
@@ -161,8 +177,69 @@ class _Planner:
         training: Training | None,
         tests: tuple[Named, ...] = (),
         comparison: Comparison | None = None,
-    ) -> Run:
-        return Run(self.encoder, self.study.encoder, self.digest, condition, seed, training, tests, comparison)
+        beside: str | None = None,
+    ) -> Iterator[Run]:
+        """One run; none while its encoder is not pretrained."""
+        base = self.usual or self._made(self._pretraining(condition, seed, beside))
+        if base is None:
+            self.waiting += 1
+            return
+        yield Run(
+            base.encoder, self.study.encoder, base.digest, condition, seed, training, tests, comparison, beside=beside
+        )
+
+    def _looked_at(
+        self, condition: Condition, languages: list[str | None], pretrained: list[tuple[Run, str | None]]
+    ) -> Iterator[Run]:
+        """The runs that compare representations of encoders that are not fine-tuned."""
+        if self.usual is not None:
+            yield from self._run(condition, 1, None, comparison=self._comparison(languages))
+        for run, beside in pretrained:
+            both = condition.model_copy(update={"factor": run.condition.factor})
+            yield from self._run(both, run.seed, None, (), self._comparison(languages, beside), beside)
+
+    def _pretrained(self) -> Iterator[tuple[Run, str | None]]:
+        """The runs that pretrain, with the other language where an encoder has two."""
+        factors = list(dict.fromkeys(condition.at_pretraining for condition in self.conditions))
+        known = set()
+        for beside, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
+            run = self._pretraining(factor, seed, beside)
+            if run.id not in known:
+                known.add(run.id)
+                yield run, beside
+
+    def _pretraining(self, condition: Condition, seed: int, beside: str | None) -> Run:
+        """The run that pretrains the encoder of a condition."""
+        key = (condition.factor, seed if self.study.pretrained == "each" else None, beside)
+        if key not in self._pretrainings:
+            assert self.settings is not None
+            settings = self.settings
+            if beside is not None:
+                settings = settings.between(next(iter(settings.corpora)), beside)
+            if condition.factor is not None:
+                changes = dict(find_factor(condition.factor, self.study.factors))
+                if "separate" in changes:
+                    changes["separate"] = scale(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
+                settings = replaced(settings, changes)
+            if self.study.pretrained == "each":
+                settings = replaced(settings, {"seed": seed})
+            texts = digests_of(settings, self.home, self.corpora)
+            pretrained = Pretrained(settings, self.home, texts)
+            self._pretrainings[key] = Run(
+                "", self.study.encoder, "", condition.at_pretraining, settings.seed, None, pretrained=pretrained
+            )
+        return self._pretrainings[key]
+
+    @cached_property
+    def _pretrainings(self) -> dict[tuple[str | None, int | None, str | None], Run]:
+        return {}
+
+    def _made(self, run: Run) -> "Base | None":
+        """The encoder that a run pretrained; None while it is not done."""
+        folder = self.store.path(run.id)
+        if not folder.is_dir():
+            return None
+        return Base(str((folder / "encoder").resolve()), self.store.describe(run.id)["encoder_digest"])
 
     def _train(self, source: Source):
         return self.corpora.corpus(source.train, split="train")
@@ -212,7 +289,7 @@ class _Planner:
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
             tried = replace(training, recipe=recipe)
-            runs.append(self._run(condition, grid.seed, tried))
+            runs += self._run(condition, grid.seed, tried)
         return runs
 
     def _chosen(self, tried: list[Run]) -> Training | None:
@@ -229,7 +306,7 @@ class _Planner:
         self.notes.append(f"{best.label}: {chosen} has the best dev score, {max(scores):.2f} (of {len(tried)} tried)")
         return best.training
 
-    def _comparison(self, sources: list[str | None]) -> Comparison:
+    def _comparison(self, sources: list[str | None], beside: str | None = None) -> Comparison:
         asked, name = self.study.similarity, self.data.parallel
         assert asked is not None
         if name is None:
@@ -238,12 +315,28 @@ class _Planner:
             find_measure(measure)
         parallel = side(self.corpora, name, asked.sentences)
         wanted = [f"{source}-*" for source in sources if source in parallel.languages]
-        pairs = tuple(expand_pairs(wanted, parallel.languages))
+        pairs = tuple(
+            pair for pair in expand_pairs(wanted, parallel.languages)
+            if beside is None or beside in split_pair(pair, parallel.languages)
+        )  # fmt: skip
         if not pairs:
             raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
         both = {language for pair in pairs for language in split_pair(pair, parallel.languages)}
         digests = {language: parallel[language].digest for language in sorted(both)}
         return Comparison(name, pairs, tuple(asked.measures or USUAL_MEASURES), digests, asked.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An encoder that runs begin with.
+
+    Attributes:
+        encoder: where it is loaded from.
+        digest: of its weights and vocabulary.
+    """
+
+    encoder: str
+    digest: str
 
 
 def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from crosslens.identity import digest
 from crosslens.studies.study import Condition
 from crosslens.training.finetune import FROZEN_SEMANTICS, SEMANTICS
+from crosslens.training.pretrain import SEMANTICS as PRETRAIN_SEMANTICS
+from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe
 
 LATER = {"tags": "off", "tag_size": 100, "words": "all"}
@@ -72,6 +74,21 @@ class Comparison:
     sentences: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """An encoder that a run makes from text.
+
+    Attributes:
+        settings: how.
+        base: where its relative paths start.
+        texts: language -> digest of its text.
+    """
+
+    settings: Pretraining
+    base: str
+    texts: dict[str, str]
+
+
 @dataclass(frozen=True)
 class Run:
     """One trained model, or an untrained one, and what is asked of it.
@@ -87,6 +104,8 @@ class Run:
         training: None: it is only looked at.
         tests: corpora that it is evaluated on.
         comparison: asked of it; None: none.
+        pretrained: what it pretrains, and then nothing else; None: nothing.
+        beside: the other language of a bilingual encoder; None: it is none.
     """
 
     encoder: str
@@ -97,10 +116,15 @@ class Run:
     training: Training | None
     tests: tuple[Named, ...] = ()
     comparison: Comparison | None = field(default=None)
+    pretrained: Pretrained | None = None
+    beside: str | None = None
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """All that determines the weights, as plain values; the semantics' version is raised when they change."""
+        if self.pretrained is not None:
+            settings = self.pretrained.settings.model_dump(mode="json", exclude={"corpora"})
+            return {"pretraining": settings, "texts": self.pretrained.texts, "semantics": PRETRAIN_SEMANTICS}
         its: dict[str, Any] = {
             "encoder": self.encoder_digest, "seed": self.seed,
             "condition": self.condition.model_dump(mode="json", exclude={"recipe"}),
@@ -137,6 +161,10 @@ class Run:
     @property
     def label(self) -> str:
         """What a person calls it: ``pos en 1-2 seed 3``, ``pos en 1-2 last seed 3``."""
+        if self.pretrained is not None:
+            languages = "-".join(self.pretrained.settings.corpora)
+            return f"pretrain {languages} {self.condition.label} seed {self.pretrained.settings.seed}"
         what = f"{self.training.task} {self.training.source}" if self.training else "similarity"
+        what += f" with {self.beside}" if self.beside else ""
         rule = f" {self.training.selection}" if self.training and self.training.selection else ""
         return f"{what} {self.condition.label}{rule} seed {self.seed}"

@@ -21,7 +21,7 @@ class Status:
         done: of them.
         running: now, by any process on this machine.
         failed: in their last attempt.
-        waiting: for a search for their recipe.
+        waiting: for a search for their recipe, or for their encoder.
         per_hour: runs that ended in the last hour, as a rate; 0 where none did.
     """
 
@@ -39,7 +39,7 @@ class Status:
         words = [f"{self.study}: {self.done} of {self.runs} runs done"]
         words += [f"{self.running} running"] if self.running else []
         words += [f"{self.failed} failed"] if self.failed else []
-        words += [f"{self.waiting} wait for the grid"] if self.waiting else []
+        words += [f"{self.waiting} wait for others"] if self.waiting else []
         if left and self.per_hour:
             words.append(f"{self.per_hour:.0f} an hour, {duration(3600 * left / self.per_hour)} left")
         return ", ".join(words)

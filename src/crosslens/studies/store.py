@@ -177,7 +177,7 @@ def unanswered(run: "Run", records: Results) -> "Run | None":
         tags = json.loads(row["tags"])
         if row["measure"] is None:
             scored.add((tags["corpus"], tags["digest"]))
-        else:
+        elif row["metric"] == "similarity":
             sides = (tags["source_digest"], tags["digest"])
             compared.add((tags["corpus"], row["source"], row["target"], row["measure"], *sides))
     tests = tuple(test for test in run.tests if (test.name, test.digest) not in scored)

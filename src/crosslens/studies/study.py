@@ -13,6 +13,7 @@ from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.settings import read_settings
 from crosslens.tasks import TASKS
+from crosslens.training.factors import find_factor
 from crosslens.training.recipe import USUAL, find_recipe
 
 
@@ -40,6 +41,7 @@ class Condition(_Strict):
         freeze: layers that training leaves alone; None: none.
         use: ``fine-tune`` it; or its ``features``, which a fresh network reads (`crosslens.encoders.features`).
         recipe: a named recipe for this condition; None: the study's.
+        factor: what is another way in pretraining, a name from `FACTORS` or the study's own; None: nothing.
     """
 
     layers: Layers | None = None
@@ -48,6 +50,7 @@ class Condition(_Strict):
     freeze: Layers | None = None
     use: Literal["fine-tune", "features"] = "fine-tune"
     recipe: str | None = None
+    factor: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -59,10 +62,16 @@ class Condition(_Strict):
     @property
     def label(self) -> str:
         """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``reference features``."""
-        drawn = [Change("random_init", self.layers, self.components, self.init)] if self.layers else []
+        drawn = [Change("pretrain", "", init=self.factor)] if self.factor else []
+        drawn += [Change("random_init", self.layers, self.components, self.init)] if self.layers else []
         frozen = [Change("freeze", self.freeze)] if self.freeze else []
         features = [Change("features", "all")] if self.use == "features" else []
         return describe_changes([*drawn, *frozen, *features])
+
+    @property
+    def at_pretraining(self) -> "Condition":
+        """What of it is done in pretraining."""
+        return Condition(factor=self.factor)
 
     @property
     def frozen(self) -> bool:
@@ -77,14 +86,14 @@ class Condition(_Strict):
             depth: the encoder's.
         """
         changed = {
-            name: _scale(layers, written_for or depth, depth)
+            name: scale(layers, written_for or depth, depth)
             for name in ("layers", "freeze")
             if (layers := getattr(self, name)) is not None
         }
         return self.model_copy(update=changed)
 
 
-def _scale(layers: str, written_for: int, depth: int) -> str:
+def scale(layers: str, written_for: int, depth: int) -> str:
     """Every layer that a named one overlaps when both stacks are drawn equally tall."""
     kept: set[int] = set()
     for layer in parse_layers(layers, written_for):
@@ -180,6 +189,9 @@ class Selection(_Strict):
         return f"oracle {self.oracle}" if self.oracle else self.rule
 
 
+PRETRAIN = "pretrain:"
+"""Before the settings by which a study pretrains its own encoders."""
+
 State = Literal["pretrained", "untrained", "fine-tuned"]
 
 
@@ -203,7 +215,13 @@ class Study(_Strict):
     Attributes:
         name: in small letters, digits and hyphens.
         about: what it shows, in a sentence.
-        encoder: a hub name, a folder, or ``lab:PRESET`` for an encoder pretrained on that laboratory.
+        encoder: a hub name, a folder, or ``lab:PRESET`` for an encoder pretrained on that laboratory. Or
+            ``pretrain:SETTINGS``: encoders are pretrained as runs of the study, by a file of settings, settings that
+            are shipped, or ``lab:PRESET``.
+        bilingual: languages that each have an encoder of their own, pretrained on the first language of the settings
+            and that one alone; None: one encoder for all.
+        pretrained: whether ``each`` seed has an encoder of its own, or they share the ``one`` of the settings' seed.
+        factors: name -> dotted setting of the pretraining -> its value, beside those that every study knows.
         data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
             of it: ``muller2021:en``.
         tasks: names of tasks; None: all that the data has.
@@ -222,6 +240,9 @@ class Study(_Strict):
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     about: str = ""
     encoder: str
+    bilingual: tuple[str, ...] | None = None
+    pretrained: Literal["each", "one"] = "each"
+    factors: dict[str, dict[str, Any]] = {}
     data: Data | str
     tasks: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
@@ -234,6 +255,11 @@ class Study(_Strict):
     grid: Grid | None = None
     similarity: Similarity | None = None
     keep: tuple[Literal["models"], ...] = ()
+
+    @property
+    def pretrains(self) -> bool:
+        """Whether its encoders are pretrained by its own runs."""
+        return self.encoder.startswith(PRETRAIN)
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -256,12 +282,22 @@ class Study(_Strict):
                     find_recipe(self.recipe, task, self.set)
                 except RequestError as error:
                     wrong.append(str(error))
-        for what in ("tasks", "sources", "conditions", "seeds", "select"):
+        for what in ("tasks", "sources", "conditions", "seeds", "select", "bilingual"):
             values = getattr(self, what)
             if values is not None and not values:
                 wrong.append(f"{what} is empty")
             if values is not None and len(set(values)) < len(values):
                 wrong.append(f"something comes twice in {what}")
+        for condition in self.conditions:
+            try:
+                if condition.factor is not None:
+                    find_factor(condition.factor, self.factors)
+                    if not self.pretrains:
+                        wrong.append(f"the factor {condition.factor!r} is one of pretraining; encoder: pretrain:SETTINGS")
+            except RequestError as error:
+                wrong.append(str(error))
+        if self.bilingual is not None and not self.pretrains:
+            wrong.append("bilingual encoders are pretrained; encoder: pretrain:SETTINGS")
         if self.depth is not None:
             for condition in self.conditions:
                 try:
@@ -301,6 +337,11 @@ def library() -> dict[str, Path]:
 def data_sets() -> dict[str, Path]:
     """The sets of corpora that are shipped, by name."""
     return _shipped("data")
+
+
+def pretrainings() -> dict[str, Path]:
+    """The settings of pretrainings that are shipped, by name."""
+    return _shipped("pretraining")
 
 
 def _shipped(folder: str) -> dict[str, Path]:

@@ -78,7 +78,7 @@ def pretrain(
     folder = Path(folder)
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     corpora = {
-        language: load_text(_place(name, base), language=language, data=data)
+        language: load_text(find_text(name, base), language=language, data=data)
         for language, name in settings.corpora.items()
     }
     text = {language: [item.text for item in corpus] for language, corpus in corpora.items()}
@@ -228,8 +228,8 @@ def word_tables(model: nn.Module) -> list[nn.Parameter]:
     return [p for name, p in model.named_parameters() if name.endswith("word_embeddings.weight")]
 
 
-def _place(name: str, base: str | Path) -> str:
-    """A file relative to the settings', where there is one; any other name is itself."""
+def find_text(name: str, base: str | Path) -> str:
+    """The place of a text or a dictionary: a file relative to the settings'; ``raw/…``, ``lab/…`` and ``muse/…`` are names."""
     path = Path(base) / name
     return str(path) if path.exists() or not name.startswith(("raw/", "lab/", "muse/")) else name
 
@@ -254,8 +254,8 @@ def _with_extra_anchors(
         return text, {}
     found: dict[str, dict[str, list[tuple[str, float]]]] = {}
     digests = {}
-    for pair, name in extra.dictionaries.items():
-        dictionary = load_dictionary(_place(name, base), data=data)
+    for pair, name in settings.dictionaries.items():
+        dictionary = load_dictionary(find_text(name, base), data=data)
         digests[pair] = digest([list(row) for row in dictionary.pairs])
         for language, its in zip(pair.split("-"), (dictionary, dictionary.reversed()), strict=True):
             mine = found.setdefault(language, {})

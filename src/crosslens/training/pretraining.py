@@ -1,17 +1,21 @@
 """The settings of a pretraining: what a settings file holds, and each factor of Conneau, Wu et al. (2020) is one."""
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from crosslens.encoders.layers import parse_layers
-from crosslens.errors import EncoderError, suggest
-from crosslens.training.vocabulary import Anchors
+from crosslens.errors import EncoderError, RequestError, suggest
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+Anchors = Literal["joint", "default", "none"]
+"""What languages share of their vocabularies (Conneau, Wu et al. 2020, section 4.2): they have one, made of all text;
+each has one of its own, and identical strings are one subword; each has one, and they share no subword."""
 
 
 class _Strict(BaseModel):
@@ -37,12 +41,10 @@ class ExtraAnchors(_Strict):
     """Words that are replaced by translations before the text is read (section 4.2).
 
     Attributes:
-        dictionaries: names or files, ``{en-fr: muse/en-fr}``; each serves both directions.
         probability: that a word of a dictionary is replaced.
         most: largest share of a batch's words that is.
     """
 
-    dictionaries: Annotated[dict[str, str], Field(min_length=1)]
     probability: Annotated[float, Field(gt=0, le=1)] = 0.3
     most: Annotated[float, Field(gt=0, le=1)] = 0.15
 
@@ -128,7 +130,8 @@ class Pretraining(_Strict):
         corpora: language -> text file, relative to the settings file; or ``raw/en``, ``lab/src``.
         separate: layers of which each language has its own, ``0-3``; 0 is the embeddings, and then the vocabulary and
             the output are a language's own too. None: all are shared.
-        extra_anchors: words replaced by translations; None: none are.
+        dictionaries: names or files, ``{en-fr: muse/en-fr}``; each serves both directions.
+        extra_anchors: how words are replaced by translations from the dictionaries; None: none are.
         validation: text held out; None: none.
         exponent: of language sampling; 1 is by size, 0 all alike.
         vocabulary: which subwords.
@@ -153,6 +156,7 @@ class Pretraining(_Strict):
 
     corpora: Annotated[dict[str, str], Field(min_length=1)]
     separate: str | None = None
+    dictionaries: dict[str, str] = {}
     extra_anchors: ExtraAnchors | None = None
     validation: Validation | None = None
     exponent: Annotated[float, Field(ge=0, le=1)] = 0.7
@@ -179,6 +183,19 @@ class Pretraining(_Strict):
         """The layers of which each language has its own."""
         return parse_layers(self.separate, self.shape.layers) if self.separate else ()
 
+    def between(self, *languages: str) -> "Pretraining":
+        """The same of these languages alone.
+
+        Raises:
+            RequestError: for a language that there is no text of.
+        """
+        for language in languages:
+            if language not in self.corpora:
+                raise RequestError(f"there is no text of {language!r}", hint=suggest(language, self.corpora))
+        kept = {pair: name for pair, name in self.dictionaries.items() if set(pair.split("-")) <= set(languages)}
+        corpora = {language: self.corpora[language] for language in languages}
+        return replaced(self, {"corpora": corpora, "dictionaries": kept})
+
     @model_validator(mode="after")
     def _fits(self) -> "Pretraining":
         try:
@@ -195,7 +212,30 @@ class Pretraining(_Strict):
         chosen = self.validation.select if self.validation else None
         if chosen not in (None, "mean", *self.corpora):
             raise ValueError(f"validation.select: there is no language {chosen!r} ({suggest(str(chosen), self.corpora)})")
-        for pair in self.extra_anchors.dictionaries if self.extra_anchors else ():
+        for pair in self.dictionaries:
             if len(sides := pair.split("-")) != 2 or not set(sides) <= set(self.corpora):
-                raise ValueError(f"extra_anchors.dictionaries: {pair!r} is no pair of the languages, such as en-fr")
+                raise ValueError(f"dictionaries: {pair!r} is no pair of the languages, such as en-fr")
+        if self.extra_anchors and not self.dictionaries:
+            raise ValueError("extra_anchors are words of dictionaries, and there is none")
         return self
+
+
+def replaced(settings: Pretraining, changes: Mapping[str, Any]) -> Pretraining:
+    """Settings with some of them replaced, by dotted names, and validated anew.
+
+    Raises:
+        RequestError: when they do not fit.
+    """
+    whole = settings.model_dump(mode="json")
+    for name, value in changes.items():
+        *parents, last = name.split(".")
+        place = whole
+        for parent in parents:
+            place[parent] = dict(place.get(parent) or {})
+            place = place[parent]
+        place[last] = value
+    try:
+        return Pretraining.model_validate(whole)
+    except ValidationError as error:
+        reasons = (f"{'.'.join(map(str, its['loc']))}: {its['msg']}".removeprefix(": ") for its in error.errors())
+        raise RequestError(f"a pretraining of these settings cannot be: {'; '.join(reasons)}") from None

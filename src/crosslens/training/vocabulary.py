@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE, WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
+
+from crosslens.training.pretraining import Anchors
 
 SPECIALS = {
     "pad_token": "[PAD]",
@@ -81,10 +82,6 @@ def take_words(lines: Sequence[str], *, size: int, positions: int) -> PreTrained
 
 
 VOCABULARIES = {"bpe": train_bpe, "wordpiece": train_word_piece, "words": take_words}
-
-Anchors = Literal["joint", "default", "none"]
-"""What languages share of their vocabularies (Conneau, Wu et al. 2020, section 4.2): they have one, made of all text;
-each has one of its own, and identical strings are one subword; each has one, and they share no subword."""
 
 FOREIGN = "\x1f"
 """Stands before the subwords of other languages, which no text of this one is cut into; it is white space in itself."""

@@ -1,0 +1,1 @@
+"""Encoders that never met, brought into one space by a rotation (Conneau, Wu et al. 2020, section 5)."""

@@ -1,0 +1,224 @@
+"""A vector a word: from the embedding table, averaged over all places where the word stands, or from a file."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+
+from crosslens.data.batching import evaluation_batches
+from crosslens.data.corpus import Corpus
+from crosslens.data.lines import normal
+from crosslens.data.subwords import split_words
+from crosslens.data.text import cut_words
+from crosslens.encoders.batch import make_batch, reading_budget
+from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.reading import cut_subwords, read_windows
+from crosslens.errors import DataError, RequestError
+
+FASTTEXT = 200_000
+"""Rows read of a file of static vectors: the commonest words, as in MUSE."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Vectors of words, perhaps at several layers.
+
+    Attributes:
+        words: each once.
+        vectors: ``(layers, words, width)`` float32.
+        layers: the number of each layer; 0 is the embeddings, None what has no layers.
+        name: of what made them.
+        language: of the words.
+        counts: ``(words,)``: how often each was read; 1 in a table.
+    """
+
+    words: tuple[str, ...]
+    vectors: np.ndarray
+    layers: tuple[int | None, ...]
+    name: str
+    language: str | None
+    counts: np.ndarray
+
+    def places(self) -> dict[str, int]:
+        """Word -> its row."""
+        return {word: place for place, word in enumerate(self.words)}
+
+
+def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVectors:
+    """The rows of the embedding table that are whole words (Conneau, Wu et al. 2020, section 5.1.1).
+
+    Args:
+        encoder: its table of word embeddings, as it is: without positions and normalisation.
+        language: of the words; needed where each language has a vocabulary of its own.
+
+    Raises:
+        RequestError: when the vocabulary has no whole word.
+    """
+    encoder = encoder.speaking(language)
+    tokenizer = encoder.tokenizer
+    if hasattr(encoder.model, "speak"):
+        encoder.model.speak(language)  # pyright: ignore[reportCallIssue]
+    table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
+    texts = dict.fromkeys(tokenizer.decode([number]).strip() for number in range(len(tokenizer)))
+    words = [text for text in texts if text.isalpha()]
+    pieces = split_words([[word] for word in words], tokenizer)
+    unknown = tokenizer.unk_token_id
+    whole = {word: int(p.ids[0]) for word, p in zip(words, pieces, strict=True) if len(p.ids) == 1}
+    whole = {word: number for word, number in whole.items() if number != unknown}
+    if not whole:
+        raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
+    rows = table[list(whole.values())]
+    return WordVectors(tuple(whole), rows[None].astype(np.float32), (0,), encoder.name, language, np.ones(len(whole)))
+
+
+def contextual_vectors(
+    encoder: Encoder,
+    corpus: Corpus,
+    *,
+    words: Collection[str] | None = None,
+    case: Literal["lower", "kept"] = "lower",
+) -> WordVectors:
+    """Each word's states, the mean of its subwords', averaged over all places where it stands, at every layer.
+
+    The text is gone through once, and only sums are kept: memory is that of the vocabulary, however long the text.
+
+    Args:
+        encoder: pretrained.
+        corpus: sentences of words, or running text, which is cut at spaces and punctuation.
+        words: only these; None: all that consist of letters.
+        case: whether ``The`` is ``the``; dictionaries are lowercased.
+
+    Raises:
+        RequestError: when no such word is in the text.
+    """
+    sentences = cut_words(corpus)
+
+    def fold(word: str) -> str:
+        return word.lower() if case == "lower" else word
+
+    kept = None if words is None else {fold(word) for word in words}
+    counts: dict[str, int] = {}
+    for sentence in sentences.sentences:
+        for word in map(fold, sentence.words):
+            if word in kept if kept is not None else word.isalpha():
+                counts[word] = counts.get(word, 0) + 1
+    if not counts:
+        raise RequestError(f"{corpus.name} has none of the words")
+    rows = {word: row for row, word in enumerate(counts)}
+    sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
+    numbers = [[rows.get(fold(word), -1) for word in sentence.words] for sentence in sentences.sentences]
+    for states, places, owners, shares in word_pieces(encoder, sentences):
+        types = np.asarray([numbers[sentence][word] for sentence, word in owners])
+        known = types >= 0
+        index, weights = torch.from_numpy(types[known]), torch.from_numpy(shares[known])[:, None]
+        for layer, its in enumerate(states):
+            picked = its.flatten(0, 1)[torch.from_numpy(places[known]).to(its.device)].float().cpu()
+            sums[layer].index_add_(0, index, picked * weights)
+    often = np.asarray(list(counts.values()))
+    vectors = (sums / torch.from_numpy(often).float()[None, :, None]).numpy()
+    layers = tuple(range(encoder.depth + 1))
+    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, often)
+
+
+def occurrences(
+    encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]], *, piece: Literal["first", "mean"] = "first"
+) -> np.ndarray:
+    """The states of single words in their sentences, ``(layers + 1, wanted, width)`` float32.
+
+    Args:
+        encoder: pretrained.
+        corpus: sentences of words.
+        wanted: (sentence, word) numbers.
+        piece: the state of a word's first subword, as taggers read it; or the mean of all.
+    """
+    rows: dict[tuple[int, int], list[int]] = {}
+    for row, at in enumerate(wanted):
+        rows.setdefault(at, []).append(row)
+    found = np.zeros((encoder.depth + 1, len(wanted), encoder.width), np.float32)
+    for states, places, owners, shares in word_pieces(encoder, corpus):
+        last = None
+        chosen: list[tuple[int, int, float]] = []
+        for place, owner, share in zip(places.tolist(), owners, shares.tolist(), strict=True):
+            if owner in rows and (piece == "mean" or owner != last):
+                chosen += [(row, place, share if piece == "mean" else 1.0) for row in rows[owner]]
+            last = owner
+        if not chosen:
+            continue
+        into, out_of, weights = (np.asarray(values) for values in zip(*chosen, strict=True))
+        for layer, its in enumerate(states):
+            picked = its.flatten(0, 1)[torch.from_numpy(out_of).to(its.device)].float().cpu().numpy()
+            np.add.at(found[layer], into, picked * weights[:, None].astype(np.float32))
+    return found
+
+
+def word_pieces(
+    encoder: Encoder, corpus: Corpus
+) -> Iterator[tuple[list[torch.Tensor], np.ndarray, list[tuple[int, int]], np.ndarray]]:
+    """Batch by batch the states of all layers, and which subwords of them belong to which word.
+
+    Yields:
+        ``(layers + 1)`` times ``(windows, length, width)``; ``(subwords,)`` places in the flattened windows; the
+        (sentence, word) of each; ``(subwords,)`` float32 shares that sum to 1 for each word.
+    """
+    encoder = encoder.speaking(corpus.language)
+    pieces = cut_subwords(encoder, corpus)
+    windows = read_windows(encoder, corpus).windows
+    encoder.model.eval()
+    with torch.inference_mode():
+        for chosen in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
+            batch = make_batch([windows[i] for i in chosen], padding=encoder.padding, device=encoder.device)
+            places, owners, shares = [], [], []
+            for row, number in enumerate(chosen):
+                window = windows[number]
+                starts = pieces[window.sentence].starts[window.first : window.last + 1]
+                lengths = np.diff(starts)
+                places.append(row * batch.ids.shape[1] + np.arange(*window.span))
+                words = np.repeat(np.arange(window.first, window.last), lengths)
+                owners += [(window.sentence, int(word)) for word in words]
+                shares.append(np.repeat(1.0 / lengths, lengths).astype(np.float32))
+            yield layer_outputs(encoder, batch.ids, batch.mask), np.concatenate(places), owners, np.concatenate(shares)
+
+
+def read_vectors(path: str | Path, *, language: str | None = None, most: int = FASTTEXT) -> WordVectors:
+    """Static vectors in fastText's and word2vec's text format: a line a word, perhaps a line of sizes before them.
+
+    Args:
+        path: a ``.vec`` file.
+        language: of the words.
+        most: how many lines are read.
+
+    Raises:
+        DataError: with file and line: for a line that is no word and its numbers, or has more or fewer than the first;
+            for a file that is missing or empty.
+    """
+    words: list[str] = []
+    rows: list[np.ndarray] = []
+    try:
+        stream = open(path, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    with stream:
+        for number, line in enumerate(stream, start=1):
+            columns = line.rstrip().split(" ")
+            if number == 1 and len(columns) == 2:
+                continue
+            if len(words) == most:
+                break
+            try:
+                row = np.asarray(columns[1:], np.float32)
+            except ValueError:
+                row = np.empty(0, np.float32)
+            if not len(row) or (rows and len(row) != len(rows[0])):
+                width = f", where the first has {len(rows[0])}" if rows else ""
+                raise DataError(f"{len(row)} numbers behind a word{width}", file=str(path), line=number)
+            words.append(normal(columns[0]))
+            rows.append(row)
+    if not rows:
+        raise DataError("has no vector", file=str(path))
+    known = {word: place for place, word in reversed(list(enumerate(words)))}  # of a word twice, the first
+    order = sorted(known.values())
+    kept = np.stack([rows[place] for place in order])[None]
+    return WordVectors(tuple(words[i] for i in order), kept, (None,), str(path), language, np.ones(len(order)))

@@ -1,0 +1,69 @@
+"""The settings by which a study pretrains its own encoders, and what was in the text when it was planned."""
+
+from pathlib import Path
+
+from crosslens.dictionaries import load_dictionary
+from crosslens.errors import RequestError, suggest
+from crosslens.identity import digest
+from crosslens.lab.export import PRETRAINING
+from crosslens.lab.laboratory import USUAL
+from crosslens.lab.presets import find_laboratory
+from crosslens.settings import read_settings
+from crosslens.studies.corpora import Corpora
+from crosslens.studies.study import pretrainings
+from crosslens.training.pretrain import find_text
+from crosslens.training.pretraining import Pretraining
+
+WRITTEN_FOR = 8
+"""The depth that the layers of `FACTORS` are written for: that of Conneau, Wu et al. (2020)."""
+
+STEPS_A_SENTENCE = 0.0325
+"""Steps for each raw sentence of an artificial language, of two of them: half of what four need to be read as often."""
+
+
+def find_pretraining(name: str) -> tuple[Pretraining, str]:
+    """Settings, and where their relative paths start.
+
+    Args:
+        name: a file; settings that are shipped; or ``lab:PRESET``, of artificial languages.
+
+    Raises:
+        RequestError: when there are none of that name; for every mistake in a file.
+    """
+    kind, _, preset = name.partition(":")
+    if kind == "lab":
+        return _of_laboratory(preset or USUAL), "."
+    if name.endswith((".yaml", ".yml")):
+        return read_settings(name, Pretraining), str(Path(name).resolve().parent)
+    shipped = pretrainings()
+    if name not in shipped:
+        raise RequestError(f"there are no settings of a pretraining {name!r}", hint=suggest(name, [*shipped, "lab"]))
+    return read_settings(shipped[name], Pretraining), "."
+
+
+def digests_of(settings: Pretraining, base: str, corpora: Corpora) -> dict[str, str]:
+    """Language -> digest of its text, and pair -> digest of its dictionary where one is used."""
+    found = {
+        language: corpora.text(find_text(name, base), language=language).digest
+        for language, name in settings.corpora.items()
+    }
+    if settings.extra_anchors is not None:
+        for pair, name in settings.dictionaries.items():
+            dictionary = load_dictionary(find_text(name, base), data=corpora.data)
+            found[pair] = digest([list(row) for row in dictionary.pairs])
+    return found
+
+
+def _of_laboratory(preset: str) -> Pretraining:
+    """One step reads one language, whatever the factor, so that factors alone differ."""
+    laboratory = find_laboratory(preset)
+    source, *others = laboratory.languages
+    ending = laboratory.name(source).removeprefix(f"lab/{source}")
+    return Pretraining.model_validate(
+        {
+            **PRETRAINING, "mix": "one", "steps": max(1, round(STEPS_A_SENTENCE * laboratory.settings.sentences)),
+            "corpora": {language: laboratory.name(language) for language in laboratory.languages},
+            "dictionaries": {f"{source}-{its}": f"lab/{source}-{its}{ending}:train" for its in others},
+            "validation": {"lines": 200, "every": 500},
+        }
+    )  # fmt: skip

@@ -1,0 +1,31 @@
+"""What in pretraining may make an encoder multilingual: the rows of Table 1 of Conneau, Wu et al. (2020)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from crosslens.errors import RequestError, suggest
+
+FACTORS: dict[str, dict[str, Any]] = {
+    "default-anchors": {"vocabulary.anchors": "default"},
+    "no-anchors": {"vocabulary.anchors": "none"},
+    "extra-anchors": {"extra_anchors": {}},
+    "sep-emb": {"vocabulary.anchors": "default", "separate": "0"},
+    "sep-emb-1-3": {"vocabulary.anchors": "default", "separate": "0-3"},
+    "sep-emb-1-6": {"vocabulary.anchors": "default", "separate": "0-6"},
+    "sep-1-3": {"vocabulary.anchors": "default", "separate": "1-3"},
+    "sep-1-6": {"vocabulary.anchors": "default", "separate": "1-6"},
+}
+"""Factor -> dotted setting of `Pretraining` -> its value; all else is as in the default. Another domain is no row here:
+it is another text, which the study names (`Study.factors`)."""
+
+
+def find_factor(name: str, own: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A factor's changes by name, a study's own ones first.
+
+    Raises:
+        RequestError: when there is none of that name.
+    """
+    known = {**FACTORS, **own}
+    if name not in known:
+        raise RequestError(f"there is no factor {name!r}", hint=suggest(name, known))
+    return known[name]
