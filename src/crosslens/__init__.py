@@ -21,7 +21,9 @@ _HOME = {
     "Study": "studies.study",
     "TaskModel": "training.model",
     "Text": "data.sentence",
+    "Dictionary": "data.dictionary",
     "as_features": "encoders.features",
+    "as_tower": "encoders.tower",
     "compare": "similarity.compare",
     "correlate": "similarity.correlate",
     "correlations": "similarity.transfer",
@@ -29,7 +31,9 @@ _HOME = {
     "find_recipe": "training.recipe",
     "finetune": "training.finetune",
     "freeze": "encoders.ablation",
+    "fit_rotation": "alignment.rotation",
     "load_corpus": "catalogue",
+    "load_dictionary": "dictionaries",
     "load_encoder": "encoders.load",
     "load_model": "training.checkpoint",
     "load_parallel": "translations",
@@ -40,10 +44,12 @@ _HOME = {
     "read_results": "data.records",
     "read_study": "studies.study",
     "represent": "encoders.represent",
+    "sentence_retrieval": "alignment.measure",
     "run_study": "studies.runner",
     "save_encoder": "encoders.load",
     "save_model": "training.checkpoint",
     "subword_overlap": "similarity.overlap",
+    "word_translation": "alignment.measure",
 }
 
 __all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll]

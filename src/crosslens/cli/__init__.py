@@ -18,6 +18,7 @@ COMMANDS = {
     "score": "Score a prediction file against a gold file.",
     "compare": "Similarity of translations, layer by layer.",
     "correlate": "Transfer gap against similarity, over languages.",
+    "align": "Encoders that never met, rotated into one space.",
     "overlap": "Subwords that training and test data share.",
     "probe": "What a linear layer can read off every layer, such as the language.",
     "plan": "What a study would train and evaluate, and what of it is done.",

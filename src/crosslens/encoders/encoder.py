@@ -24,7 +24,7 @@ class Change:
     """What was done to an encoder after loading.
 
     Attributes:
-        kind: ``random_init``, ``freeze``, ``features``, or ``pretrain`` for another way of pretraining.
+        kind: ``random_init``, ``freeze``, ``features``, ``tower``, or ``pretrain`` for another way of pretraining.
         layers: as `format_layers` writes them.
         components: ``all``, ``attention``, ``ffn``, ``norms`` or ``embeddings``.
         init: how the layers were drawn, what reads the features, or which factor; None for a freeze.
@@ -203,7 +203,8 @@ def describe_changes(changes: Iterable[Change]) -> str:
             drawn.append(str(change.init))
             continue
         if change.kind != "random_init":
-            rest.append(f"frozen {change.layers}" if change.kind == "freeze" else "features")
+            words = {"freeze": f"frozen {change.layers}", "tower": f"tower on {change.layers}"}
+            rest.append(words.get(change.kind, change.kind))
             continue
         words = [change.layers]
         words += [change.components] if change.components != "all" else []

@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
-from crosslens.encoders.encoder import Change
+from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
+from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
@@ -81,11 +82,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         changes = tuple(Change(**{**change, "tensors": tuple(change["tensors"])}) for change in description["changes"])
         encoder = load_encoder(folder, device=device)
         if (folder / TOP).exists():
-            weights = safetensors.torch.load_file(folder / TOP)
-            hidden = weights["lstm.weight_hh_l0"].shape[1]
-            encoder = as_features(encoder, seed=0, hidden=hidden)
-            assert encoder.top is not None
-            encoder.top.load_state_dict(weights)
+            encoder = _with_top(encoder, changes, safetensors.torch.load_file(folder / TOP))
         encoder = dataclasses.replace(encoder, name=description["encoder"], changes=changes)
         head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
@@ -95,6 +92,20 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         reason = (str(e).splitlines() or [""])[0]
         raise EncoderError(f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune it again") from None
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
+
+
+def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
+    """The encoder with the network that reads its layers."""
+    change = next(change for change in changes if change.kind in ("features", "tower"))
+    if change.kind == "tower":
+        encoder = as_tower(encoder, int(change.layers), seed=0, height=int((change.init or "").split()[0]))
+        assert isinstance(encoder.top, Tower)
+        encoder = dataclasses.replace(encoder, top=rotated(encoder.top, weights["means"], weights["matrix"]))
+    else:
+        encoder = as_features(encoder, seed=0, hidden=weights["lstm.weight_hh_l0"].shape[1])
+    assert encoder.top is not None
+    encoder.top.load_state_dict(weights)
+    return encoder
 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:

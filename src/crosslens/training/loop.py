@@ -36,7 +36,7 @@ class Optimiser:
         weight_decay: decoupled; on matrices only.
         clip: largest norm of a step's gradient; None: not clipped.
         schedule: ``linear``: warm-up, then decay to 0 at the last step; ``inverse-sqrt``: warm-up, then by the inverse
-            square root of the steps (Vaswani et al. 2017); ``plateau``: constant, times `Loop.scale`.
+            square root of the steps (Vaswani et al. 2017); ``constant`` and ``plateau``: 1, times `Loop.scale`.
     """
 
     steps: int
@@ -45,11 +45,11 @@ class Optimiser:
     epsilon: float = 1e-8
     weight_decay: float = 0.0
     clip: float | None = 1.0
-    schedule: Literal["linear", "inverse-sqrt", "plateau"] = "linear"
+    schedule: Literal["linear", "inverse-sqrt", "constant", "plateau"] = "linear"
 
     def factor(self, step: int) -> float:
         """The share of the peak learning rate at a step, counted from 1."""
-        if self.schedule == "plateau":
+        if self.schedule in ("constant", "plateau"):
             return 1.0
         peak = max(1, math.ceil(self.warmup * self.steps))
         if step <= peak:

@@ -29,7 +29,7 @@ from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import processes
 from crosslens.training.streams import Lines, Masker, Streams, cut_stream, cut_streams, sort_lines
 from crosslens.training.switching import switch_words
-from crosslens.training.vocabulary import SPECIALS, make_vocabularies
+from crosslens.training.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
 
 SEMANTICS = 1
 """Raised by hand whenever the same settings give other weights than before."""
@@ -274,12 +274,8 @@ def _tokenizers(text: Mapping[str, list[str]], settings: Pretraining) -> dict[st
     """Each language's tokenizer; where the embeddings are separate too, the ids of each begin at 0."""
     chosen, positions = settings.vocabulary, settings.shape.positions
     if 0 in settings.separate_layers and chosen.anchors != "joint":
-        return {
-            language: make_vocabularies(
-                {language: lines}, kind=chosen.kind, size=chosen.size, positions=positions, anchors="joint"
-            )[language]
-            for language, lines in text.items()
-        }
+        share, train = chosen.size // len(text), VOCABULARIES[chosen.kind]
+        return {language: train(lines, size=share, positions=positions) for language, lines in text.items()}
     return make_vocabularies(text, kind=chosen.kind, size=chosen.size, positions=positions, anchors=chosen.anchors)
 
 

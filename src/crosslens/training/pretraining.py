@@ -27,7 +27,7 @@ class Vocabulary(_Strict):
 
     Attributes:
         kind: ``bpe``, ``wordpiece``, or ``words`` for whole words between spaces.
-        size: pieces, special tokens included; of each language's where each has its own.
+        size: pieces, special tokens included; where each language has a vocabulary of its own, all have equal shares.
         anchors: ``joint``: one vocabulary for all text; ``default``: one a language, and identical strings are one
             subword; ``none``: one a language, and nothing is shared.
     """

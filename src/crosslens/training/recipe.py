@@ -25,7 +25,7 @@ class Recipe(BaseModel):
         head_learning_rate: the peak for the task's head; None: the same.
         epochs: passes over the training data.
         schedule: ``linear``: warm-up, then linear decay to 0; ``plateau``: the peak, halved after every epoch whose dev
-            score is not the best so far, and the end of training when it is below ``floor``.
+            score is not the best so far, and the end of training when it is below ``floor``; ``constant``: the peak.
         floor: see there.
         warmup: share of all steps in which the learning rate rises.
         weight_decay: decoupled, on matrices; never on biases, normalisations and embeddings.
@@ -52,7 +52,7 @@ class Recipe(BaseModel):
     learning_rate: Positive = 5e-5
     head_learning_rate: Positive | None = None
     epochs: Count = 6
-    schedule: Literal["linear", "plateau"] = "linear"
+    schedule: Literal["linear", "plateau", "constant"] = "linear"
     floor: Positive = 1e-5
     warmup: Share = 0.1
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -119,8 +119,7 @@ RECIPES: dict[str, Recipe] = {
     "conneau2020.ner": Recipe(batch=32, learning_rate=3e-5, epochs=10),
     "conneau2020.parsing": Recipe(batch=32, learning_rate=3e-5, epochs=10),
     "conneau2020.nli": Recipe(
-        batch=8, learning_rate=2.5e-6, head_learning_rate=2.5e-5, epochs=200, schedule="plateau", floor=1e-9,
-        window=128,
+        batch=8, learning_rate=2.5e-6, head_learning_rate=2.5e-5, epochs=200, schedule="constant", window=128
     ),
     # Measured for artificial languages and encoders of width 64 (see `crosslens lab`).
     "lab": Recipe(batch=32, learning_rate=1e-3, epochs=3, limit=1000, encoder_dropout="off", select="last"),

@@ -95,7 +95,7 @@ def make_vocabularies(
     Args:
         text: language -> lines.
         kind: one of `VOCABULARIES`.
-        size: pieces of a vocabulary, special tokens included; the table has as many as they have together.
+        size: pieces of all together, special tokens included; where each has its own, they have equal shares.
         positions: longest sequence the encoder takes.
         anchors: what they share; with ``joint`` all languages have the same tokenizer.
     """
@@ -103,7 +103,8 @@ def make_vocabularies(
     if anchors == "joint":
         joint = train([line for lines in text.values() for line in lines], size=size, positions=positions)
         return dict.fromkeys(text, joint)
-    own = {language: train(lines, size=size, positions=positions) for language, lines in text.items()}
+    share = size // len(text)
+    own = {language: train(lines, size=share, positions=positions) for language, lines in text.items()}
     table: dict[tuple[str, str], int] = {}
     ids: dict[str, dict[str, int]] = {}
     for language, tokenizer in own.items():

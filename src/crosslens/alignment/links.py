@@ -1,0 +1,122 @@
+"""Which words of parallel sentences translate each other: from a Pharaoh file of any aligner, or by eflomal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.lines import read_text
+from crosslens.errors import DataError, RequestError
+
+Links = tuple[frozenset[tuple[int, int]], ...]
+"""For each sentence pair the (source word, target word) pairs, counted from 0."""
+
+Symmetry = Literal["intersection", "grow-diag-final-and"]
+
+
+def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
+    """Read a Pharaoh file: a line a sentence pair, ``0-0 1-2 2-1``, source word first.
+
+    Args:
+        path: the file; an empty line is a pair without a link.
+        source: the sentences that it is about.
+        target: their translations.
+
+    Raises:
+        DataError: with file and line: for what is no pair of numbers, a word that the sentence does not have, or
+            another number of lines than sentences.
+    """
+    file = str(path)
+    lines = read_text(path).split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    if not len(lines) == len(source) == len(target):
+        raise DataError(f"has {len(lines)} lines, for {len(source)} and {len(target)} sentences", file=file)
+    links = []
+    for number, (line, a, b) in enumerate(zip(lines, source.sentences, target.sentences, strict=True), start=1):
+        found = set()
+        for pair in line.split():
+            left, dash, right = pair.partition("-")
+            if not (dash and left.isdecimal() and right.isdecimal()):
+                raise DataError(f"{pair!r} is no link", file=file, line=number, hint="links are written 0-0 1-2")
+            i, j = int(left), int(right)
+            if i >= len(a) or j >= len(b):
+                raise DataError(
+                    f"the link {pair} is out of range: the sentences have {len(a)} and {len(b)} words",
+                    file=file, line=number, hint="is it of the same words, counted from 0, source first?",
+                )  # fmt: skip
+            found.add((i, j))
+        links.append(frozenset(found))
+    return tuple(links)
+
+
+def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "intersection") -> Links:
+    """Align parallel sentences with eflomal (Östling & Tiedemann 2016), in both directions.
+
+    It samples, and takes no seed: keep its links in a file where the same numbers are wanted again.
+
+    Args:
+        source: sentences of words.
+        target: their translations.
+        symmetry: what both directions are made one by: ``intersection`` links each word once at most.
+
+    Raises:
+        RequestError: when eflomal is not installed, or the numbers of sentences differ.
+    """
+    try:
+        import eflomal
+    except ImportError:
+        raise RequestError(
+            "aligning words needs eflomal", hint="pip install 'crosslens[align]', or give --links FILE of any aligner"
+        ) from None
+    if len(source) != len(target):
+        raise RequestError(f"not parallel: {source.name} has {len(source)} sentences, {target.name} {len(target)}")
+    sides = [[" ".join(s.words).lower() + "\n" for s in corpus.sentences] for corpus in (source, target)]
+    with TemporaryDirectory(prefix="crosslens-") as folder:
+        forward, backward = Path(folder) / "forward", Path(folder) / "backward"
+        eflomal.Aligner().align(
+            sides[0], sides[1], links_filename_fwd=str(forward), links_filename_rev=str(backward), quiet=True
+        )
+        both = [read_links(file, source, target) for file in (forward, backward)]
+    return tuple(symmetrised(a, b, symmetry) for a, b in zip(*both, strict=True))
+
+
+def symmetrised(
+    forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]], symmetry: Symmetry
+) -> frozenset[tuple[int, int]]:
+    """The links of both directions as one (Koehn et al. 2003).
+
+    Args:
+        forward: links of one direction.
+        backward: links of the other, also source word first.
+        symmetry: ``intersection``; or ``grow-diag-final-and``, which adds links of either next to those that are there,
+            then those between words that both have none.
+    """
+    found = set(forward & backward)
+    if symmetry == "intersection":
+        return frozenset(found)
+    either = forward | backward
+    grown = True
+    while grown:
+        grown = False
+        for i, j in sorted(found):
+            for di, dj in ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)):
+                new = (i + di, j + dj)
+                free = new[0] not in {a for a, _ in found} or new[1] not in {b for _, b in found}
+                if new in either and new not in found and free:
+                    found.add(new)
+                    grown = True
+    for direction in (forward, backward):
+        for i, j in sorted(direction):
+            if i not in {a for a, _ in found} and j not in {b for _, b in found}:
+                found.add((i, j))
+    return frozenset(found)
+
+
+def one_to_one(links: Sequence[frozenset[tuple[int, int]]]) -> list[tuple[int, int, int]]:
+    """(sentence, source word, target word) of the links whose words have no other link, in order."""
+    found = []
+    for number, its in enumerate(links):
+        left, right = ([pair[side] for pair in its] for side in (0, 1))
+        found += [(number, i, j) for i, j in sorted(its) if left.count(i) == 1 and right.count(j) == 1]
+    return found

@@ -1,0 +1,101 @@
+"""Zero-shot transfer between encoders that never met (Conneau, Wu et al. 2020, section 5.1.2, Figure 5).
+
+A head of four fresh Transformer layers learns a task on one fixed layer of the source's encoder. The target's encoder
+is rotated into that layer, and the head reads it as if it were the source's.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from crosslens.alignment.links import Links, one_to_one
+from crosslens.alignment.rotation import Rotation, fit_rotation
+from crosslens.alignment.vectors import occurrences
+from crosslens.data.corpus import Corpus
+from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.tower import Tower, as_tower, rotated
+from crosslens.errors import RequestError
+from crosslens.training.finetune import finetune
+from crosslens.training.model import TaskModel
+from crosslens.training.recipe import Recipe
+
+MOST = 20_000
+"""Word pairs that rotations are learnt from; of more, as many are spread evenly over the text."""
+
+
+def contextual_rotations(
+    source: Encoder, target: Encoder, sentences: tuple[Corpus, Corpus], links: Links, *, most: int = MOST
+) -> list[Rotation]:
+    """For every layer the rotation of the target's space into the source's, from words that translate each other.
+
+    Args:
+        source: reads the first corpus.
+        target: reads the second.
+        sentences: of words, translations of one another.
+        links: which words are linked; only those with one link are used, and of each its first subword's state.
+        most: pairs that are used.
+
+    Raises:
+        RequestError: when no word has one link, or the encoders differ in layers or width.
+    """
+    pairs = one_to_one(links)
+    if not pairs:
+        raise RequestError(f"no word of {sentences[0].name} has exactly one link")
+    if (source.depth, source.width) != (target.depth, target.width):
+        raise RequestError(f"{source.name} and {target.name} differ in layers or width")
+    pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int))]
+    y = occurrences(source, sentences[0], [(number, i) for number, i, _ in pairs])
+    x = occurrences(target, sentences[1], [(number, j) for number, _, j in pairs])
+    return [fit_rotation(a, b) for a, b in zip(x, y, strict=True)]
+
+
+def train_on_layer(
+    source: Encoder,
+    layer: int,
+    task: str,
+    *,
+    train: Corpus,
+    rotation: Rotation | None = None,
+    dev: Corpus | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 1,
+) -> TaskModel:
+    """Learn a task on one fixed layer of an encoder, with four fresh Transformer layers.
+
+    Args:
+        source: reads the training data; left as it is.
+        layer: 0 is the embeddings.
+        task: its name.
+        train: labelled data.
+        rotation: what the target will be rotated by: its states of the source are normalised the same way here.
+        dev: where the recipe selects by it.
+        recipe: None: the task's usual one.
+        seed: of the fresh layers, the head and the order.
+    """
+    tower = as_tower(source, layer, seed=seed)
+    assert isinstance(tower.top, Tower)
+    if rotation is not None:
+        means = torch.from_numpy(rotation.target.means)
+        tower = replace(tower, top=rotated(tower.top, means, tower.top.matrix))
+    return finetune(tower, task, train=train, dev=dev, recipe=recipe, seed=seed)
+
+
+def transplant(model: TaskModel, target: Encoder, rotation: Rotation) -> TaskModel:
+    """A model whose head reads another encoder, rotated into the one that it was trained on.
+
+    Args:
+        model: from `train_on_layer`.
+        target: reads the target language.
+        rotation: of the target's space into the source's, at the model's layer.
+
+    Raises:
+        RequestError: for a model that reads more than one layer.
+    """
+    top = model.encoder.top
+    if not isinstance(top, Tower):
+        raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
+    moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
+    done = Change("tower", str(top.layer), init=f"{len(top.stack.layers)} rotated from {target.name}")
+    encoder = replace(target, top=moved.to(target.device).eval(), changes=(*target.changes, done))
+    return replace(model, encoder=encoder)

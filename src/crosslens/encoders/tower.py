@@ -1,0 +1,98 @@
+"""Fresh Transformer layers on one fixed layer of an encoder (Conneau, Wu et al. 2020, section 5.1.2)."""
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from crosslens.encoders.ablation import freeze
+from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.identity import stream_seed
+
+EPSILON = 1e-8
+"""As in the normalisation that a rotation is learnt after."""
+
+
+class Tower(nn.Module):
+    """Layers that read one layer of an encoder, normalised, and rotated where it is another's.
+
+    Args:
+        layer: which one; 0 is the embeddings.
+        width: of its states.
+        heads: of each fresh layer.
+        feedforward: width inside a fresh layer.
+        height: how many fresh layers.
+        dropout: in them.
+    """
+
+    def __init__(self, layer: int, width: int, heads: int, feedforward: int, height: int, dropout: float) -> None:
+        super().__init__()
+        self.layer, self.width = layer, width
+        fresh = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, activation="gelu", batch_first=True)
+        self.stack = nn.TransformerEncoder(fresh, height, enable_nested_tensor=False)
+        for parameter in self.stack.parameters():  # the copies that torch makes are all alike
+            if parameter.ndim > 1:
+                nn.init.normal_(parameter, std=0.55 / math.sqrt(width))
+        self.means = _fixed(torch.zeros(0, width))
+        self.matrix = _fixed(torch.eye(width))
+
+    def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """``(layers + 1, windows, length, width)`` to ``(windows, length, width)``."""
+        states = _unit(layers[self.layer])
+        for mean in self.means:
+            states = _unit(states - mean)
+        # A row of length 1 has entries far smaller than those that layers are initialised for.
+        return self.stack(math.sqrt(self.width) * states @ self.matrix, src_key_padding_mask=~mask.bool())
+
+
+def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Encoder:
+    """A copy of an encoder that is frozen whole, with fresh Transformer layers on one of its layers.
+
+    Args:
+        encoder: left as it is.
+        layer: which one is read; 0 is the embeddings.
+        seed: of the fresh layers.
+        height: how many.
+
+    Raises:
+        EncoderError: for a layer that is not there.
+    """
+    parse_layers(layer, encoder.depth)
+    config = encoder.model.config
+    heads = getattr(config, "num_attention_heads", 1)
+    feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "tower"))
+        top = Tower(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
+    frozen = freeze(encoder, format_layers(range(encoder.depth + 1)))
+    for parameter in frozen.model.parameters():  # a final normalisation lies in no layer
+        parameter.requires_grad_(False)
+    change = Change("tower", str(layer), init=str(height), seed=seed)
+    return replace(frozen, changes=(*encoder.changes, change), top=top)
+
+
+def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:
+    """The same layers, for states that are normalised by ``means`` and rotated by ``matrix`` first.
+
+    Args:
+        tower: shares its layers with what is returned.
+        means: ``(rounds, width)``.
+        matrix: ``(width, width)``.
+    """
+    shared = Tower.__new__(Tower)
+    nn.Module.__init__(shared)
+    shared.layer, shared.width, shared.stack = tower.layer, tower.width, tower.stack
+    device = tower.matrix.device
+    shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))
+    return shared
+
+
+def _fixed(values: torch.Tensor) -> nn.Parameter:
+    """Saved and digested with the rest, and not trained."""
+    return nn.Parameter(values, requires_grad=False)
+
+
+def _unit(states: torch.Tensor) -> torch.Tensor:
+    return states / (states.norm(dim=-1, keepdim=True) + EPSILON)
