@@ -44,7 +44,9 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
             files = [root.folder / "muse" / f"{named['source']}-{named['target']}{part}.txt" for part in both]
         if all(file.is_file() for file in files):
             return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
-    raise DataError(f"there is no dictionary {name} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it")
+    raise DataError(
+        f"there is no dictionary {name} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+    )
 
 
 def _of_laboratory(name: str, named: re.Match) -> Dictionary:

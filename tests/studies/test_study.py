@@ -20,9 +20,13 @@ def write(tmp_path, text):
 @pytest.mark.parametrize("name", [*library(), *(f"{name} on the laboratory" for name in library())])
 def test_every_shipped_study_is_valid(name):
     on_the_lab = name.endswith("laboratory")
-    settings = {"encoder": "lab:demo", "data": "lab"} if on_the_lab else {}
-    study = read_study(name.split()[0], overrides=settings)
-    assert study.name == name.split()[0]
+    name = name.split()[0]
+    settings = {}
+    if on_the_lab:
+        pretrains = read_study(name).pretrains
+        settings = {"encoder": "pretrain:lab" if pretrains else "lab:demo", "data": "lab"}
+    study = read_study(name, overrides=settings)
+    assert study.name == name
     assert study.about.endswith("?") or study.about.endswith(".")
     data = find_data(study.data)
     assert data.tasks

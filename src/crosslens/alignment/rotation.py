@@ -1,8 +1,8 @@
 """One space rotated into another: orthogonal Procrustes after iterative normalisation.
 
-The rotation is found in closed form (Conneau, Wu et al. 2020, section 5.1). Before, both sides are normalised as by Zhang
-et al. (2019): to unit length, then several times centred and to unit length again. What was subtracted is kept, so that
-rows that come later are treated alike.
+The rotation is found in closed form (Conneau, Wu et al. 2020, section 5.1). Before, both sides are normalised as by
+Zhang et al. (2019): to unit length, then several times centred and to unit length again. What was subtracted is kept,
+so that rows that come later are treated alike.
 """
 
 from dataclasses import dataclass

@@ -62,7 +62,7 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
     if hasattr(encoder.model, "speak"):
         encoder.model.speak(language)  # pyright: ignore[reportCallIssue]
     table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
-    texts = dict.fromkeys(tokenizer.decode([number]).strip() for number in range(len(tokenizer)))
+    texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(len(tokenizer)))
     words = [text for text in texts if text.isalpha()]
     pieces = split_words([[word] for word in words], tokenizer)
     unknown = tokenizer.unk_token_id
@@ -196,11 +196,9 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
     """
     words: list[str] = []
     rows: list[np.ndarray] = []
-    try:
-        stream = open(path, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    with stream:
+    if not Path(path).is_file():
+        raise DataError("there is no such file", file=str(path))
+    with open(path, encoding="utf-8", newline="\n", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             columns = line.rstrip().split(" ")
             if number == 1 and len(columns) == 2:

@@ -87,8 +87,8 @@ def words(
     tags = _tags(results)
     _finish(
         results, out, title=f"{pair}: words translated by {how}, {_named(chosen)}",
-        note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors; learnt from {tags['pairs']:,} pairs;"
-        f" {tags['candidates']:,} candidates",
+        note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
+        f" learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
     )  # fmt: skip
 
 
@@ -96,8 +96,8 @@ def words(
 @click.argument("encoder")
 @against_option
 @pair_option
-@click.option("--train", metavar="NAME", help="Parallel sentences to learn from: ud/pud, en=FILE,fr=FILE.", required=True)
-@click.option("--test", metavar="NAME", help="Parallel sentences to be looked for: tatoeba/fr.", required=True)
+@click.option("--train", required=True, metavar="NAME", help="Parallel sentences to learn from: ud/pud, en=FILE,…")
+@click.option("--test", required=True, metavar="NAME", help="Parallel sentences to be looked for: tatoeba/fr.")
 @mapping_option
 @method_option
 @out_option("Folder for results.csv")
@@ -146,7 +146,9 @@ def sentences(
 @click.argument("encoder")
 @against_option
 @pair_option
-@click.option("--parallel", metavar="NAME", help="Parallel sentences whose words are aligned: xnli/dev, en=FILE,fr=FILE.")
+@click.option(
+    "--parallel", metavar="NAME", help="Parallel sentences whose words are aligned: xnli/dev, en=FILE,fr=FILE."
+)
 @click.option("--links", metavar="FILE", help="Word links in Pharaoh's format, of any aligner [eflomal is run].")
 @click.option("--train", required=True, metavar="CORPUS", help="Labelled data of the first language.")
 @click.option("--dev", metavar="CORPUS", help="Development data, where the recipe selects by it.")
@@ -194,7 +196,9 @@ def transfer(
     from crosslens.training.recipe import find_recipe, usual_recipe
     from crosslens.translations import load_parallel
 
-    how = find_recipe(recipe or "muller2021", task, read_settings(settings)) if recipe or settings else usual_recipe(task)
+    how = (
+        find_recipe(recipe or "muller2021", task, read_settings(settings)) if recipe or settings else usual_recipe(task)
+    )
     asked = find_task(task, how.task)
     labelled = load_corpus(train, split="train", data=data)
     held_out = load_corpus(dev, split="dev", data=data) if dev else None
@@ -227,8 +231,8 @@ def transfer(
         results.write(folder / "results.csv")
     frame = results.filter(metric=asked.metric).to_pandas()
     table = frame.pivot_table(index="layer", columns="target", values="value")
-    print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer",
-                note="rotated where the second encoder reads" if target is not None else "one encoder reads both")  # fmt: skip
+    note = "rotated where the second encoder reads" if target is not None else "one encoder reads both languages"
+    print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer", note=note)
 
 
 def _languages(pair: str) -> tuple[str, str]:

@@ -1,43 +1,60 @@
 """``crosslens pretrain``: a masked language model from raw text."""
 
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
-from crosslens.cli.options import device_option, out_option, read_settings
+from crosslens.cli.options import data_option, device_option, out_option, read_settings
 
 
 @click.command("pretrain")
 @click.argument("settings_file", metavar="CONFIG.yaml")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting, e.g. shape.layers=6.")
 @click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True, help="Steps between states.")
+@click.option("--tensorboard", metavar="FOLDER", help="Log loss and perplexity there; needs `pip install tensorboard`.")
 @out_option("Folder of the encoder")
+@data_option
 @device_option
-def command(settings_file: str, settings: tuple[str, ...], save_every: int, out: str, device: str | None) -> None:
+def command(
+    settings_file: str, settings: tuple[str, ...], save_every: int, tensorboard: str | None, out: str,
+    data: str | None, device: str | None,
+) -> None:  # fmt: skip
     """Pretrain an encoder as CONFIG.yaml says. Interrupted, the same command goes on where it stopped.
+
+    Started by `torchrun --nproc-per-node 8 -m crosslens pretrain …`, the processes share every batch.
 
     \b
     corpora: {en: raw/en.txt, fr: raw/fr.txt}
-    vocabulary: {kind: bpe, size: 8000}
+    vocabulary: {kind: bpe, size: 8000, anchors: default}
     shape: {layers: 4, width: 128, heads: 4}
+    separate: 1-2
+    validation: {lines: 200, select: en}
     steps: 2000
     """
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
+    log = _writer(tensorboard)
 
     from crosslens.cli.show import progress, say
     from crosslens.settings import read_settings as read_file
     from crosslens.training.pretrain import pretrain
     from crosslens.training.pretraining import Pretraining
+    from crosslens.training.processes import join_processes, leave_processes, processes
 
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
+    device = join_processes(device)
+    alone = processes().rank == 0  # the others train along, and leave the rest to the first
     started = None
-    with progress("pretraining") as bar:
+    with progress("pretraining", shown=alone) as bar:
 
         def after_step(step: int, steps: int, loss: float, subwords: int) -> None:
             nonlocal started
+            if not alone:
+                return
+            log(step, {"loss": loss})
             if started is None:  # the vocabulary and the first step are behind us
                 started = (time.perf_counter(), subwords)
                 return
@@ -47,7 +64,37 @@ def command(settings_file: str, settings: tuple[str, ...], save_every: int, out:
                 left = (steps - step) * chosen.batch * chosen.shape.positions / rate
                 say(f"step {step}/{steps}  loss {loss:.3f}  {rate:,.0f} subwords/s  ETA {left:.0f} s")
 
+        def validated(step: int, perplexity: Mapping[str, float]) -> None:
+            if alone:
+                log(step, {f"perplexity/{language}": value for language, value in perplexity.items()})
+                told = ", ".join(f"{language} {value:.2f}" for language, value in perplexity.items())
+                say(f"step {step}/{chosen.steps}  perplexity {told}")
+
         facts = pretrain(
-            chosen, out, base=Path(settings_file).parent, save_every=save_every, device=device, progress=after_step
-        )
-    say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}")
+            chosen, out, base=Path(settings_file).parent, data=data, save_every=save_every, device=device,
+            progress=after_step, validated=validated,
+        )  # fmt: skip
+    leave_processes()
+    if alone:
+        kept = f"; kept the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
+        say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{kept}")
+
+
+def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
+    """What writes numbers of a step for TensorBoard; nothing where no folder is named."""
+    if folder is None:
+        return lambda step, values: None
+    from crosslens.errors import RequestError
+
+    try:
+        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]
+    except ImportError:
+        raise RequestError("--tensorboard needs a package that is missing", hint="pip install tensorboard") from None
+    writer = SummaryWriter(folder)
+
+    def write(step: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            writer.add_scalar(name, value, step)
+        writer.flush()
+
+    return write

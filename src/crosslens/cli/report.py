@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     metavar="PAPER",
-    help="Put a paper's numbers and the differences to them under ours: muller2021, wu2019.",
+    help="Put a paper's numbers and the differences to them under ours: muller2021, wu2019, conneau2020.",
 )
 @click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
 @click.option(

@@ -48,9 +48,7 @@ def cut_words(corpus: Corpus) -> Corpus:
     """
     if all(isinstance(item, Sentence) for item in corpus):
         return corpus
-    items = tuple(
-        Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts
-    )
+    items = tuple(Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts)
     return replace(corpus, items=items)
 
 

@@ -72,7 +72,7 @@ class Encoder:
         """
         if not self.voices or language == self.language:
             return self
-        if language not in self.voices:
+        if language is None or language not in self.voices:
             what = f"no vocabulary for {language!r}" if language else "a vocabulary for each language"
             hint = f"it reads {', '.join(self.voices)}; a file's language is said as fr=FILE"
             raise EncoderError(f"{self.name} has {what}", hint=hint)

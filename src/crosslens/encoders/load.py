@@ -17,7 +17,6 @@ from crosslens.environment import offline
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 
-
 VOICES = "tokenizers"
 """Subfolder of the languages' tokenizers, where each has its own."""
 

@@ -100,7 +100,7 @@ class RoutedBertModel(BertModel):
                 stack[number - 1] = apart(lambda _, index=number - 1: BertLayer(config, layer_idx=index))
         self.post_init()
 
-    def get_input_embeddings(self) -> nn.Module:
+    def get_input_embeddings(self) -> nn.Embedding:
         """The table of word embeddings; where each language has one, that of the language read last."""
         embeddings = self.embeddings
         return (embeddings.part if isinstance(embeddings, Routed) else embeddings).word_embeddings  # pyright: ignore
@@ -111,7 +111,7 @@ class RoutedBertModel(BertModel):
         Raises:
             EncoderError: for a language that has no parts, or none.
         """
-        if language not in self.config.vocabularies:
+        if language is None or language not in self.config.vocabularies:
             there = ", ".join(self.config.vocabularies)
             what = f"no parts of its own for {language!r}" if language else "parts of its own for each language"
             raise EncoderError(f"the encoder has {what}", hint=f"it reads {there}; name the corpus's as fr=FILE")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PAPERS = {
     "muller2021": ("muller2021_tables_6_7_8.csv", "muller2021_table_2.csv", "muller2021_table_1.csv"),
     "wu2019": (),
+    "conneau2020": (),
 }
 """Paper -> its tables of scores and differences; of a number that two of them print, the first counts."""
 
@@ -28,6 +29,16 @@ CORRELATIONS = {"muller2021": "muller2021_table_4.csv"}
 
 SUPERVISION = {"wu2019": "wu2019_tables_2_to_6.csv"}
 """Paper -> its tables of scores by what a model was trained on."""
+
+FACTORS = {"conneau2020": "conneau2020_table_1.csv"}
+"""Paper -> its table of scores by what was another way in pretraining."""
+
+CALLED = {
+    "Default": "reference", "Wiki-CC": "wiki-cc", "Default anchors": "default-anchors", "No anchors": "no-anchors",
+    "Extra anchors": "extra-anchors", "Sep Emb": "sep-emb", "Sep Emb + L1-3": "sep-emb-1-3",
+    "Sep Emb + L1-6": "sep-emb-1-6", "Sep L1-3": "sep-1-3", "Sep L1-6": "sep-1-6",
+}  # fmt: skip
+"""Conneau, Wu et al.'s models -> what studies call them."""
 
 OTHERS = "x"
 """The target that stands for the mean of the other languages."""
@@ -127,6 +138,12 @@ class Paper:
             for row in _rows(file):
                 key = (row["task"], row["source"], row["target"], row["layers"] or "reference")
                 cells.setdefault(key, _printed(row))
+        # Scores; what stands beside a difference is the difference to the paper's own default.
+        factors = {(row["task"], row["setting"], row["target"]): row for row in _rows(FACTORS.get(self.name))}
+        for (task, setting, target), row in factors.items():
+            default = 0.0 if setting == "Default" else factors[task, "Default", target]["value"]
+            its = Printed(round(row["value"] - default, 2), str(row["table"]), "")
+            cells[task, "en", OTHERS if target == "mean" else target, CALLED[setting]] = its
         return cells
 
 

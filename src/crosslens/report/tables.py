@@ -63,7 +63,8 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
         One table, or none where there are no scores.
     """
     caption = (
-        "The reference's scores, and differences when layers are drawn anew or frozen. x: mean over other languages."
+        "The reference's scores, and differences when layers are drawn anew or frozen, or pretraining is another."
+        " x: mean over other languages."
     )
     blocks = list(_blocks(results))
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
@@ -71,7 +72,10 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
 
 def by_target(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
     """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
-    caption = "The reference's scores by target, and differences when layers are drawn anew or frozen."
+    caption = (
+        "The reference's scores by target, and differences when layers are drawn anew or frozen, or pretraining is"
+        " another."
+    )
     blocks = list(_blocks(results))
     tasks = dict.fromkeys(block.task for block in blocks)
     return [

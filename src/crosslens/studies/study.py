@@ -293,7 +293,9 @@ class Study(_Strict):
                 if condition.factor is not None:
                     find_factor(condition.factor, self.factors)
                     if not self.pretrains:
-                        wrong.append(f"the factor {condition.factor!r} is one of pretraining; encoder: pretrain:SETTINGS")
+                        wrong.append(
+                            f"the factor {condition.factor!r} is one of pretraining; encoder: pretrain:SETTINGS"
+                        )
             except RequestError as error:
                 wrong.append(str(error))
         if self.bilingual is not None and not self.pretrains:

@@ -66,8 +66,8 @@ def pretrain(
         validated: called after every measurement with steps done and each language's perplexity.
 
     Returns:
-        ``loss`` (the mean over the last hundred steps), ``subwords``, ``steps``; with validation ``perplexity LANGUAGE``
-        of the weights that are kept, and ``kept_step``.
+        ``loss`` (the mean over the last hundred steps), ``subwords``, ``steps``; with validation
+        ``perplexity LANGUAGE`` of the weights that are kept, and ``kept_step``.
 
     Raises:
         DataError: for text or a dictionary that cannot be read.
@@ -98,6 +98,7 @@ def pretrain(
         for language, its in tokenizers.items()
     }
     one = next(iter(maskers.values()))
+    unseen = _held_out_batches(held_out, tokenizers, maskers, settings)
     among = processes()
     partial = folder.with_name(f"{folder.name}.partial")
     if among.rank == 0:
@@ -124,9 +125,7 @@ def pretrain(
         size = settings.micro_batch or len(ids)
         if settings.micro_batch and settings.reading == "lines":  # lines come in batches of as many positions
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
-        return [
-            (language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)
-        ]  # pyright: ignore[reportReturnType]
+        return [(language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)]  # pyright: ignore[reportReturnType]
 
     def loss(batch: Batch) -> tuple[torch.Tensor, int]:
         return masked_loss(model, batch, precision=settings.precision)
@@ -135,7 +134,7 @@ def pretrain(
         nonlocal best
         validation = settings.validation
         if validation is not None and (step % validation.every == 0 or step == settings.steps):
-            found = perplexities(model, _held_out_batches(held_out, tokenizers, maskers, settings))
+            found = perplexities(model, unseen)
             best = _better(best, found, step, model, settings)
             loop.over = bool(validation.patience) and step - best["step"] >= validation.patience * validation.every  # pyright: ignore
             if validated is not None:
@@ -229,14 +228,12 @@ def word_tables(model: nn.Module) -> list[nn.Parameter]:
 
 
 def find_text(name: str, base: str | Path) -> str:
-    """The place of a text or a dictionary: a file relative to the settings'; ``raw/…``, ``lab/…`` and ``muse/…`` are names."""
+    """A file relative to the settings' place; ``raw/…``, ``lab/…`` and ``muse/…`` are names."""
     path = Path(base) / name
     return str(path) if path.exists() or not name.startswith(("raw/", "lab/", "muse/")) else name
 
 
-def _hold_out(
-    text: Mapping[str, list[str]], lines: int
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     for language, its in text.items():
         if len(its) <= lines:
             raise RequestError(

@@ -205,13 +205,17 @@ class Pretraining(_Strict):
         if layers and len(self.corpora) < 2:
             raise ValueError("separate parts are a language's own, and there is one language")
         if self.vocabulary.anchors != "joint" and len(self.corpora) < 2:
-            raise ValueError(f"vocabulary.anchors={self.vocabulary.anchors} is about several languages, and there is one")
+            raise ValueError(
+                f"vocabulary.anchors={self.vocabulary.anchors} is about several languages, and there is one"
+            )
         wrong = [language for language in self.corpora if not re.fullmatch(r"[A-Za-z0-9-]+", language)]
         if wrong:
             raise ValueError(f"{wrong[0]!r} is no language tag")
         chosen = self.validation.select if self.validation else None
         if chosen not in (None, "mean", *self.corpora):
-            raise ValueError(f"validation.select: there is no language {chosen!r} ({suggest(str(chosen), self.corpora)})")
+            raise ValueError(
+                f"validation.select: there is no language {chosen!r} ({suggest(str(chosen), self.corpora)})"
+            )
         for pair in self.dictionaries:
             if len(sides := pair.split("-")) != 2 or not set(sides) <= set(self.corpora):
                 raise ValueError(f"dictionaries: {pair!r} is no pair of the languages, such as en-fr")

@@ -114,8 +114,8 @@ RECIPES: dict[str, Recipe] = {
     # Its feature-based use (section 5.2): a BiLSTM on all layers, the encoder fixed.
     **{f"wu2019-features.{task}": _but(_FEATURES, context=64) for task in ("pos", "parsing", "ner")},
     **{f"wu2019-features.{task}": _but(_FEATURES, task={"pooling": "max"}) for task in ("document", "nli")},
-    # Conneau, Wu et al. 2020, section 3.2: the middle of its grids. It reports the mean of the best two settings; here is
-    # one, and seeds tell the spread.
+    # Conneau, Wu et al. 2020, section 3.2: the middle of its grids. It reports the mean of the best two settings; here
+    # is one, and seeds tell the spread.
     "conneau2020.ner": Recipe(batch=32, learning_rate=3e-5, epochs=10),
     "conneau2020.parsing": Recipe(batch=32, learning_rate=3e-5, epochs=10),
     "conneau2020.nli": Recipe(

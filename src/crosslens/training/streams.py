@@ -124,8 +124,8 @@ def sort_lines(
     sequences = tuple(np.asarray(by_length[group], np.int64) for group in sorted(by_length))
     plan = []
     for which, rows in enumerate(sequences):
-        together = max(1, budget // rows.shape[1])
-        plan += [(which, first, min(first + together, len(rows))) for first in range(0, len(rows), together)]
+        size = max(1, budget // rows.shape[1])
+        plan += [(which, first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
     return Lines(tuple(language or None for language, _ in sorted(by_length)), sequences, np.asarray(plan), seed)
 
 
@@ -162,9 +162,7 @@ def cut_streams(
     return Streams(tuple(text), tuple(sequences), order, turn, seed)
 
 
-def cut_stream(
-    language: str, lines: Sequence[str], tokenizer: PreTrainedTokenizerFast, *, length: int
-) -> np.ndarray:
+def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokenizerFast, *, length: int) -> np.ndarray:
     """One language's text as ``(sequences, length)`` ids, special tokens included; what is left over is not read.
 
     Raises:
