@@ -303,7 +303,7 @@ def _held_out_batches(
         if settings.reading == "lines":
             rows = sort_lines({language: lines}, tokenizers, length=length, budget=length, seed=0).sequences
         else:
-            rows = (cut_stream(language, lines, tokenizers[language], length=length),)
+            rows = (cut_stream(f"what is held out of {language}", lines, tokenizers[language], length=length),)
         generator = np.random.default_rng(stream_seed(settings.seed, "held-out", language))
         found[language] = [
             (language, part, *maskers[language].hide(part, generator))

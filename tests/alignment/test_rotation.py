@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from scipy.linalg import orthogonal_procrustes
+from scipy.stats import ortho_group
+
+from crosslens.alignment.rotation import Normalisation, fit_rotation
+from crosslens.errors import RequestError
+
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.normal(size=(200, 8)) + 2.0
+TURN = ortho_group.rvs(8, random_state=1)
+
+
+def by_hand(x, rounds):
+    """Zhang et al. (2019), as their code does it: renorm, then so many times centre and renorm."""
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    for _ in range(rounds):
+        x = x - x.mean(0)
+        x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    return x
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 5])
+def test_normalisation_is_that_of_zhang_et_al(rounds):
+    normal = Normalisation.of(X, rounds=rounds)
+    assert np.allclose(normal(X), by_hand(X, rounds), atol=1e-6)
+    assert np.allclose(np.linalg.norm(normal(X), axis=1), 1)
+    assert np.array_equal(normal(X[:3]), normal(X)[:3])  # rows that come later are treated alike
+
+
+def test_its_mean_is_near_zero_and_a_row_of_zeros_is_no_trouble():
+    assert np.abs(Normalisation.of(X)(X).mean(0)).max() < 1e-3
+    assert np.isfinite(Normalisation.of(np.vstack([X, np.zeros(8)]))(np.zeros((1, 8)))).all()
+
+
+def test_a_turned_space_is_turned_back():
+    rotation = fit_rotation(X, X @ TURN)
+    assert np.allclose(rotation.matrix @ rotation.matrix.T, np.eye(8), atol=1e-10)
+    assert np.allclose(rotation(X), rotation.target(X @ TURN), atol=1e-6)
+
+
+def test_it_is_the_closed_form_of_the_paper():
+    Y = GENERATOR.normal(size=(200, 8))
+    x, y = by_hand(X, 5), by_hand(Y, 5)
+    rotation = fit_rotation(X, Y)
+    expected, _ = orthogonal_procrustes(x, y)
+    assert np.allclose(rotation.matrix, expected, atol=1e-5)
+    # The paper's columns: W = U Vᵀ of SVD(Y Xᵀ), and W X.
+    u, _, v = np.linalg.svd(y.T @ x)
+    assert np.allclose(rotation.matrix.T, u @ v, atol=1e-5)
+
+
+def test_no_other_rotation_is_nearer():
+    Y = X @ TURN + GENERATOR.normal(size=X.shape)
+    rotation = fit_rotation(X, Y)
+    best = np.linalg.norm(rotation(X) - rotation.target(Y))
+    for seed in range(20):
+        other = rotation.source(X) @ ortho_group.rvs(8, random_state=seed)
+        assert best < np.linalg.norm(other - rotation.target(Y))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        (X, X[:5], "one number and width"), (X, X[:, :3], "one number and width"), (X[:1], X[:1], "2 pairs or more"),
+        (X, np.full_like(X, np.nan), "not finite"),
+    ],
+)  # fmt: skip
+def test_what_no_rotation_can_be_learnt_from(a, b, reason):
+    with pytest.raises(RequestError, match=reason):
+        fit_rotation(a, b)

@@ -1,0 +1,99 @@
+"""Heads on one fixed layer, and what reads them in the source's place."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from crosslens.alignment.measure import sentence_retrieval
+from crosslens.alignment.rotation import Normalisation, Rotation
+from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transplant
+from crosslens.catalogue import load_corpus
+from crosslens.encoders.ablation import random_init
+from crosslens.encoders.load import load_encoder
+from crosslens.encoders.tower import as_tower
+from crosslens.errors import EncoderError, RequestError
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
+from crosslens.training.recipe import Recipe
+from crosslens.translations import load_parallel
+
+RECIPE = Recipe(batch=3, epochs=40, learning_rate=3e-3, select="last", encoder_dropout="trained")
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_bert):
+    return load_encoder(tiny_bert, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def data(treebanks):
+    return {name: load_corpus(f"ud/{name}", data=treebanks) for name in ("en_toy:train", "fr_pud", "en_pud")}
+
+
+def aligned(data):
+    return tuple(frozenset((i, i) for i in range(min(len(a), len(b))))
+                 for a, b in zip(data["en_pud"].sentences, data["fr_pud"].sentences, strict=True))  # fmt: skip
+
+
+def tags(corpus):
+    return [sentence.upos for sentence in corpus.sentences]
+
+
+def test_only_the_fresh_layers_learn_and_only_one_layer_is_read(encoder, data):
+    model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], recipe=RECIPE)
+    before, after = dict(encoder.model.named_parameters()), dict(model.encoder.model.named_parameters())
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert [s.upos for s in predict(model, data["en_pud"]).sentences] == tags(data["en_pud"])
+    other = random_init(encoder, "2", seed=1)  # a layer above the one that is read
+    same = transplant_plain(model, other)
+    assert tags(predict(same, data["fr_pud"])) == tags(predict(model, data["fr_pud"]))
+
+
+def transplant_plain(model, encoder):
+    return replace(model, encoder=replace(model.encoder, model=encoder.model))
+
+
+def test_a_turned_encoder_is_turned_back(encoder, data):
+    """The target is the source's own encoder: its words are linked with themselves, so the rotation is none."""
+    both = (data["en_pud"], data["en_pud"])
+    links = tuple(frozenset((i, i) for i in range(len(s))) for s in data["en_pud"].sentences)
+    rotations = contextual_rotations(encoder, encoder, both, links)
+    assert len(rotations) == encoder.depth + 1
+    model = train_on_layer(encoder, 2, "pos", train=data["en_toy:train"], rotation=rotations[2], recipe=RECIPE)
+    moved = transplant(model, encoder, rotations[2])
+    assert tags(predict(moved, data["en_pud"])) == tags(predict(model, data["en_pud"]))
+    turn = torch.linalg.qr(torch.randn(encoder.width, encoder.width, generator=torch.Generator().manual_seed(1)))[0]
+    turned = Rotation(rotations[2].source, rotations[2].target, rotations[2].matrix @ turn.numpy())
+    assert tags(predict(transplant(model, encoder, turned), data["en_pud"])) != tags(predict(model, data["en_pud"]))
+
+
+def test_it_is_saved_and_loaded(encoder, data, tmp_path):
+    rotations = contextual_rotations(encoder, encoder, (data["en_pud"], data["fr_pud"]), aligned(data))
+    model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotations[1], recipe=RECIPE)
+    for name, its in (("plain", model), ("moved", transplant(model, encoder, rotations[1]))):
+        save_model(its, tmp_path / name)
+        again = load_model(tmp_path / name, device="cpu")
+        assert tags(predict(again, data["fr_pud"])) == tags(predict(its, data["fr_pud"]))
+        assert again.encoder.condition == its.encoder.condition
+
+
+def test_what_cannot_be_transplanted(encoder, data):
+    usual = finetune(encoder, "pos", train=data["en_toy:train"], recipe=RECIPE.model_copy(update={"epochs": 1}))
+    none = Rotation(Normalisation(np.zeros((0, 1))), Normalisation(np.zeros((0, 1))), np.eye(1))
+    with pytest.raises(RequestError, match="only a model on one fixed layer"):
+        transplant(usual, encoder, none)
+    with pytest.raises(EncoderError, match="no layer 9"):
+        as_tower(encoder, 9, seed=1)
+    with pytest.raises(RequestError, match="no word of .* has exactly one link"):
+        contextual_rotations(encoder, encoder, (data["en_pud"], data["fr_pud"]), (frozenset(),) * 6)
+
+
+def test_sentences_are_found_in_ones_own_language_without_a_fault(encoder, treebanks, data):
+    sides = load_parallel("ud/pud", data=treebanks)
+    twice = replace(sides, corpora={"en": sides["en"], "fr": replace(sides["en"], language="fr")})
+    found = sentence_retrieval(encoder, encoder, train=twice, test=twice, pair=("en", "fr"))
+    values = found.records["value"].to_pylist()
+    assert len(values) == 2 * (encoder.depth + 1) and set(values) == {100.0}

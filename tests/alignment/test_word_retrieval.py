@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from crosslens.alignment.measure import word_translation
+from crosslens.alignment.retrieval import hits, ranked
+from crosslens.alignment.vectors import WordVectors
+from crosslens.data.dictionary import Dictionary, of_words
+from crosslens.errors import RequestError
+
+GENERATOR = np.random.default_rng(0)
+
+
+def csls(x, y, k=10):
+    """MUSE's definition, pair by pair."""
+    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
+    cosines = x @ y.T
+    near_x = np.sort(cosines, 1)[:, -k:].mean(1)
+    near_y = np.sort(cosines, 0)[-k:].mean(0)
+    return 2 * cosines - near_x[:, None] - near_y[None]
+
+
+@pytest.mark.parametrize("sizes", [(30, 50), (50, 30), (4, 5), (2500, 40), (40, 2500)])
+@pytest.mark.parametrize("method", ["csls", "cosine"])
+def test_the_ranking_is_that_of_brute_force(sizes, method):
+    x, y = (GENERATOR.normal(size=(size, 6)) for size in sizes)
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y)]
+    scores = csls(x, y, k=min(10, len(x))) if method == "csls" else unit[0] @ unit[1].T
+    found = ranked(x, y, method=method, best=3)
+    for row, its in zip(scores, found, strict=True):
+        assert np.allclose(row[its], np.sort(row)[::-1][:3], atol=1e-5)
+
+
+def test_hits_count_any_right_answer_within_reach():
+    found = np.asarray([[3, 1, 2], [0, 1, 2]])
+    assert hits(found, [{2, 9}, {5}], at=1).tolist() == [0, 0]
+    assert hits(found, [{2, 9}, {5}], at=3).tolist() == [1, 0]
+
+
+def test_nothing_to_find_is_refused():
+    with pytest.raises(RequestError, match="0 queries and 3 candidates"):
+        ranked(np.empty((0, 2)), np.ones((3, 2)))
+
+
+def vectors(words, rows, language="en"):
+    rows = np.asarray(rows, np.float32)
+    return WordVectors(tuple(words), rows[None], (0,), "made", language, np.ones(len(words)))
+
+
+WORDS = [f"w{i}" for i in range(60)]
+SPACE = GENERATOR.normal(size=(60, 6))
+TURNED = vectors([f"t{i}" for i in range(60)], SPACE @ np.linalg.qr(GENERATOR.normal(size=(6, 6)))[0], "fr")
+PLAIN = vectors(WORDS, SPACE)
+PAIRS = [(f"w{i}", f"t{i}") for i in range(60)]
+
+
+def precision(results):
+    return {row["metric"]: row["value"] for row in results.records.to_pylist()}
+
+
+def test_a_space_and_its_turned_copy_translate_without_a_fault_after_the_rotation_only():
+    train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
+    found = word_translation(PLAIN, TURNED, train=train, test=test)
+    assert precision(found) == {"precision@1": 100.0, "precision@5": 100.0, "precision@10": 100.0}
+    assert precision(word_translation(PLAIN, TURNED, train=train, test=test, mapping="none"))["precision@1"] < 50
+
+
+def test_unique_source_words_any_translation_and_coverage():
+    pairs = [*PAIRS[40:43], ("w40", "t7"), ("unheard", "t1"), ("w44", "unheard")]
+    test = Dictionary(tuple((a, b, 1.0) for a, b in pairs), "test")
+    found = word_translation(PLAIN, TURNED, train=of_words(PAIRS[:40], name="train"), test=test)
+    row = found.records.to_pylist()[0]
+    assert row["n"] == 3 and row["value"] == 100.0
+    assert '"coverage": 60.0' in row["tags"]  # 3 of 5 distinct source words
+
+
+def test_a_dictionary_that_shares_no_pair_is_refused():
+    train = of_words(PAIRS[:40], name="train")
+    with pytest.raises(RequestError, match=r"none of the 1 pairs of other has vectors on both sides"):
+        word_translation(PLAIN, TURNED, train=train, test=of_words([("x", "y")], name="other"))
+    with pytest.raises(RequestError, match="layer is aligned with layer of one width"):
+        word_translation(PLAIN, vectors(["t0"], np.ones((1, 3))), train=train, test=train)

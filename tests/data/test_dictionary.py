@@ -1,0 +1,49 @@
+import pytest
+
+from crosslens.data.dictionary import read
+from crosslens.dictionaries import load_dictionary
+from crosslens.errors import DataError
+
+
+def write(tmp_path, text, name="d.txt"):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(text, "utf-8")
+    return tmp_path / name
+
+
+def test_muse_and_panlex(tmp_path):
+    muse = read(write(tmp_path, "the le\nthe la\n\ncat\tchat\n"))
+    assert muse.pairs == (("the", "le", 1.0), ("the", "la", 1.0), ("cat", "chat", 1.0))
+    assert muse.translations["the"] == [("le", 1.0), ("la", 1.0)]
+    assert muse.reversed().pairs[0] == ("le", "the", 1.0)
+    panlex = read(write(tmp_path, "ice cream\tglace\t7\nthe\tle\t0.5\n"))
+    assert panlex.pairs == (("ice cream", "glace", 7.0), ("the", "le", 0.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("the\n", "d.txt:1: .*here are 1"), ("a b\na b c\n", "d.txt:2: .*here are 3"), ("a\tb\tx\n", "no weight above 0"),
+     ("a\tb\t-1\n", "no weight"), ("a\t\tb\n", "two columns"), ("\n", "has no word pair")],
+)  # fmt: skip
+def test_what_is_no_dictionary(tmp_path, text, reason):
+    with pytest.raises(DataError, match=reason):
+        read(write(tmp_path, text))
+
+
+def test_dictionaries_by_name(tmp_path, monkeypatch):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    write(tmp_path, "the le\n", "muse/en-fr.0-5000.txt")
+    write(tmp_path, "cat chat\n", "muse/en-fr.5000-6500.txt")
+    assert load_dictionary("muse/en-fr:train", data=tmp_path).pairs == (("the", "le", 1.0),)
+    assert len(load_dictionary("muse/en-fr", data=tmp_path)) == 2
+    write(tmp_path, "all tout\n", "muse/en-fr.txt")
+    assert len(load_dictionary("muse/en-fr", data=tmp_path)) == 1
+    for name, reason in (("muse/en-de:test", "no dictionary muse/en-de:test in"), ("x.txt", "no such file")):
+        with pytest.raises(DataError, match=reason):
+            load_dictionary(name, data=tmp_path)
+
+
+def test_the_laboratorys_splits_are_all_of_it_and_share_nothing():
+    whole, train, test = (set(load_dictionary(f"lab/src-adj{split}").pairs) for split in ("", ":train", ":test"))
+    assert train | test == whole and len(test) < len(train)
+    assert len(train & test) <= 3  # homonyms

@@ -1,0 +1,168 @@
+"""Studies that pretrain their own encoders: what is pretrained first, what waits for it, and what is told."""
+
+import json
+
+import pytest
+
+from conftest import SENTENCES
+from crosslens.data.records import read_results
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError
+from crosslens.report.published import find_paper
+from crosslens.studies.plan import plan
+from crosslens.studies.pretrainings import find_pretraining
+from crosslens.studies.runner import run_study
+from crosslens.studies.store import Store
+from crosslens.studies.study import pretrainings, read_study
+
+STUDY = """
+name: small
+encoder: pretrain:{settings}
+bilingual: [fr]
+data:
+  parallel: ud/pud
+  recipe: small
+  tasks:
+    pos:
+      en: {{train: ud/en_toy, tests: [ud/en_pud, ud/fr_pud]}}
+set: {{batch: 3, epochs: 2}}
+conditions: [none, {{factor: no-anchors}}, {{factor: sep-1-3}}, {{factor: mine}}]
+factors: {{mine: {{masking.share: 0.5}}}}
+similarity: {{of: [pretrained], measures: [cka]}}
+seeds: 2
+"""
+SETTINGS = """
+corpora: {en: en.txt, fr: fr.txt, de: de.txt}
+vocabulary: {size: 300}
+shape: {layers: 2, width: 16, heads: 2, positions: 32}
+batch: 4
+steps: 4
+validation: {lines: 6, every: 2}
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    for language, text in {**SENTENCES, "de": SENTENCES["en"]}.items():
+        (folder / f"{language}.txt").write_text("\n".join(text * 4), "utf-8")
+    (folder / "settings.yaml").write_text(SETTINGS)
+    (folder / "study.yaml").write_text(STUDY.format(settings=folder / "settings.yaml"))
+    return read_study(folder / "study.yaml")
+
+
+@pytest.fixture(scope="module")
+def done(study, treebanks, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "store"
+    before = plan(study, Store(folder), corpora=None)
+    report = run_study(study, folder, executor="serial", data=str(treebanks))
+    return folder, before, report
+
+
+@pytest.fixture(autouse=True)
+def _data(treebanks, monkeypatch):
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _data_of_the_module(treebanks):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CROSSLENS_DATA", str(treebanks))
+        yield
+
+
+def test_encoders_come_first_and_all_else_waits_for_them(done):
+    _, before, report = done
+    assert {run.label.split()[0] for run in before.runs} == {"pretrain"}
+    assert len(before.runs) == 8 and before.waiting == 16  # 4 factors x 2 seeds; as many taggers and comparisons
+    assert not report.failed and not report.plan.left and len(report.plan.runs) == 24
+
+
+def test_every_seed_has_an_encoder_of_two_languages(done):
+    folder, _, report = done
+    pretrained = [run for run in report.plan.runs if run.pretrained is not None]
+    digests = {load_encoder(folder / "runs" / run.id / "encoder", device="cpu").digest for run in pretrained}
+    assert len(digests) == 8
+    for run in pretrained:
+        assert list(run.pretrained.settings.corpora) == ["en", "fr"]
+        told = json.loads((folder / "runs" / run.id / "run.json").read_text())
+        assert told["encoder_digest"] in digests and told["facts"]["steps"] == 4
+    assert {run.encoder_digest for run in report.plan.runs if run.pretrained is None} == digests
+
+
+def test_records_tell_factors_apart_and_tables_show_their_differences(done):
+    folder, _, _ = done
+    results = read_results(folder / "studies" / "small" / "results.csv")
+    frame = results.to_pandas()
+    assert set(frame[frame["metric"] == "perplexity"]["target"]) == {"en", "fr"}
+    scores = results.filter(metric="accuracy").to_pandas()
+    conditions = [json.loads(tags)["condition"] for tags in scores["tags"]]
+    assert set(conditions) == {"reference", "no-anchors", "sep-1-3", "mine"}
+    assert set(scores["target"]) == {"en", "fr"}
+    assert {"reference", "Δ no-anchors", "Δ sep-1-3", "Δ mine"} <= set(results.filter(metric="accuracy").table().columns)
+    alike = frame[frame["metric"] == "similarity"]
+    assert set(alike["target"]) == {"fr"} and len(alike) == 4 * 2 * 3  # factors, seeds, layers
+
+
+def test_the_same_call_again_does_nothing_and_another_factor_only_what_is_new(done, study, treebanks):
+    folder, _, report = done
+    again = run_study(study, folder, executor="serial", data=str(treebanks))
+    assert [run.id for run in again.plan.runs] == [run.id for run in report.plan.runs]
+    more = study.model_copy(update={"conditions": (*study.conditions, *read_study("pretraining-factors").conditions[4:5])})
+    planned = plan(more, Store(folder))
+    assert [run.label for run in planned.left] == [f"pretrain en-fr sep-emb seed {seed}" for seed in (1, 2)]
+
+
+def test_other_text_is_another_encoder(done, study, tmp_path, treebanks):
+    folder, _, report = done
+    for language in ("en", "fr", "de"):
+        text = "\n".join(SENTENCES["en"] * 5)
+        (tmp_path / f"{language}.txt").write_text(text, "utf-8")
+    (tmp_path / "settings.yaml").write_text(SETTINGS)
+    other = study.model_copy(update={"encoder": f"pretrain:{tmp_path / 'settings.yaml'}"})
+    assert not {run.id for run in plan(other, Store(folder)).runs} & {run.id for run in report.plan.runs}
+
+
+def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
+    planned = plan(study.model_copy(update={"pretrained": "one"}), Store(tmp_path / "store"))
+    assert len(planned.runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("conditions: [{factor: no-anchors}]", "is one of pretraining"),
+        ("encoder: pretrain:lab\nconditions: [{factor: no-such}]", "there is no factor 'no-such'"),
+        ("bilingual: [fr]", "bilingual encoders are pretrained"),
+        ("encoder: pretrain:lab\nbilingual: []", "bilingual is empty"),
+    ],
+)
+def test_studies_that_ask_what_cannot_be(tmp_path, text, reason):
+    start = "name: x\ndata: lab\n" + ("" if "encoder" in text else "encoder: e\n")
+    (tmp_path / "x.yaml").write_text(start + text + "\n")
+    with pytest.raises(RequestError, match=reason):
+        read_study(tmp_path / "x.yaml")
+
+
+def test_settings_that_are_shipped_are_valid_and_others_are_refused(tmp_path):
+    for name in [*pretrainings(), "lab", "lab:no-anchors"]:
+        settings, _ = find_pretraining(name)
+        assert settings.dictionaries
+        if name == "conneau2020":
+            shape = settings.shape
+            assert (shape.layers, shape.heads, shape.width, shape.positions) == (8, 12, 768, 256)
+    with pytest.raises(RequestError, match="no settings of a pretraining 'conneau'"):
+        find_pretraining("conneau")
+    with pytest.raises(RequestError, match="no text of 'xx'"):
+        plan(
+            read_study("pretraining-factors", overrides={"encoder": "pretrain:lab", "bilingual": "[xx]", "data": "lab"}),
+            Store(tmp_path / "store"),
+        )
+
+
+def test_the_papers_numbers_stand_beside_as_differences_to_its_default():
+    paper = find_paper("conneau2020")
+    assert paper.find("nli", ["en"], ["fr"], "reference").value == 73.6
+    assert paper.find("parsing", ["en"], ["zh"], "sep-emb-1-6").value == pytest.approx(1.5 - 28.8)
+    assert paper.find("ner", ["en"], ["x"], "no-anchors").value == pytest.approx(65.6 - 68.1)
+    assert paper.find("ner", ["en"], ["fr"], "wiki-cc").value == pytest.approx(74.0 - 79.8)
