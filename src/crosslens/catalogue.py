@@ -119,11 +119,18 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
 
 def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:
     """Raw text: ``raw/en``, which is ``raw/en.txt`` in a data folder; ``lab/src``, an artificial language's; a path.
+    ``raw/en[:1000]`` is its first thousand lines.
 
     Raises:
         DataError: when there is none of that name; for a file that cannot be read.
     """
-    name = str(name)
+    bare, cut = split_slice(str(name))
+    if bare != str(name):
+        whole = load_text(bare, language=language, data=data)
+        if not len(whole[cut]):
+            raise DataError(f"{name} is empty: {bare} has {len(whole)} lines")
+        return replace(whole[cut], name=str(name))
+    name = bare
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).exists():
         its, laboratory = find_lab(part)
