@@ -57,8 +57,8 @@ def test_symmetry_lies_between_intersection_and_union():
 
 def test_grow_diag_final_and_by_hand():
     forward, backward = frozenset({(0, 0), (1, 1), (3, 3)}), frozenset({(0, 0), (2, 1), (1, 0)})
-    # Next to (0, 0) come (1, 0), whose first word is free, and (1, 1), whose second is; next to (1, 1) comes (2, 1), whose
-    # first word is free; (3, 3) is next to none, and both of its words are free at the end.
+    # Next to (0, 0) come (1, 0), whose first word is free, and (1, 1), whose second is; next to (1, 1) comes (2, 1),
+    # whose first word is free; (3, 3) is next to none, and both of its words are free at the end.
     expected = {(0, 0), (1, 0), (1, 1), (2, 1), (3, 3)}
     assert symmetrised(forward, backward, "grow-diag-final-and") == expected
     taken = frozenset({(0, 0), (1, 1)})  # (0, 1) is next to both, and has no free word

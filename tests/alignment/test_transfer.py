@@ -87,7 +87,7 @@ def test_what_cannot_be_transplanted(encoder, data):
         transplant(usual, encoder, none)
     with pytest.raises(EncoderError, match="no layer 9"):
         as_tower(encoder, 9, seed=1)
-    with pytest.raises(RequestError, match="no word of .* has exactly one link"):
+    with pytest.raises(RequestError, match=r"no word of .* has exactly one link"):
         contextual_rotations(encoder, encoder, (data["en_pud"], data["fr_pud"]), (frozenset(),) * 6)
 
 
@@ -96,4 +96,5 @@ def test_sentences_are_found_in_ones_own_language_without_a_fault(encoder, treeb
     twice = replace(sides, corpora={"en": sides["en"], "fr": replace(sides["en"], language="fr")})
     found = sentence_retrieval(encoder, encoder, train=twice, test=twice, pair=("en", "fr"))
     values = found.records["value"].to_pylist()
-    assert len(values) == 2 * (encoder.depth + 1) and set(values) == {100.0}
+    assert len(values) == 2 * (encoder.depth + 1)
+    assert set(values) == {100.0}

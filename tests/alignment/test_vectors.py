@@ -30,7 +30,8 @@ def states_of(encoder, words):
 
 def test_a_words_vector_is_the_mean_over_its_places_of_the_mean_over_its_subwords(encoder):
     found = contextual_vectors(encoder, CORPUS)
-    assert "." not in found.words and found.layers == tuple(range(encoder.depth + 1))
+    assert "." not in found.words
+    assert found.layers == tuple(range(encoder.depth + 1))
     for word in ("the", "sees", "garden"):
         rows = []
         for sentence in CORPUS.sentences:
@@ -69,7 +70,8 @@ def test_the_table_has_the_rows_of_whole_words(encoder):
     assert found.words
     for word, row in zip(found.words, found.vectors[0], strict=True):
         ids = encoder.tokenizer(word, add_special_tokens=False)["input_ids"]
-        assert len(ids) == 1 and np.array_equal(table[ids[0]], row)
+        assert len(ids) == 1
+        assert np.array_equal(table[ids[0]], row)
 
 
 def test_running_text_is_cut_at_spaces_and_punctuation():
@@ -84,16 +86,20 @@ def test_static_vectors_are_read_with_and_without_their_sizes(tmp_path):
     for head in ("3 2\n", ""):
         (tmp_path / "a.vec").write_text(head + "the 1 2\ncat 3 4 \nthe 9 9\n", "utf-8")
         found = read_vectors(tmp_path / "a.vec", language="en")
-        assert found.words == ("the", "cat") and found.layers == (None,)
+        assert found.words == ("the", "cat")
+        assert found.layers == (None,)
         assert found.vectors.tolist() == [[[1, 2], [3, 4]]]
     assert read_vectors(tmp_path / "a.vec", most=1).words == ("the",)
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [("the 1 2\ncat 3\n", "a.vec:2: 1 numbers behind a word, where the first has 2"), ("the x y\n", "a.vec:1: 0 numbers"),
-     ("", "has no vector")],
-)  # fmt: skip
+    [
+        ("the 1 2\ncat 3\n", "a.vec:2: 1 numbers behind a word, where the first has 2"),
+        ("the x y\n", "a.vec:1: 0 numbers"),
+        ("", "has no vector"),
+    ],
+)
 def test_a_broken_file_of_vectors(tmp_path, content, reason):
     (tmp_path / "a.vec").write_text(content, "utf-8")
     with pytest.raises(DataError, match=reason):

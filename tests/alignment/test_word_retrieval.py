@@ -69,7 +69,8 @@ def test_unique_source_words_any_translation_and_coverage():
     test = Dictionary(tuple((a, b, 1.0) for a, b in pairs), "test")
     found = word_translation(PLAIN, TURNED, train=of_words(PAIRS[:40], name="train"), test=test)
     row = found.records.to_pylist()[0]
-    assert row["n"] == 3 and row["value"] == 100.0
+    assert row["n"] == 3
+    assert row["value"] == 100.0
     assert '"coverage": 60.0' in row["tags"]  # 3 of 5 distinct source words
 
 

@@ -74,8 +74,11 @@ def _data_of_the_module(treebanks):
 def test_encoders_come_first_and_all_else_waits_for_them(done):
     _, before, report = done
     assert {run.label.split()[0] for run in before.runs} == {"pretrain"}
-    assert len(before.runs) == 8 and before.waiting == 16  # 4 factors x 2 seeds; as many taggers and comparisons
-    assert not report.failed and not report.plan.left and len(report.plan.runs) == 24
+    assert len(before.runs) == 8
+    assert before.waiting == 16
+    assert not report.failed
+    assert not report.plan.left
+    assert len(report.plan.runs) == 24
 
 
 def test_every_seed_has_an_encoder_of_two_languages(done):
@@ -86,7 +89,8 @@ def test_every_seed_has_an_encoder_of_two_languages(done):
     for run in pretrained:
         assert list(run.pretrained.settings.corpora) == ["en", "fr"]
         told = json.loads((folder / "runs" / run.id / "run.json").read_text())
-        assert told["encoder_digest"] in digests and told["facts"]["steps"] == 4
+        assert told["encoder_digest"] in digests
+        assert told["facts"]["steps"] == 4
     assert {run.encoder_digest for run in report.plan.runs if run.pretrained is None} == digests
 
 
@@ -99,16 +103,21 @@ def test_records_tell_factors_apart_and_tables_show_their_differences(done):
     conditions = [json.loads(tags)["condition"] for tags in scores["tags"]]
     assert set(conditions) == {"reference", "no-anchors", "sep-1-3", "mine"}
     assert set(scores["target"]) == {"en", "fr"}
-    assert {"reference", "Δ no-anchors", "Δ sep-1-3", "Δ mine"} <= set(results.filter(metric="accuracy").table().columns)
+    assert {"reference", "Δ no-anchors", "Δ sep-1-3", "Δ mine"} <= set(
+        results.filter(metric="accuracy").table().columns
+    )
     alike = frame[frame["metric"] == "similarity"]
-    assert set(alike["target"]) == {"fr"} and len(alike) == 4 * 2 * 3  # factors, seeds, layers
+    assert set(alike["target"]) == {"fr"}
+    assert len(alike) == 4 * 2 * 3
 
 
 def test_the_same_call_again_does_nothing_and_another_factor_only_what_is_new(done, study, treebanks):
     folder, _, report = done
     again = run_study(study, folder, executor="serial", data=str(treebanks))
     assert [run.id for run in again.plan.runs] == [run.id for run in report.plan.runs]
-    more = study.model_copy(update={"conditions": (*study.conditions, *read_study("pretraining-factors").conditions[4:5])})
+    more = study.model_copy(
+        update={"conditions": (*study.conditions, *read_study("pretraining-factors").conditions[4:5])}
+    )
     planned = plan(more, Store(folder))
     assert [run.label for run in planned.left] == [f"pretrain en-fr sep-emb seed {seed}" for seed in (1, 2)]
 
@@ -155,7 +164,9 @@ def test_settings_that_are_shipped_are_valid_and_others_are_refused(tmp_path):
         find_pretraining("conneau")
     with pytest.raises(RequestError, match="no text of 'xx'"):
         plan(
-            read_study("pretraining-factors", overrides={"encoder": "pretrain:lab", "bilingual": "[xx]", "data": "lab"}),
+            read_study(
+                "pretraining-factors", overrides={"encoder": "pretrain:lab", "bilingual": "[xx]", "data": "lab"}
+            ),
             Store(tmp_path / "store"),
         )
 
@@ -166,3 +177,47 @@ def test_the_papers_numbers_stand_beside_as_differences_to_its_default():
     assert paper.find("parsing", ["en"], ["zh"], "sep-emb-1-6").value == pytest.approx(1.5 - 28.8)
     assert paper.find("ner", ["en"], ["x"], "no-anchors").value == pytest.approx(65.6 - 68.1)
     assert paper.find("ner", ["en"], ["fr"], "wiki-cc").value == pytest.approx(74.0 - 79.8)
+
+
+ASKED = """
+name: asked
+encoder: lab:good
+data: lab
+tasks: [pos]
+probes:
+  - {probe: topic, train: lab_topics/src, test: "lab_topics/src:test[:100]", of: [pretrained, untrained]}
+overlap: true
+conditions: [none]
+set: {limit: 60, epochs: 1}
+seeds: 1
+"""
+
+
+def test_probes_and_shared_subwords_are_parts_of_a_study(tmp_path, tiny_bert):
+    (tmp_path / "asked.yaml").write_text(ASKED)
+    study = read_study(tmp_path / "asked.yaml", overrides={"encoder": str(tiny_bert)})
+    report = run_study(study, tmp_path / "store", executor="serial")
+    assert not report.failed
+    assert [run.label for run in report.plan.runs] == [
+        "probes, overlap reference seed 1",
+        "probes 0-4 seed 1",
+        "pos src reference seed 1",
+    ]
+    frame = read_results(tmp_path / "store" / "studies" / "asked" / "results.csv").to_pandas()
+    probed = frame[frame["measure"] == "probe topic"]
+    assert set(probed["metric"]) == {"accuracy", "accuracy_shuffled", "train_accuracy_shuffled", "recall"}
+    assert set(probed["layer"]) == set(range(5))
+    assert set(probed["ablation"].fillna("")) == {"", "0-4"}
+    shared = frame[frame["measure"] == "overlap_tokens"].set_index("target")["value"]
+    assert set(shared.index) == {"src", "adj", "gen", "sov"}
+    again = run_study(study, tmp_path / "store", executor="serial")
+    assert not again.plan.left
+    wider = study.model_copy(update={"data": "lab", "tasks": ("pos", "parsing")})
+    left = plan(wider, Store(tmp_path / "store")).left
+    assert [run.label for run in left] == ["parsing src reference seed 1"]  # the subwords are counted already
+
+
+def test_a_probe_that_there_is_not(tmp_path):
+    (tmp_path / "x.yaml").write_text("name: x\nencoder: e\nprobes: [{probe: langit, train: a, test: b}]\n")
+    with pytest.raises(RequestError, match=r"no probe 'langit'.*langid"):
+        read_study(tmp_path / "x.yaml")

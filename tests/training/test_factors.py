@@ -54,7 +54,9 @@ def test_what_vocabularies_share(kind, anchors):
         assert not any(piece.startswith(FOREIGN) for its in pieces for piece in its)
         assert made[language].unk_token_id not in {i for its in ids for i in its}
         assert made[language].cls_token_id == 2
-        used[language] = {i: piece for row, its in zip(ids, pieces, strict=True) for i, piece in zip(row, its, strict=True)}
+        used[language] = {
+            i: piece for row, its in zip(ids, pieces, strict=True) for i, piece in zip(row, its, strict=True)
+        }
     both = set(used["en"]) & set(used["fr"])
     strings = set(used["en"].values()) & set(used["fr"].values())
     assert strings  # the full stop, at least
@@ -83,7 +85,8 @@ def test_words_are_switched_as_often_as_is_said_and_translations_by_their_weight
     lines = ["a b c c c c"] * 4000
     switched = switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=1, language="en")
     counts = Counter(word for line in switched for word in line.split())
-    assert len(switched) == len(lines) and all(len(line.split()) == 6 for line in switched)
+    assert len(switched) == len(lines)
+    assert all(len(line.split()) == 6 for line in switched)
     assert counts["c"] == 16000
     assert counts["z"] / 4000 == pytest.approx(0.3, abs=0.03)
     assert (counts["x"] + counts["y"]) / 4000 == pytest.approx(0.3, abs=0.03)
@@ -95,9 +98,13 @@ def test_words_are_switched_as_often_as_is_said_and_translations_by_their_weight
 def test_no_more_words_are_switched_than_may_be():
     lines = ["a b"] * 3000 + ["c d"] * 3000
     switched = switch_words(lines, TRANSLATIONS, probability=0.5, most=0.15, seed=1, language="en")
-    changed = [old != new for o, n in zip(lines, switched, strict=True) for old, new in zip(o.split(), n.split(), strict=True)]
+    changed = [
+        old != new for o, n in zip(lines, switched, strict=True) for old, new in zip(o.split(), n.split(), strict=True)
+    ]
     blocks = np.asarray(changed).reshape(-1, 2000).mean(1)
-    assert (blocks <= 0.15).all() and (blocks[:3] > 0.149).all() and not blocks[3:].any()
+    assert (blocks <= 0.15).all()
+    assert (blocks[:3] > 0.149).all()
+    assert not blocks[3:].any()
 
 
 def test_a_dictionary_that_shares_no_word_with_the_text_is_refused():
@@ -135,9 +142,12 @@ def test_what_cannot_be_pretrained_is_refused_in_one_sentence(changes, reason):
 
 
 def test_between_keeps_two_languages_and_their_dictionary():
-    three = replaced(SMALL, {"corpora": {"en": "a", "fr": "b", "de": "c"}, "dictionaries": {"en-fr": "d", "en-de": "e"}})
+    three = replaced(
+        SMALL, {"corpora": {"en": "a", "fr": "b", "de": "c"}, "dictionaries": {"en-fr": "d", "en-de": "e"}}
+    )
     two = three.between("en", "de")
-    assert list(two.corpora) == ["en", "de"] and two.dictionaries == {"en-de": "e"}
+    assert list(two.corpora) == ["en", "de"]
+    assert two.dictionaries == {"en-de": "e"}
     with pytest.raises(RequestError, match="no text of 'it'"):
         three.between("en", "it")
 
@@ -172,7 +182,8 @@ def test_the_weights_kept_are_those_of_the_best_perplexity_and_a_kill_changes_no
     )
     assert list(found) == list(range(4, 25, 4))
     best = min(found, key=lambda step: found[step]["fr"])
-    assert facts["kept_step"] == best and facts["perplexity fr"] == found[best]["fr"]
+    assert facts["kept_step"] == best
+    assert facts["perplexity fr"] == found[best]["fr"]
     assert all(1 < value < 200 and math.isfinite(value) for its in found.values() for value in its.values())
 
     class Killed(Exception):
@@ -190,7 +201,8 @@ def test_the_weights_kept_are_those_of_the_best_perplexity_and_a_kill_changes_no
 
 def test_training_ends_when_nothing_gets_better(texts, tmp_path):
     settings = replaced(
-        SMALL, {"validation": {"lines": 6, "every": 2, "select": "mean", "patience": 2}, "learning_rate": 0.5, "steps": 200}
+        SMALL,
+        {"validation": {"lines": 6, "every": 2, "select": "mean", "patience": 2}, "learning_rate": 0.5, "steps": 200},
     )
     facts = pretrain(settings, tmp_path / "out", base=texts, device="cpu")
     assert facts["steps"] == facts["kept_step"] + 4 < 200
@@ -209,7 +221,16 @@ def test_two_processes_pretrain_what_one_does(texts, tmp_path):
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(port)]
-    command += ["-m", "crosslens", "pretrain", str(texts / "two.yaml"), "--out", str(tmp_path / "two"), "--device", "cpu"]
+    command += [
+        "-m",
+        "crosslens",
+        "pretrain",
+        str(texts / "two.yaml"),
+        "--out",
+        str(tmp_path / "two"),
+        "--device",
+        "cpu",
+    ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -18,7 +18,11 @@ from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError, StoreError
+from crosslens.probes import find_probe
+from crosslens.probes.probing import probe
+from crosslens.probes.softmax import Fit
 from crosslens.similarity.compare import compare
+from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.run import Comparison, Named, Pretrained, Run
 from crosslens.studies.store import Store
@@ -155,6 +159,16 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
     if run.comparison is not None:
         results += _compare(run, run.comparison, encoder, corpora)
         note(f"compared {run.comparison.corpus}")
+    for asked in run.probes:
+        corpora_of = {"train": asked.train, "test": asked.test} | ({"dev": asked.dev} if asked.dev else {})
+        read = {split: _checked(corpora, its, split=split) for split, its in corpora_of.items()}
+        probe_of = find_probe(asked.name, asked.settings)
+        results += probe(encoder, probe_of, how=Fit(inputs=asked.inputs), seed=asked.seed, **read).results  # pyright: ignore
+        note(f"probed {asked.test.name}")
+    for counted_of in run.overlaps:
+        train = _checked(corpora, counted_of.train, split="train")
+        results += subword_overlap(encoder, train=train, tests=[_checked(corpora, test) for test in counted_of.tests])
+        note(f"counted subwords shared with {train.name}")
     results = results.with_columns(run=run.id, encoder=run.called)
     if there.is_dir():
         add_counts(store, run.id, counts)

@@ -1,16 +1,18 @@
 """From a study to its runs: which there are, which are done, and what is still to be chosen."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from crosslens.catalogue import cache_folder, name_split
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
+from crosslens.probes import find_probe
 from crosslens.settings import replace_settings
 from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
@@ -18,7 +20,7 @@ from crosslens.similarity.measures import find_measure
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
 from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
-from crosslens.studies.run import Comparison, Named, Pretrained, Run, Training
+from crosslens.studies.run import Comparison, Named, Overlap, Pretrained, Probe, Run, Training
 from crosslens.studies.store import Store
 from crosslens.studies.study import PRETRAIN, Condition, Grid, Source, Study, scale
 from crosslens.tasks import find_task
@@ -87,9 +89,14 @@ def plan(
 
 
 def _both(a: Run, b: Run) -> Run:
+    def all_of(name: str) -> tuple:
+        mine = getattr(a, name)
+        return (*mine, *(its for its in getattr(b, name) if its not in mine))
+
     return replace(
-        a, tests=tuple(dict.fromkeys((*a.tests, *b.tests))), comparison=a.comparison if a.comparison else b.comparison
-    )
+        a, tests=all_of("tests"), comparison=a.comparison or b.comparison, probes=all_of("probes"),
+        overlaps=all_of("overlaps"),
+    )  # fmt: skip
 
 
 class _Planner:
@@ -147,14 +154,18 @@ class _Planner:
             for state in similarity.of:
                 if state in STATES:
                     condition = STATES[state].scaled(written_for=None, depth=self.depth)
-                    yield from self._looked_at(condition, languages, pretrained)
+                    yield from self._looked_at(
+                        condition, pretrained, lambda beside: {"comparison": self._comparison(languages, beside)}
+                    )
+        yield from self._probed(pretrained)
+        if study.overlap:
+            for _, _, source in sources:
+                yield from self._looked_at(
+                    Condition(), pretrained, lambda beside, its=source: {"overlaps": (self._overlap(its, beside),)}
+                )
         after = similarity is not None and "fine-tuned" in similarity.of
         for beside, (task, name, source) in itertools.product(study.bilingual or [None], sources):
-            tests = tuple(
-                self._named(test)
-                for test in self.corpora.matching(source.tests)
-                if beside is None or self.corpora.corpus(test).language in (beside, self._train(source).language)
-            )
+            tests = self._tests(source, beside)
             comparison = self._comparison([self._train(source).language], beside) if after else None
             for condition in self.conditions:
                 training = self._training(task, name, source, condition)
@@ -168,35 +179,54 @@ class _Planner:
                         continue
                 for selected in self._selected(training, source):
                     for seed in study.seeds:
-                        yield from self._run(condition, seed, selected, tests, comparison, beside)
+                        yield from self._run(
+                            condition, seed, selected, tests=tests, comparison=comparison, beside=beside
+                        )
 
     def _run(
-        self,
-        condition: Condition,
-        seed: int,
-        training: Training | None,
-        tests: tuple[Named, ...] = (),
-        comparison: Comparison | None = None,
-        beside: str | None = None,
+        self, condition: Condition, seed: int, training: Training | None, *, beside: str | None = None, **asked: Any
     ) -> Iterator[Run]:
         """One run; none while its encoder is not pretrained."""
         base = self.usual or self._made(self._pretraining(condition, seed, beside))
         if base is None:
             self.waiting += 1
             return
-        yield Run(
-            base.encoder, self.study.encoder, base.digest, condition, seed, training, tests, comparison, beside=beside
-        )
+        yield Run(base.encoder, self.study.encoder, base.digest, condition, seed, training, beside=beside, **asked)
 
     def _looked_at(
-        self, condition: Condition, languages: list[str | None], pretrained: list[tuple[Run, str | None]]
+        self,
+        condition: Condition,
+        pretrained: list[tuple[Run, str | None]],
+        ask: Callable[[str | None], dict[str, Any]],
     ) -> Iterator[Run]:
-        """The runs that compare representations of encoders that are not fine-tuned."""
+        """The runs that ask something of encoders that are not fine-tuned; ``ask`` takes a pair's other language."""
         if self.usual is not None:
-            yield from self._run(condition, 1, None, comparison=self._comparison(languages))
+            yield from self._run(condition, 1, None, **ask(None))
         for run, beside in pretrained:
             both = condition.model_copy(update={"factor": run.condition.factor})
-            yield from self._run(both, run.seed, None, (), self._comparison(languages, beside), beside)
+            yield from self._run(both, run.seed, None, beside=beside, **ask(beside))
+
+    def _probed(self, pretrained: list[tuple[Run, str | None]]) -> Iterator[Run]:
+        for asked in self.study.probes:
+            probe = find_probe(asked.probe, asked.set)
+            named = {split: self._named(getattr(asked, split), split) for split in ("train", "test")}
+            dev = self._named(asked.dev, "dev") if asked.dev else None
+            settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]
+            its = Probe(asked.probe, settings, named["train"], named["test"], dev, asked.inputs, asked.seed)
+            for state in asked.of:
+                condition = STATES[state].scaled(written_for=None, depth=self.depth)
+                yield from self._looked_at(condition, pretrained, lambda beside, its=its: {"probes": (its,)})
+
+    def _overlap(self, source: Source, beside: str | None) -> Overlap:
+        return Overlap(self._named(source.train, "train"), self._tests(source, beside))
+
+    def _tests(self, source: Source, beside: str | None) -> tuple[Named, ...]:
+        """The corpora that a source's models are tested on; of a bilingual encoder those of its two languages."""
+        return tuple(
+            self._named(test)
+            for test in self.corpora.matching(source.tests)
+            if beside is None or self.corpora.corpus(test).language in (beside, self._train(source).language)
+        )
 
     def _pretrained(self) -> Iterator[tuple[Run, str | None]]:
         """The runs that pretrain, with the other language where an encoder has two."""

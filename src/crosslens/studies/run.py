@@ -75,6 +75,42 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """A probe that is asked of a run's encoder.
+
+    Attributes:
+        name: the probe's.
+        settings: all of the probe.
+        train: labelled texts.
+        test: others.
+        dev: on which its learning rate is lowered; None: a part of ``train``.
+        inputs: how states are scaled.
+        seed: of the order and the control.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    train: Named
+    test: Named
+    dev: Named | None
+    inputs: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The subwords that corpora share with training data, counted by a run's encoder.
+
+    Attributes:
+        train: the training data.
+        tests: the corpora.
+    """
+
+    train: Named
+    tests: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Pretrained:
     """An encoder that a run makes from text.
 
@@ -104,6 +140,8 @@ class Run:
         training: None: it is only looked at.
         tests: corpora that it is evaluated on.
         comparison: asked of it; None: none.
+        probes: asked of it.
+        overlaps: asked of it.
         pretrained: what it pretrains, and then nothing else; None: nothing.
         beside: the other language of a bilingual encoder; None: it is none.
     """
@@ -116,6 +154,8 @@ class Run:
     training: Training | None
     tests: tuple[Named, ...] = ()
     comparison: Comparison | None = field(default=None)
+    probes: tuple[Probe, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
     pretrained: Pretrained | None = None
     beside: str | None = None
 
@@ -164,7 +204,9 @@ class Run:
         if self.pretrained is not None:
             languages = "-".join(self.pretrained.settings.corpora)
             return f"pretrain {languages} {self.condition.label} seed {self.pretrained.settings.seed}"
-        what = f"{self.training.task} {self.training.source}" if self.training else "similarity"
+        asked = [("similarity", self.comparison), ("probes", self.probes), ("overlap", self.overlaps)]
+        looked = ", ".join(name for name, its in asked if its) or "similarity"
+        what = f"{self.training.task} {self.training.source}" if self.training else looked
         what += f" with {self.beside}" if self.beside else ""
         rule = f" {self.training.selection}" if self.training and self.training.selection else ""
         return f"{what} {self.condition.label}{rule} seed {self.seed}"

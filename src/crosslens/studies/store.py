@@ -172,11 +172,15 @@ def is_store(folder: str | Path) -> bool:
 
 def unanswered(run: "Run", records: Results) -> "Run | None":
     """A finished run with only that which its records do not answer; None when they answer all."""
-    scored, compared = set(), set()
+    scored, compared, probed, counted = set(), set(), set(), set()
     for row in records.records.to_pylist():
         tags = json.loads(row["tags"])
         if row["measure"] is None:
             scored.add((tags["corpus"], tags["digest"]))
+        elif row["metric"] == "overlap":
+            counted.add((tags["training_train_digest"], tags["digest"]))
+        elif row["measure"].startswith("probe "):
+            probed.add((row["measure"], tags["training_train_digest"], tags["digest"], tags["inputs"]))
         elif row["metric"] == "similarity":
             sides = (tags["source_digest"], tags["digest"])
             compared.add((tags["corpus"], row["source"], row["target"], row["measure"], *sides))
@@ -189,7 +193,13 @@ def unanswered(run: "Run", records: Results) -> "Run | None":
             for measure in comparison.measures
         }
         comparison = None if wanted <= compared else comparison
-    return replace(run, tests=tests, comparison=comparison) if tests or comparison else None
+    probes = tuple(p for p in run.probes if (f"probe {p.name}", p.train.digest, p.test.digest, p.inputs) not in probed)
+    overlaps = tuple(
+        o for o in run.overlaps if not {(o.train.digest, test.digest) for test in o.tests} <= counted
+    )  # fmt: skip
+    if not (tests or comparison or probes or overlaps):
+        return None
+    return replace(run, tests=tests, comparison=comparison, probes=probes, overlaps=overlaps)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from crosslens.encoders.ablation import Components, Init
 from crosslens.encoders.encoder import Change, describe_changes
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, RequestError, suggest
+from crosslens.probes import PROBES
 from crosslens.settings import read_settings
 from crosslens.tasks import TASKS
 from crosslens.training.factors import find_factor
@@ -129,7 +130,7 @@ class Data(_Strict):
 
     parallel: str | None = None
     recipe: str = USUAL
-    tasks: dict[str, dict[str, Source]]
+    tasks: dict[str, dict[str, Source]] = {}
 
 
 class Grid(_Strict):
@@ -209,6 +210,36 @@ class Similarity(_Strict):
     sentences: Annotated[int, Field(ge=4)] | None = None
 
 
+class Probing(_Strict):
+    """A probe that is asked of every layer of the study's encoders.
+
+    Attributes:
+        probe: its name.
+        train: labelled texts.
+        test: others.
+        dev: on which its learning rate is lowered; None: a tenth of ``train``.
+        of: ``pretrained``, ``untrained`` (everything drawn anew).
+        inputs: states ``scaled`` to variance 1, or ``raw``.
+        set: settings of the probe.
+        seed: of the order and the control.
+    """
+
+    probe: str
+    train: str
+    test: str
+    dev: str | None = None
+    of: tuple[Literal["pretrained", "untrained"], ...] = ("pretrained",)
+    inputs: Literal["scaled", "raw"] = "scaled"
+    set: Mapping[str, Any] = {}
+    seed: int = 1
+
+    @model_validator(mode="after")
+    def _known(self) -> "Probing":
+        if self.probe not in PROBES:
+            raise ValueError(f"there is no probe {self.probe!r} ({suggest(self.probe, PROBES)})")
+        return self
+
+
 class Study(_Strict):
     """What is trained, on what, and what is asked of it. Its runs are all combinations.
 
@@ -223,7 +254,7 @@ class Study(_Strict):
         pretrained: whether ``each`` seed has an encoder of its own, or they share the ``one`` of the settings' seed.
         factors: name -> dotted setting of the pretraining -> its value, beside those that every study knows.
         data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
-            of it: ``muller2021:en``.
+            of it: ``muller2021:en``. A study that only looks at encoders needs none.
         tasks: names of tasks; None: all that the data has.
         sources: names of the data's sources; None: all.
         conditions: what is done to the encoder.
@@ -234,6 +265,8 @@ class Study(_Strict):
         select: rules by which a training's weights are selected, a run each; None: the recipe's.
         grid: a search for the recipe, always on the source's dev data; None: no search.
         similarity: comparisons of representations; None: none.
+        probes: what is asked of every layer.
+        overlap: whether the subwords are counted that each test corpus shares with the source's training data.
         keep: ``models``: also keep the weights.
     """
 
@@ -243,7 +276,7 @@ class Study(_Strict):
     bilingual: tuple[str, ...] | None = None
     pretrained: Literal["each", "one"] = "each"
     factors: dict[str, dict[str, Any]] = {}
-    data: Data | str
+    data: Data | str = Data()
     tasks: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     conditions: tuple[Condition, ...] = (Condition(),)
@@ -254,6 +287,8 @@ class Study(_Strict):
     select: tuple[Selection, ...] | None = None
     grid: Grid | None = None
     similarity: Similarity | None = None
+    probes: tuple[Probing, ...] = ()
+    overlap: bool = False
     keep: tuple[Literal["models"], ...] = ()
 
     @property
