@@ -13,6 +13,7 @@ from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.represent import represent
 from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM, RoutedBertModel, language_parts
 from crosslens.errors import EncoderError
+from crosslens.tasks import TASKS
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -124,19 +125,19 @@ def test_drawing_anew_and_freezing_reach_all_languages_parts(encoder):
     assert len(random_init(encoder, "0,all", seed=1).changes[-1].tensors) == len(list(encoder.model.parameters()))
 
 
-@pytest.mark.parametrize("dropout", ["off", "trained"])
-def test_fine_tuning_leaves_what_belongs_to_one_language_as_it_is(encoder, treebanks, tmp_path, dropout):
+@pytest.mark.parametrize("task", TASKS)
+def test_fine_tuning_leaves_what_belongs_to_one_language_as_it_is(encoder, treebanks, toy, tmp_path, task):
     from crosslens.catalogue import load_corpus
 
-    train = load_corpus("ud/en_toy:train", data=treebanks)
+    dropout = "trained" if task == "pos" else "off"
     recipe = Recipe(batch=3, epochs=2, learning_rate=1e-2, select="last", encoder_dropout=dropout)
-    model = finetune(encoder, "pos", train=train, recipe=recipe)
+    model = finetune(encoder, task, train=toy(task=task), recipe=recipe)
     before, after = dict(encoder.model.named_parameters()), dict(model.encoder.model.named_parameters())
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert not any(".parts." in name for name in moved)
     assert any(name.startswith("encoder.layer.1") for name in moved)
-    french = load_corpus("ud/fr_pud:test", data=treebanks)
-    predicted = predict(model, french)
+    french = {"ner": "uner/fr_pud", "document": "sib200/fra_Latn:test", "nli": "xnli/fr:test"}.get(task, "ud/fr_pud")
+    corpus = load_corpus(french, data=treebanks)
+    predicted = predict(model, corpus)
     save_model(model, tmp_path / "model")
-    again = predict(load_model(tmp_path / "model", device="cpu"), french)
-    assert [s.upos for s in again.sentences] == [s.upos for s in predicted.sentences]
+    assert predict(load_model(tmp_path / "model", device="cpu"), corpus).items == predicted.items

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from conftest import SENTENCES
@@ -221,3 +222,18 @@ def test_a_probe_that_there_is_not(tmp_path):
     (tmp_path / "x.yaml").write_text("name: x\nencoder: e\nprobes: [{probe: langit, train: a, test: b}]\n")
     with pytest.raises(RequestError, match=r"no probe 'langit'.*langid"):
         read_study(tmp_path / "x.yaml")
+
+
+def test_intervals_of_the_sources_own_corpora_are_of_the_mean_over_pairs(study, treebanks, tmp_path):
+    wide = study.model_copy(update={"bilingual": ("fr", "de"), "similarity": None, "conditions": study.conditions[:2]})
+    run_study(wide, tmp_path / "store", executor="serial", data=str(treebanks))
+    home = tmp_path / "store" / "studies" / "small"
+    summary = pd.read_csv(home / "summary.csv")
+    scores = read_results(home / "results.csv").filter(metric="accuracy").to_pandas()
+    scores["condition"] = [json.loads(tags)["condition"] for tags in scores["tags"]]
+    means = scores.groupby(["target", "condition", "seed"])["value"].mean().groupby(["target", "condition"]).mean()
+    assert len(scores[(scores["target"] == "en") & (scores["condition"] == "reference")]) == 4  # two pairs, two seeds
+    for _, row in summary.iterrows():
+        target = "en" if "en_pud" in row["corpus"] else "fr"
+        assert row["mean"] == pytest.approx(means[target, row["condition"]])
+        assert row["seeds"] == 2

@@ -239,3 +239,36 @@ def test_two_processes_pretrain_what_one_does(texts, tmp_path):
     for name in one:
         torch.testing.assert_close(one[name], two[name], atol=2e-3, rtol=2e-3, msg=name)
     assert not (tmp_path / "two.partial").exists()
+
+
+def test_the_same_language_twice_is_two_languages(texts, tmp_path):
+    """The paper's en-en' (section 5.2): one language's text for both, with embeddings of their own."""
+    twice = {"corpora": {"en": "en.txt", "en-x-two": "en.txt"}, "dictionaries": {"en-en-x-two": "en-fr.txt"}}
+    settings = replaced(SMALL, {**twice, "separate": "0", "steps": 4})
+    assert settings.sides("en-en-x-two") == ("en", "en-x-two")
+    pretrain(settings, tmp_path / "out", base=texts, device="cpu")
+    encoder = load_encoder(tmp_path / "out", device="cpu")
+    assert set(encoder.voices) == {"en", "en-x-two"}
+    tables = [p for name, p in encoder.model.named_parameters() if name.endswith("word_embeddings.weight")]
+    assert len(tables) == 2
+    assert not torch.equal(*tables)
+
+
+def test_a_log_for_tensorboard_needs_its_package(texts, tmp_path, run):
+    (texts / "three.yaml").write_text(
+        replaced(SMALL, {"steps": 3, "validation": {"lines": 6, "every": 2}}).model_dump_json()
+    )
+    status, out, err = run("pretrain", str(texts / "three.yaml"), "--out", str(tmp_path / "a"), "--device", "cpu")
+    assert status == 0, err
+    assert "step 2/3  perplexity en" in err + out
+    status, _, err = run(
+        "pretrain", str(texts / "three.yaml"), "--tensorboard", str(tmp_path / "log"), "--out", str(tmp_path / "b")
+    )
+    try:
+        import tensorboard  # noqa: F401
+    except ImportError:
+        assert status == 2
+        assert "pip install tensorboard" in err
+    else:
+        assert status == 0
+        assert list((tmp_path / "log").iterdir())

@@ -4,14 +4,14 @@ import click
 
 from crosslens.cli.options import data_option
 
-KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "studies", "corpora")
+KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "factors", "studies", "corpora")
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @data_option
 def command(kind: str | None, data: str | None) -> None:
-    """List KIND: tasks, probes, recipes, measures, families, presets, studies or corpora [all of them]."""
+    """List KIND: tasks, probes, recipes, measures, families, presets, factors, studies or corpora [all of them]."""
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
@@ -59,6 +59,11 @@ def _lines(kind: str, data: str | None) -> list[str]:
         from crosslens.lab.presets import DESCRIPTIONS
 
         return [f"{name:<11} {description}" for name, description in DESCRIPTIONS.items()]
+    if kind == "factors":
+        from crosslens.training.factors import FACTORS
+
+        said = {name: " ".join(f"{key}={value}" for key, value in its.items()) for name, its in FACTORS.items()}
+        return [f"{name:<16} {settings}" for name, settings in said.items()]
     if kind == "studies":
         from crosslens.studies.study import library, read_study
 

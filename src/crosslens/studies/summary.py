@@ -68,22 +68,27 @@ def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    cells: dict[tuple, dict[tuple[str, str, int], Run]] = {}
+    # Several runs of a seed, where each pair of languages has an encoder: of the source's own corpora they are averaged.
+    cells: dict[tuple, dict[tuple[str, str, int], list[Run]]] = {}
     for run in runs:
         if run.training is not None and store.path(run.id).is_dir():
             for test in run.tests:
                 training = run.training
                 key = (training.task, training.source, test.name, find_task(training.task).metric)
                 rule = training.selection or training.recipe.select
-                cells.setdefault(key, {})[run.condition.label, rule, run.seed] = run
+                cells.setdefault(key, {}).setdefault((run.condition.label, rule, run.seed), []).append(run)
     kept: dict[str, Counts] = {}
     rows = []
     for (task, source, corpus, metric), its in cells.items():
         values: dict[tuple[str, str, int], np.ndarray] = {}
-        for at, run in its.items():
-            counts = kept.setdefault(run.id, read_counts(store, run.id)).get(f"{corpus} {metric}")
-            if counts is not None and counts.shape[1] > 1 and counts[1].sum():
-                values[at] = linearised(counts[:1], counts[1:])[0]
+        for at, of_a_seed in its.items():
+            linear = []
+            for run in of_a_seed:
+                counts = kept.setdefault(run.id, read_counts(store, run.id)).get(f"{corpus} {metric}")
+                if counts is not None and counts.shape[1] > 1 and counts[1].sum():
+                    linear.append(linearised(counts[:1], counts[1:])[0])
+            if linear:
+                values[at] = np.mean(linear, 0)
         for condition, rule in dict.fromkeys(at[:2] for at in values):
             seeds = [seed for *its, seed in values if its == [condition, rule]]
             row = {"task": task, "source": source, "corpus": corpus, "metric": metric, "condition": condition}

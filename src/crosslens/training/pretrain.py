@@ -254,7 +254,7 @@ def _with_extra_anchors(
     for pair, name in settings.dictionaries.items():
         dictionary = load_dictionary(find_text(name, base), data=data)
         digests[pair] = digest([list(row) for row in dictionary.pairs])
-        for language, its in zip(pair.split("-"), (dictionary, dictionary.reversed()), strict=True):
+        for language, its in zip(settings.sides(pair), (dictionary, dictionary.reversed()), strict=True):
             mine = found.setdefault(language, {})
             for word, translations in its.translations.items():
                 mine.setdefault(word, []).extend(translations)

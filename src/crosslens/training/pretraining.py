@@ -192,9 +192,14 @@ class Pretraining(_Strict):
         for language in languages:
             if language not in self.corpora:
                 raise RequestError(f"there is no text of {language!r}", hint=suggest(language, self.corpora))
-        kept = {pair: name for pair, name in self.dictionaries.items() if set(pair.split("-")) <= set(languages)}
+        kept = {pair: name for pair, name in self.dictionaries.items() if set(self.sides(pair)) <= set(languages)}
         corpora = {language: self.corpora[language] for language in languages}
         return replaced(self, {"corpora": corpora, "dictionaries": kept})
+
+    def sides(self, pair: str) -> tuple[str, ...]:
+        """The two languages of a dictionary's name, ``en-fr``; none where they are not two of these."""
+        known = [(a, b) for a in self.corpora for b in self.corpora if a != b and f"{a}-{b}" == pair]
+        return known[0] if known else ()
 
     @model_validator(mode="after")
     def _fits(self) -> "Pretraining":
@@ -217,7 +222,7 @@ class Pretraining(_Strict):
                 f"validation.select: there is no language {chosen!r} ({suggest(str(chosen), self.corpora)})"
             )
         for pair in self.dictionaries:
-            if len(sides := pair.split("-")) != 2 or not set(sides) <= set(self.corpora):
+            if not self.sides(pair):
                 raise ValueError(f"dictionaries: {pair!r} is no pair of the languages, such as en-fr")
         if self.extra_anchors and not self.dictionaries:
             raise ValueError("extra_anchors are words of dictionaries, and there is none")

@@ -1,0 +1,92 @@
+"""``crosslens align``: what is printed, what is written, what is refused."""
+
+import pandas as pd
+import pytest
+
+from conftest import SENTENCES
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("align")
+    for language in ("en", "fr"):
+        (folder / f"{language}.txt").write_text("\n".join(SENTENCES[language]) + "\n", "utf-8")
+    (folder / "train.txt").write_text("the le\ncat chat\ndog chien\nsmall petit\nhouse maison\n", "utf-8")
+    (folder / "test.txt").write_text("garden jardin\ngarden parc\nsees voit\nunheard inconnu\n", "utf-8")
+    for language, words in (
+        ("en", "the cat dog small house garden sees"),
+        ("fr", "le chat chien petit maison jardin voit"),
+    ):
+        lines = [f"{word} {number} {number % 3} 1" for number, word in enumerate(words.split(), start=1)]
+        (folder / f"{language}.vec").write_text("\n".join(lines), "utf-8")
+    return folder
+
+
+def words(files, *more):
+    dictionaries = ["--train", files / "train.txt", "--test", files / "test.txt"]
+    return ["align", "words", *more, "--pair", "en-fr", *dictionaries]
+
+
+def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp_path):
+    text = f"en={files / 'en.txt'},fr={files / 'fr.txt'}"
+    status, out, err = run(*words(files, tiny_bert, "--against", tiny_bert, "--text", text), "--out", tmp_path / "w")
+    assert status == 0, err
+    assert "after a rotation" in out
+    assert "66.7 % of the" in out
+    found = pd.read_csv(tmp_path / "w" / "results.csv")
+    assert set(found["layer"]) == set(range(5))
+    assert set(found["metric"]) == {"precision@1", "precision@5", "precision@10"}
+    assert found["value"].between(0, 100).all()
+    assert set(found["n"]) == {2}
+    status, out, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "v")
+    assert status == 0, err
+    assert "vectors" in out
+    assert run(*words(files, tiny_bert), "--out", tmp_path / "t")[0] in (0, 2)  # its table may lack the words
+
+
+def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
+    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud", "--test", "ud/pud"]
+    status, out, err = run(*arguments, "--out", tmp_path / "s")
+    assert status == 0, err
+    assert "as they are" in out
+    found = pd.read_csv(tmp_path / "s" / "results.csv")
+    assert set(zip(found["source"], found["target"], strict=True)) == {("en", "fr"), ("fr", "en")}
+    status, out, _ = run(*arguments, "--mapping", "procrustes", "--out", tmp_path / "r")
+    assert "after a rotation" in out
+
+
+def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_path):
+    (tmp_path / "links").write_text("0-0 1-1\n" * 6)
+    arguments = ["align", "transfer", "pos", tiny_bert, "--pair", "en-fr", "--train", "ud/en_toy", "--layers", "0,2"]
+    arguments += ["--test", "ud/en_pud,ud/fr_pud", "--recipe", "small", "--set", "epochs=1"]
+    rotated = ["--against", tiny_bert, "--parallel", "ud/pud", "--links", tmp_path / "links"]
+    status, out, err = run(*arguments, *rotated, "--out", tmp_path / "x")
+    assert status == 0, err
+    assert "rotated where the second encoder reads" in out
+    found = pd.read_csv(tmp_path / "x" / "results.csv")
+    assert set(found["layer"]) == {0, 2}
+    assert set(found["target"]) == {"en", "fr"}
+    assert run(*arguments, "--out", tmp_path / "y")[0] == 0
+    status, _, err = run(*arguments, "--against", tiny_bert, "--out", tmp_path / "z")
+    assert status == 2
+    assert "a rotation is learnt from parallel sentences" in err
+    (tmp_path / "links").write_text("0-99\n" * 6)
+    status, _, err = run(*arguments, *rotated, "--out", tmp_path / "z")
+    assert status == 2
+    assert "out of range" in err
+    assert not (tmp_path / "z").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("--pair", "enfr"), "is no pair of languages"), (("--train", "nowhere.txt"), "no such file"),
+        (("--text", "en=a.txt"), "--text has en, and the pair is en-fr"), (("--test", "fr.txt"), "has two columns"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked(run, files, tiny_bert, tmp_path, change, reason):
+    (tmp_path / "fr.txt").write_text("le chat dort\n")
+    status, _, err = run(*words(files, tiny_bert), *change, "--out", tmp_path / "out")
+    assert status == 2
+    assert reason in err
+    assert not (tmp_path / "out").exists()
