@@ -68,7 +68,7 @@ def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    # Several runs of a seed, where each pair of languages has an encoder: of the source's own corpora they are averaged.
+    # A seed has several runs where each pair of languages has an encoder: of the source's corpora they are averaged.
     cells: dict[tuple, dict[tuple[str, str, int], list[Run]]] = {}
     for run in runs:
         if run.training is not None and store.path(run.id).is_dir():
