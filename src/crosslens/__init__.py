@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Corpus": "data.corpus",
+    "Dictionary": "data.dictionary",
     "Encoder": "encoders.encoder",
     "Parallel": "data.parallel",
     "Pretraining": "training.pretraining",
@@ -21,7 +22,6 @@ _HOME = {
     "Study": "studies.study",
     "TaskModel": "training.model",
     "Text": "data.sentence",
-    "Dictionary": "data.dictionary",
     "as_features": "encoders.features",
     "as_tower": "encoders.tower",
     "compare": "similarity.compare",
@@ -30,8 +30,8 @@ _HOME = {
     "evaluate": "training.evaluate",
     "find_recipe": "training.recipe",
     "finetune": "training.finetune",
-    "freeze": "encoders.ablation",
     "fit_rotation": "alignment.rotation",
+    "freeze": "encoders.ablation",
     "load_corpus": "catalogue",
     "load_dictionary": "dictionaries",
     "load_encoder": "encoders.load",
@@ -44,10 +44,10 @@ _HOME = {
     "read_results": "data.records",
     "read_study": "studies.study",
     "represent": "encoders.represent",
-    "sentence_retrieval": "alignment.measure",
     "run_study": "studies.runner",
     "save_encoder": "encoders.load",
     "save_model": "training.checkpoint",
+    "sentence_retrieval": "alignment.measure",
     "subword_overlap": "similarity.overlap",
     "word_translation": "alignment.measure",
 }

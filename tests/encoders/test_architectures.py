@@ -94,7 +94,7 @@ def inside(encoder, *layers):
 
 
 def test_every_family_is_tested():
-    assert set(SETTINGS) == set(FAMILIES)
+    assert set(SETTINGS) | {"routed-bert"} == set(FAMILIES)  # that one has a file of its own
 
 
 def test_exactly_the_named_layers_change(loaded):
