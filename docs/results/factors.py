@@ -1,0 +1,82 @@
+"""The tables of pretraining-factors.md, as Markdown, from pretraining-factors.parquet: python docs/results/factors.py"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from crosslens.data.records import read_results
+from crosslens.report.published import find_paper
+
+here = Path(__file__).parent
+FACTORS = ["default-anchors", "extra-anchors", "no-anchors", "sep-1-3", "sep-1-6", "sep-emb", "sep-emb-1-3", "sep-emb-1-6"]
+TASKS = {"pos": "accuracy", "parsing": "las", "ner": "f1"}
+
+
+def markdown(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|---|" + "--:|" * (len(head) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def number(value, *, sign=False):
+    return "–" if pd.isna(value) else f"{value:{'+' if sign else ''}.1f}".replace("-", "−")
+
+
+def read(study):
+    frame = read_results(here / "pretraining-factors.parquet").filter(study=study).to_pandas()
+    frame["condition"] = [json.loads(text)["condition"] for text in frame["tags"]]
+    return frame
+
+
+def main():
+    for study, title in (("pretraining-factors", "Artificial languages"), ("pretraining-factors-small", "Real text")):
+        frame = read(study)
+        scores = frame[frame["metric"].eq(frame["task"].map(TASKS)) & frame["target"].ne(frame["source"])]
+        print(f"**{title}: scores in languages never seen labelled, and differences to the reference**\n")
+        table = scores.pivot_table(index=["task", "target"], columns="condition", values="value")
+        there = [factor for factor in FACTORS if factor in table]
+        rows = []
+        for (task, target), row in table.iterrows():
+            differences = [number(row[factor] - row["reference"], sign=True) for factor in there]
+            rows.append([f"{task}, {target}", number(row["reference"]), *differences])
+        for task, its in table.groupby(level="task"):
+            mean = its.mean()
+            rows.append([f"**{task}, mean**", number(mean["reference"]),
+                         *(number(mean[factor] - mean["reference"], sign=True) for factor in there)])  # fmt: skip
+        markdown(["", "reference", *there], rows)
+        perplexity = frame[frame["metric"].eq("perplexity")]
+        table = perplexity.pivot_table(index="target", columns="condition", values="value", aggfunc=["min", "max"])
+        print(f"**{title}: perplexity of held-out text, least and greatest over pairs and seeds**\n")
+        markdown(
+            ["", "reference", *there],
+            [
+                [language, *(f"{number(row['min', name])} to {number(row['max', name])}" for name in ["reference", *there])]
+                for language, row in table.iterrows()
+            ],
+        )
+    paper = find_paper("conneau2020")
+    print("**Published (Table 1), the mean over French, Russian and Chinese: Default, and differences to it**\n")
+    rows = []
+    for task in ("nli", "ner", "parsing"):
+        cells = [paper.find(task, ["en"], ["x"], factor) for factor in ["reference", *FACTORS]]
+        rows.append([task, *(number(cell.value, sign=place > 0) if cell else "–" for place, cell in enumerate(cells))])
+    markdown(["", "Default", *FACTORS], rows)
+    frame = read("pretraining-factors")
+    own = frame[frame["condition"].eq("no-anchors")]
+    print("**Without anchors, encoder by encoder: tagging the other language, by the perplexity that pretraining reached**\n")
+    scores = own[own["task"].eq("pos") & own["metric"].eq("accuracy") & own["target"].ne("src")]
+    reference = frame[frame["condition"].eq("reference") & frame["task"].eq("pos")].set_index(["target", "seed"])["value"]
+    perplexity = own[own["metric"].eq("perplexity")].groupby(["target", "seed"])["value"].first()
+    rows = [
+        [f"{row.target}, seed {row.seed}", number(perplexity[row.target, row.seed]), number(row.value),
+         number(reference[row.target, row.seed])]
+        for row in scores.sort_values(["target", "seed"]).itertuples()
+    ]  # fmt: skip
+    markdown(["", "perplexity", "no anchors", "reference"], rows)
+
+
+if __name__ == "__main__":
+    main()
