@@ -58,7 +58,7 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
         click.echo("; ".join(words))
     for note in planned.notes:
         click.echo(f"note: {note}")
-    waiting = f", {planned.waiting} that wait for the grid" if planned.waiting else ""
+    waiting = f", {planned.waiting} that wait for others" if planned.waiting else ""
     click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
     known = [seconds.get(run.training.task) if run.training else 0.0 for run in planned.left]

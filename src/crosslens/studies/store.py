@@ -1,7 +1,7 @@
 """The store: a folder that keeps runs, each whole or not at all.
 
     runs/ID/        run.json (identity, provenance), records.parquet, counts.npz (of each sentence), log.txt, and
-                    model/ where it was asked for
+                    model/ where it was asked for, encoder/ of a run that pretrains one
     failed/ID/      the log and the identity of a run that failed; a run that succeeds later takes its place
     claims/ID       locked by the process that works on the run; the system lets go of it when that process dies
     tmp/            what is being written, and the state of trainings that were interrupted
