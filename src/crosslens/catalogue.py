@@ -18,7 +18,8 @@ collection lies as it is published:
 ``raw/en`` is raw text, ``raw/en.txt``.
 
 ``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
-``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them.
+``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them,
+``lab_langid/all`` sentences of all with their languages.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
 """
 
@@ -42,8 +43,9 @@ from crosslens.lab.presets import find_laboratory
 SPLITS = ("train", "dev", "test")
 RAW = "raw"
 LAB = "lab"
-LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs"}
-"""Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference."""
+LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"{LAB}_langid": "labelled"}
+"""Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference,
+sentences with their languages."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")

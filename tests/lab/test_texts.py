@@ -108,3 +108,16 @@ def test_what_there_is_not(laboratory):
     poor = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=1, longest=4)))
     with pytest.raises(RequestError, match="no sentence of this world has a subject"):
         poor.pairs("a")
+
+
+def test_sentences_with_their_languages_come_once_and_in_one_split():
+    laboratory = find_laboratory()
+    splits = {split: laboratory.labelled("all", split=split) for split in ("train", "dev", "test")}
+    for corpus in splits.values():
+        assert {text.label for text in corpus.texts} == set(laboratory.languages)
+    said = [(text.label, text.text) for corpus in splits.values() for text in corpus.texts]
+    assert len(set(said)) == len(said)
+    alone = laboratory.labelled("sov", split="test")
+    assert alone.items == tuple(text for text in splits["test"].texts if text.label == "sov")
+    with pytest.raises(RequestError, match="no language 'x'"):
+        laboratory.labelled("x")

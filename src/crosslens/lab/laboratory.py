@@ -31,6 +31,9 @@ USUAL = "good"
 SIZES = {"train": 2000, "dev": 300, "test": 500}
 """Sentences of each split."""
 
+LABELLED = {"train": 300, "dev": 100, "test": 200}
+"""Sentences of each language that are drawn for language identification."""
+
 FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tense=Past")}
 """What is drawn for words of these kinds, and is heard in languages with suffixes."""
 
@@ -176,6 +179,30 @@ class Laboratory:
             both = self._say(language, premise), self._say(language, hypothesis)
             items.append(Text(both, label, f"{split}-{number:05}"))
         return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
+
+    def labelled(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
+        """Sentences labelled with their language, for its identification; none comes twice, nor in two splits.
+
+        Args:
+            language: one of `languages`; ``all``: all of them together.
+            split: ``train``, ``dev`` or ``test``.
+            sentences: drawn of each language, of which repetitions are left out; `LABELLED` by default.
+
+        Raises:
+            RequestError: when there is no such language or split.
+        """
+        items = []
+        for each in self.languages if language == "all" else (language,):
+            self._asked(each, split, sentences)
+            said: dict[str, str] = {}
+            for its in SIZES:  # a sentence belongs to the first split that draws it
+                count = (sentences or LABELLED[its]) if its == split else LABELLED[its]
+                for meaning in self._draws(its, "labelled", each, count=count):
+                    said.setdefault(self._say(each, meaning), its)
+            mine = [text for text, its in said.items() if its == split]
+            items += [Text((text,), each, f"{each}-{number}") for number, text in enumerate(mine, start=1)]
+        name = f"{self.name(language, collection='lab_langid')}:{split}"
+        return Corpus(tuple(items), name, None if language == "all" else language, split)
 
     def _asked(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
         """How many items, and what tells this language's from others': nothing in test sets, which are parallel."""
