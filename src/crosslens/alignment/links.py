@@ -64,7 +64,7 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
         RequestError: when eflomal is not installed, or the numbers of sentences differ.
     """
     try:
-        import eflomal
+        import eflomal  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise RequestError(
             "aligning words needs eflomal", hint="pip install 'crosslens[align]', or give --links FILE of any aligner"
