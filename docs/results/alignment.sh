@@ -35,11 +35,11 @@ done
 crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --out lab/src-twice
 
 # Real text, a megabyte a language.
-for l in en fr; do
+for l in en fr de ru; do
   crosslens pretrain monolingual.yaml --set "corpora={$l: raw/$l}" --out mono-$l
 done
 crosslens pretrain monolingual.yaml --set seed=2 --out mono-en2
-for l in fr; do
+for l in fr de ru; do
   for against in "mono-en --against mono-$l" "$(bilingual runs-small en-$l)"; do
     out=real/$l-$(echo "$against" | grep -c against)
     crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --out $out-words

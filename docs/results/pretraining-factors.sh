@@ -6,6 +6,6 @@ export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/pretraining-factors"
 
 crosslens run laboratory.yaml --workers 1 --out runs-lab
-crosslens run small.yaml --set "bilingual=[fr, de]" --workers 1 --out runs-small
+crosslens run small.yaml --workers 1 --out runs-small
 crosslens results runs-lab runs-small --csv ../pretraining-factors.parquet
 crosslens report runs-lab --spread interval --out report
