@@ -33,6 +33,11 @@ for l in adj gen sov; do
   done
 done
 crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --out lab/src-twice
+# One language twice in one encoder, with embeddings of its own each time.
+crosslens pretrain laboratory-twice.yaml --out lab/both
+crosslens lab export --preset good --out lab-files
+crosslens compare lab/both --pairs src-src-x-two --corpus src=lab-files/src/test.conllu,src-x-two=lab-files/src/test.conllu \
+  --measure cka --null shuffled,untrained --out lab/src-both
 
 # Real text, a megabyte a language.
 for l in en fr de ru; do
