@@ -54,7 +54,7 @@ def main():
         twice = its[its["measure"].eq("cka") & its["target"].eq(its["source"])]
         table(twice.assign(value=100 * twice["value"]), f"{name}: CKA of one language's encoders of two seeds, times 100")
         agreement(both, similar, name)
-        for metric, task in (("accuracy", "pos"), ("las", "parsing")):
+        for metric, task in (("accuracy", "pos"), ("las", "parsing"), ("f1", "ner")):
             scores = its[its["metric"].eq(metric) & its["task"].eq(task) & its["target"].ne(its["source"])]
             table(scores, f"{name}: {task} {metric} in the language never seen labelled, by a head on one fixed layer")
     real = frame[frame["encoder"].str.startswith("e5")]

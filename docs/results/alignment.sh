@@ -32,6 +32,11 @@ for l in adj gen sov; do
     done
   done
 done
+for against in "lab/mono-src --against lab/mono-adj" "$(bilingual runs-lab src-adj)"; do
+  crosslens align transfer ner $against --pair src-adj --parallel 'lab/all[:300]' --train lab/src \
+    --test 'lab/src:test[300:],lab/adj:test[300:]' --recipe lab --layers 0,2,4,6 \
+    --out lab/adj-$(echo "$against" | grep -c against)-ner
+done
 crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --out lab/src-twice
 # One language twice in one encoder, with embeddings of its own each time.
 crosslens pretrain laboratory-twice.yaml --out lab/both
