@@ -21,6 +21,8 @@ collection lies as it is published:
 ``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them,
 ``lab_langid/all`` sentences of all with their languages.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
+
+Behind any of them stands ``@uroman`` or ``@uyghur-latin`` for the same in another script (`data.transliteration`).
 """
 
 import os
@@ -36,6 +38,7 @@ import platformdirs
 from crosslens.data import conllu, iob, text, tsv
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
+from crosslens.data.transliteration import transliterate
 from crosslens.errors import DataError, suggest
 from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -49,6 +52,7 @@ sentences with their languages."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
+_SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
 _RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
 
@@ -106,13 +110,18 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
         data: a folder that is looked through first.
 
     Raises:
+        RequestError: for a transliteration that there is not, or that changes nothing.
         DataError: when there is none of that name: where it was looked for, and how to get it; for a slice that
             leaves nothing; for a file that cannot be read.
     """
     name = str(name)
     bare, cut = split_slice(name)
+    of, scheme = split_scheme(bare)
     named = _named(bare)
-    whole = _load_named(bare, named, split, data) if named else _load_path(bare)
+    if scheme:
+        whole = transliterate(load_corpus(of, split=split, data=data), scheme[1:])
+    else:
+        whole = _load_named(bare, named, split, data) if named else _load_path(bare)
     corpus = replace(whole[cut], name=whole.name + name.removeprefix(bare))
     if not len(corpus):
         raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
@@ -132,6 +141,9 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         if not len(whole[cut]):
             raise DataError(f"{name} is empty: {bare} has {len(whole)} lines")
         return replace(whole[cut], name=str(name))
+    of, scheme = split_scheme(bare)
+    if scheme:
+        return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).exists():
@@ -157,6 +169,14 @@ def split_slice(name: str) -> tuple[str, slice]:
     return sliced["name"], slice(begin, end)
 
 
+def split_scheme(name: str) -> tuple[str, str]:
+    """``ud/ug_udt@uroman`` as the name alone and ``@uroman``; a file whose name has such a sign is itself."""
+    found, said = _SCHEME.match(name), _LANGUAGE.match(name)
+    if not found or Path(said["path"] if said else name).exists():
+        return name, ""
+    return found["name"], found["scheme"]
+
+
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     """The names that a pattern stands for: ``ud/*_pud`` is every PUD treebank, ``xnli/*:dev[:1500]``
     the same rows of every language; any other name is itself.
@@ -164,7 +184,8 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     Raises:
         DataError: when nothing matches.
     """
-    bare, _ = split_slice(pattern)
+    bare, _ = split_scheme(split_slice(pattern)[0])
+    bare, _ = split_slice(bare)
     cut = pattern.removeprefix(bare)
     named = _named(bare)
     if not named or not set(named["corpus"]) & set("*?"):
@@ -198,10 +219,11 @@ def name_split(name: str, split: str) -> str:
     Raises:
         DataError: for a path, which has no other split.
     """
-    named = _named(_SLICE.sub(r"\g<name>", name))
+    of, scheme = split_scheme(split_slice(name)[0])
+    named = _named(split_slice(of)[0])
     if not named:
         raise DataError(f"{name} is a file, so its {split} data must be named too", hint=f"give --{split} as well")
-    return f"{named['collection']}/{named['corpus']}:{split}"
+    return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
 def _named(name: str) -> re.Match | None:

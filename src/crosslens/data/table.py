@@ -118,18 +118,22 @@ def conditions_of(frame: "pandas.DataFrame") -> list[str]:
     return [json.loads(text).get("condition", other) for text, other in zip(frame["tags"], layers, strict=True)]
 
 
+OWN_SETTINGS = ("features", "BiLSTM", "from scratch")
+"""How conditions end that cannot be trained as the reference is."""
+
+
 def variants_of(tags: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> list[str]:
     """What else tells records of one task and source apart: they must not be averaged over.
 
     The rule that selected the weights, the training corpus, and the settings of recipe and task; each only where the
-    records have several. "" where nothing does. Features need settings of their own, and stand beside the reference
-    all the same where there is one only.
+    records have several. "" where nothing does. Features and networks without pretraining need settings of their own,
+    and stand beside the reference all the same where there is one only.
 
     Args:
         tags: of each record.
         conditions: what was done to its encoder.
     """
-    used = [condition.endswith("features") for condition in conditions]
+    used = [condition.endswith(OWN_SETTINGS) for condition in conditions]
     if any(used) and not all(used):
         rest = iter(_told([its for its, features in zip(tags, used, strict=True) if not features]))
         found = [None if features else next(rest) for features in used]

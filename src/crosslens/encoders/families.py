@@ -66,6 +66,7 @@ FAMILIES: dict[str, Family] = {
         Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager"),
         Family("mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager"),
         Family("umt5", ("encoder.block",), ("shared",), loader="UMT5EncoderModel", attention="eager"),
+        Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager"),
         Family("neomme", ("layers",), ("embed_tokens",)),
         Family("xlnet", ("layer",), ("word_embedding",), attention="eager", time_first=True, decoder=True),
         Family("llama", ("layers",), ("embed_tokens",), decoder=True),

@@ -8,8 +8,16 @@ from typing import Any, Literal
 
 import torch
 import transformers
-from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
+from crosslens.encoders import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.routed import RoutedBertModel
@@ -67,6 +75,37 @@ def load_encoder(
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return Encoder(model.to(device).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
+
+
+def load_masked_lm(
+    encoder: Encoder, *, revision: str | None = None, seed: int = 0
+) -> tuple[PreTrainedModel, tuple[str, ...]]:
+    """The masked language model that an encoder is the body of, in training mode on the CPU.
+
+    Args:
+        encoder: as `load_encoder` gave it, unchanged since.
+        revision: as it was loaded.
+        seed: of what the checkpoint lacks of the head.
+
+    Returns:
+        The model, and the tensors of its head that the checkpoint lacks, which are drawn anew.
+
+    Raises:
+        EncoderError: when the architecture has no masked language model, or the tokenizer no mask.
+    """
+    if encoder.tokenizer.mask_token_id is None:
+        raise EncoderError(f"the tokenizer of {encoder.name} has no mask, so nothing can be hidden from it")
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        try:
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                encoder.name, dtype=torch.float32, attn_implementation=encoder.family.attention, revision=revision,
+                local_files_only=True, output_loading_info=True,
+            )  # fmt: skip
+        except ValueError:
+            raise EncoderError(f"{encoder.family.name} encoders have no masked language model") from None
+    fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
+    return model.train(), fresh
 
 
 def save_encoder(encoder: Encoder, folder: str | Path) -> None:

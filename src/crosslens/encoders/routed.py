@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 from transformers import AutoConfig, AutoModel, BertConfig, BertModel
+from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import (
     BertEmbeddings,
     BertLayer,
@@ -135,6 +136,10 @@ class RoutedBertForMaskedLM(BertPreTrainedModel):
         sizes = config.vocabularies if 0 in config.separate else {"all": config.vocab_size}
         self.bias = nn.ParameterDict({language: nn.Parameter(torch.zeros(size)) for language, size in sizes.items()})
         self.post_init()
+
+    def forward(self, input_ids: torch.Tensor, *, language: str | None) -> MaskedLMOutput:
+        """Logits of every place, in a language."""
+        return MaskedLMOutput(logits=self.cls(self.bert(input_ids=input_ids, language=language).last_hidden_state))  # pyright: ignore
 
     def cls(self, states: torch.Tensor) -> torch.Tensor:
         """``(…, width)`` to ``(…, subwords of the language read last)`` logits."""

@@ -83,7 +83,7 @@ class Corpora:
             self._corpora[key] = load_corpus(name, split=split, data=self.data)
         return self._corpora[key]
 
-    def text(self, name: str, *, language: str) -> Corpus:
+    def text(self, name: str, *, language: str | None = None) -> Corpus:
         """Raw text; see `crosslens.catalogue.load_text`."""
         if name not in self._texts:
             self._texts[name] = load_text(name, language=language, data=self.data)

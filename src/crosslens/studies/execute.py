@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import torch
+
 from crosslens import __version__
 from crosslens.data.parallel import Parallel
 from crosslens.data.records import Record, Results
 from crosslens.encoders.ablation import freeze, random_init
+from crosslens.encoders.bilstm import fresh_bilstm
 from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder
@@ -24,10 +27,12 @@ from crosslens.probes.softmax import Fit
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.corpora import Corpora
-from crosslens.studies.run import Comparison, Named, Pretrained, Run
+from crosslens.studies.run import BILSTM, Comparison, Named, Run
 from crosslens.studies.store import Store
+from crosslens.studies.study import START_LABELS
 from crosslens.studies.summary import Counts, add_counts, counted, pack
 from crosslens.tasks import find_task
+from crosslens.training.adaptation import adapt
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import Progress, finetune
@@ -128,8 +133,8 @@ def lost(run: Run, around: Surroundings, reason: str) -> Outcome:
 
 def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable[[], bool]) -> None:
     note(f"run {run.id}: {run.label}")
-    if run.pretrained is not None:
-        _pretrain(run, run.pretrained, store, around, note, log, stop)
+    if run.pretrained is not None or run.adapted is not None:
+        _make(run, store, around, note, log, stop)
         return
     there = store.path(run.id)
     model = None
@@ -138,7 +143,7 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
         encoder = model.encoder
         note("its weights were kept")
     else:
-        encoder = changed(_base(run.encoder, run.encoder_digest, around.device), run)
+        encoder = changed(_begin(run, around), run)
         if run.training is not None:
             model = _train(run, encoder, store, around, note, stop)
             encoder = model.encoder
@@ -184,12 +189,10 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
             save_model(model, folder / "model")
 
 
-def _pretrain(
-    run: Run, its: Pretrained, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable
-) -> None:
-    """Pretrain an encoder, and publish it with the perplexity of each of its languages."""
+def _make(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable) -> None:
+    """Pretrain an encoder, or adapt one, and publish it with the perplexity of each of its languages."""
 
-    def after_step(step: int, steps: int, loss: float, subwords: int) -> None:
+    def after_step(step: int, steps: int, loss: float, *_: Any) -> None:
         if step % SAVE_EVERY == 0:
             note(f"step {step} of {steps}: loss {loss:.4f}")
         if stop():
@@ -201,20 +204,29 @@ def _pretrain(
     made = store.folder / "tmp" / f"{run.id}.encoder"
     shutil.rmtree(made, ignore_errors=True)  # of a process that died between making and publishing it
     started = time.perf_counter()
-    facts = pretrain(
-        its.settings, made, base=its.base, data=around.data, save_every=SAVE_EVERY, device=around.device,
-        progress=after_step, validated=validated,
-    )  # fmt: skip
-    note(f"pretrained {facts['steps']} steps in {time.perf_counter() - started:.0f} s, last loss {facts['loss']:.4f}")
+    told: dict[str, Any] = {"device": around.device, "progress": after_step, "validated": validated}
+    if run.adapted is not None:
+        its, text = run.adapted, _corpora(around.data).text(run.adapted.text.name)
+        if text.digest != its.text.digest:
+            raise StoreError(f"{its.text.name} has changed since the study was planned", hint="plan it again")
+        seed, texts = its.settings.seed, {its.language: (its.text.name, its.text.digest)}
+        facts = adapt(run.encoder, {its.language: text}, made, settings=its.settings, **told)
+    else:
+        assert run.pretrained is not None
+        its = run.pretrained
+        seed, texts = its.settings.seed, {
+            language: (name, its.texts[language]) for language, name in its.settings.corpora.items()
+        }  # fmt: skip
+        facts = pretrain(its.settings, made, base=its.base, data=around.data, save_every=SAVE_EVERY, **told)
+    note(f"{facts['steps']} steps in {time.perf_counter() - started:.0f} s, last loss {facts['loss']:.4f}")
     encoder = load_encoder(made, device="cpu")
     tags = {"condition": run.condition.label, "encoder_digest": encoder.digest, "crosslens": __version__}
     records = [
         Record(
             run=run.id, encoder=run.called, target=language, measure="perplexity", metric="perplexity",
-            value=facts[f"perplexity {language}"], seed=its.settings.seed,
-            tags={**tags, "corpus": name, "digest": its.texts[language]},
+            value=facts[f"perplexity {language}"], seed=seed, tags={**tags, "corpus": name, "digest": of_text},
         )
-        for language, name in its.settings.corpora.items()
+        for language, (name, of_text) in texts.items()
         if f"perplexity {language}" in facts
     ]  # fmt: skip
     described = {"run": run.id, "label": run.label, "identity": run.identity, "encoder_digest": encoder.digest,
@@ -260,9 +272,9 @@ def _train(
 def changed(encoder: Encoder, run: Run) -> Encoder:
     """The run's encoder before training: layers drawn anew, layers frozen, or a network on its features."""
     condition = run.condition
-    if condition.factor:
-        done = Change("pretrain", "", init=condition.factor)
-        encoder = replace(encoder, changes=(*encoder.changes, done))
+    done = [condition.factor, START_LABELS[condition.start]]
+    its = tuple(Change("pretrain", "", init=what) for what in done if what)
+    encoder = replace(encoder, changes=(*encoder.changes, *its))
     if condition.layers:
         encoder = random_init(
             encoder, condition.layers, seed=run.seed, components=condition.components, init=condition.init
@@ -296,6 +308,16 @@ def _checked(corpora: Corpora, wanted: Named, *, split: str = "test") -> Any:
     if corpus.digest != wanted.digest:
         raise StoreError(f"{wanted.name} has changed since the study was planned", hint="plan it again")
     return corpus
+
+
+def _begin(run: Run, around: Surroundings) -> Encoder:
+    """What a training begins with."""
+    if run.encoder != BILSTM:
+        return _base(run.encoder, run.encoder_digest, around.device)
+    assert run.training is not None
+    made = fresh_bilstm(_checked(_corpora(around.data), run.training.train, split="train"), seed=run.seed)
+    made.model.to(around.device or ("cuda" if torch.cuda.is_available() else "cpu"))  # pyright: ignore[reportArgumentType]
+    return made
 
 
 @lru_cache(maxsize=1)

@@ -3,15 +3,11 @@
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from crosslens.catalogue import cache_folder, name_split
-from crosslens.encoders.load import load_encoder
+from crosslens.catalogue import name_split
 from crosslens.errors import RequestError, suggest
-from crosslens.lab.laboratory import USUAL
-from crosslens.lab.presets import find_laboratory
 from crosslens.probes import find_probe
 from crosslens.settings import replace_settings
 from crosslens.similarity.compare import expand_pairs, split_pair
@@ -19,14 +15,12 @@ from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
-from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
-from crosslens.studies.run import Comparison, Named, Overlap, Pretrained, Probe, Run, Training
+from crosslens.studies.run import BILSTM, Comparison, Named, Overlap, Probe, Run, Training
+from crosslens.studies.starts import Starts
 from crosslens.studies.store import Store
-from crosslens.studies.study import PRETRAIN, Condition, Grid, Source, Study, scale
+from crosslens.studies.study import Condition, Grid, Source, Study
 from crosslens.tasks import find_task
-from crosslens.training.factors import find_factor
-from crosslens.training.laboratory import Told, pretrained_laboratory
-from crosslens.training.pretraining import replaced
+from crosslens.training.laboratory import Told
 from crosslens.training.recipe import Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -114,15 +108,8 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        self.settings, self.home = (None, ".")
-        if study.pretrains:
-            self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
-            self.depth = self.settings.shape.layers
-            self.usual: Base | None = None
-        else:
-            encoder = _find_encoder(study.encoder, cache, told)
-            digest, self.depth = _facts_of(encoder)
-            self.usual = Base(encoder, digest)
+        self.starts = Starts(study, store, self.corpora, cache, told)
+        self.depth = self.starts.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 
     def _scaled(self, condition: Condition) -> Condition:
@@ -148,8 +135,9 @@ class _Planner:
             if name in (study.sources or its)
         ]
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
-        pretrained = [] if self.settings is None else list(self._pretrained())
+        pretrained = list(self._pretrained()) if study.pretrains else []
         yield from (run for run, _ in pretrained)
+        yield from self._making([source for _, _, source in sources])
         if similarity is not None:
             for state in similarity.of:
                 if state in STATES:
@@ -171,7 +159,7 @@ class _Planner:
                 training = self._training(task, name, source, condition)
                 if study.grid is not None:
                     searched = condition if study.grid.each == "condition" else Condition()
-                    tried = self._tried(training, study.grid, searched)
+                    tried = self._tried(training, study.grid, searched, source)
                     yield from tried
                     training = self._chosen(tried)
                     if training is None:
@@ -180,14 +168,15 @@ class _Planner:
                 for selected in self._selected(training, source):
                     for seed in study.seeds:
                         yield from self._run(
-                            condition, seed, selected, tests=tests, comparison=comparison, beside=beside
+                            condition, seed, selected, source=source, tests=tests, comparison=comparison, beside=beside
                         )
 
     def _run(
-        self, condition: Condition, seed: int, training: Training | None, *, beside: str | None = None, **asked: Any
-    ) -> Iterator[Run]:
-        """One run; none while its encoder is not pretrained."""
-        base = self.usual or self._made(self._pretraining(condition, seed, beside))
+        self, condition: Condition, seed: int, training: Training | None, *, source: Source | None = None,
+        beside: str | None = None, **asked: Any,
+    ) -> Iterator[Run]:  # fmt: skip
+        """One run; none while what it begins with is not made."""
+        base = self.starts.base(condition, seed, source, beside)
         if base is None:
             self.waiting += 1
             return
@@ -200,7 +189,7 @@ class _Planner:
         ask: Callable[[str | None], dict[str, Any]],
     ) -> Iterator[Run]:
         """The runs that ask something of encoders that are not fine-tuned; ``ask`` takes a pair's other language."""
-        if self.usual is not None:
+        if not self.study.pretrains:
             yield from self._run(condition, 1, None, **ask(None))
         for run, beside in pretrained:
             both = condition.model_copy(update={"factor": run.condition.factor})
@@ -233,43 +222,20 @@ class _Planner:
         factors = list(dict.fromkeys(condition.at_pretraining for condition in self.conditions))
         known = set()
         for beside, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
-            run = self._pretraining(factor, seed, beside)
+            run = self.starts.pretraining(factor, seed, beside)
             if run.id not in known:
                 known.add(run.id)
                 yield run, beside
 
-    def _pretraining(self, condition: Condition, seed: int, beside: str | None) -> Run:
-        """The run that pretrains the encoder of a condition."""
-        key = (condition.factor, seed if self.study.pretrained == "each" else None, beside)
-        if key not in self._pretrainings:
-            assert self.settings is not None
-            settings = self.settings
-            if beside is not None:
-                settings = settings.between(next(iter(settings.corpora)), beside)
-            if condition.factor is not None:
-                changes = dict(find_factor(condition.factor, self.study.factors))
-                if "separate" in changes:
-                    changes["separate"] = scale(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
-                settings = replaced(settings, changes)
-            if self.study.pretrained == "each":
-                settings = replaced(settings, {"seed": seed})
-            texts = digests_of(settings, self.home, self.corpora)
-            pretrained = Pretrained(settings, self.home, texts)
-            self._pretrainings[key] = Run(
-                "", self.study.encoder, "", condition.at_pretraining, settings.seed, None, pretrained=pretrained
-            )
-        return self._pretrainings[key]
-
-    @cached_property
-    def _pretrainings(self) -> dict[tuple[str | None, int | None, str | None], Run]:
-        return {}
-
-    def _made(self, run: Run) -> "Base | None":
-        """The encoder that a run pretrained; None while it is not done."""
-        folder = self.store.path(run.id)
-        if not folder.is_dir():
-            return None
-        return Base(str((folder / "encoder").resolve()), self.store.describe(run.id)["encoder_digest"])
+    def _making(self, sources: list[Source]) -> Iterator[Run]:
+        """The runs that adapt the encoder to a source's raw text, or make one from that alone; each once."""
+        asked = itertools.product(self.study.bilingual or [None], self.conditions, self.study.seeds, sources)
+        found = {}
+        for beside, condition, seed, source in asked:
+            run = self.starts.making(condition, seed, source, beside)
+            if run is not None:
+                found[run.id] = run
+        yield from found.values()
 
     def _train(self, source: Source):
         return self.corpora.corpus(source.train, split="train")
@@ -279,7 +245,8 @@ class _Planner:
         return Named(corpus.name, corpus.digest)
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
-        recipe = find_recipe(condition.recipe or self.study.recipe or self.data.recipe, task, self.study.set)
+        own = condition.recipe or (BILSTM if condition.start == BILSTM else self.study.recipe)
+        recipe = find_recipe(own or self.data.recipe, task, self.study.set)
         dev = None
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._named(self._dev(source), "dev")
@@ -313,13 +280,13 @@ class _Planner:
     def _dev(self, source: Source) -> str:
         return source.dev or name_split(source.train, "dev")
 
-    def _tried(self, training: Training, grid: Grid, condition: Condition) -> list[Run]:
+    def _tried(self, training: Training, grid: Grid, condition: Condition, source: Source) -> list[Run]:
         runs = []
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
             tried = replace(training, recipe=recipe)
-            runs += self._run(condition, grid.seed, tried)
+            runs += self._run(condition, grid.seed, tried, source=source)
         return runs
 
     def _chosen(self, tried: list[Run]) -> Training | None:
@@ -354,32 +321,3 @@ class _Planner:
         both = {language for pair in pairs for language in split_pair(pair, parallel.languages)}
         digests = {language: parallel[language].digest for language in sorted(both)}
         return Comparison(name, pairs, tuple(asked.measures or USUAL_MEASURES), digests, asked.sentences)
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """An encoder that runs begin with.
-
-    Attributes:
-        encoder: where it is loaded from.
-        digest: of its weights and vocabulary.
-    """
-
-    encoder: str
-    digest: str
-
-
-def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:
-    """Where an encoder is loaded from; one of a laboratory is pretrained when it is not there yet."""
-    kind, colon, preset = name.partition(":")
-    if kind != "lab":
-        return name
-    laboratory = find_laboratory(preset if colon else USUAL)
-    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", told=told))
-
-
-@lru_cache(maxsize=4)
-def _facts_of(encoder: str) -> tuple[str, int]:
-    """An encoder's digest and depth."""
-    loaded = load_encoder(encoder, device="cpu")
-    return loaded.digest, loaded.depth

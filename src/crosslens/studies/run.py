@@ -6,10 +6,15 @@ from typing import Any
 
 from crosslens.identity import digest
 from crosslens.studies.study import Condition
+from crosslens.training.adaptation import SEMANTICS as ADAPT_SEMANTICS
+from crosslens.training.adaptation import Adaptation
 from crosslens.training.finetune import FROZEN_SEMANTICS, SEMANTICS
 from crosslens.training.pretrain import SEMANTICS as PRETRAIN_SEMANTICS
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe
+
+BILSTM = "bilstm"
+"""What is said in place of an encoder that is made of the training data, and its recipe's name."""
 
 LATER = {"tags": "off", "tag_size": 100, "words": "all"}
 """Settings of tasks that came later than others, with the value that leaves everything as it was."""
@@ -125,6 +130,21 @@ class Pretrained:
     texts: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """An encoder that a run makes of another one.
+
+    Attributes:
+        settings: how.
+        language: of the text.
+        text: raw text.
+    """
+
+    settings: Adaptation
+    language: str
+    text: Named
+
+
 @dataclass(frozen=True)
 class Run:
     """One trained model, or an untrained one, and what is asked of it.
@@ -144,6 +164,7 @@ class Run:
         overlaps: asked of it.
         pretrained: what it pretrains, and then nothing else; None: nothing.
         beside: the other language of a bilingual encoder; None: it is none.
+        adapted: how it adapts the encoder, and then nothing else; None: it does not.
     """
 
     encoder: str
@@ -158,6 +179,7 @@ class Run:
     overlaps: tuple[Overlap, ...] = ()
     pretrained: Pretrained | None = None
     beside: str | None = None
+    adapted: Adapted | None = None
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -165,6 +187,10 @@ class Run:
         if self.pretrained is not None:
             settings = self.pretrained.settings.model_dump(mode="json", exclude={"corpora"})
             return {"pretraining": settings, "texts": self.pretrained.texts, "semantics": PRETRAIN_SEMANTICS}
+        if self.adapted is not None:
+            settings = self.adapted.settings.model_dump(mode="json")
+            return {"adaptation": settings, "encoder": self.encoder_digest, "text": self.adapted.text.digest,
+                    "semantics": ADAPT_SEMANTICS}  # fmt: skip
         its: dict[str, Any] = {
             "encoder": self.encoder_digest, "seed": self.seed,
             "condition": self.condition.model_dump(mode="json", exclude={"recipe"}),
@@ -204,6 +230,8 @@ class Run:
         if self.pretrained is not None:
             languages = "-".join(self.pretrained.settings.corpora)
             return f"pretrain {languages} {self.condition.label} seed {self.pretrained.settings.seed}"
+        if self.adapted is not None:
+            return f"adapt to {self.adapted.text.name} {self.condition.label} seed {self.adapted.settings.seed}"
         asked = [("similarity", self.comparison), ("probes", self.probes), ("overlap", self.overlaps)]
         looked = ", ".join(name for name, its in asked if its) or "similarity"
         what = f"{self.training.task} {self.training.source}" if self.training else looked

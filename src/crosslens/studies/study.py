@@ -30,6 +30,9 @@ class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+START_LABELS = {"encoder": "", "adapted": "adapted", "scratch": "from scratch", "bilstm": "BiLSTM"}
+
+
 class Condition(_Strict):
     """What is done to the encoder before training.
 
@@ -43,6 +46,9 @@ class Condition(_Strict):
         use: ``fine-tune`` it; or its ``features``, which a fresh network reads (`crosslens.encoders.features`).
         recipe: a named recipe for this condition; None: the study's.
         factor: what is another way in pretraining, a name from `FACTORS` or the study's own; None: nothing.
+        start: what training begins with: the study's ``encoder``; the encoder ``adapted`` to the source's raw text by
+            masked language modelling; an encoder pretrained from ``scratch`` on that text alone; a ``bilstm`` without
+            any pretraining.
     """
 
     layers: Layers | None = None
@@ -52,6 +58,7 @@ class Condition(_Strict):
     use: Literal["fine-tune", "features"] = "fine-tune"
     recipe: str | None = None
     factor: str | None = None
+    start: Literal["encoder", "adapted", "scratch", "bilstm"] = "encoder"
 
     @model_validator(mode="before")
     @classmethod
@@ -64,6 +71,7 @@ class Condition(_Strict):
     def label(self) -> str:
         """``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``reference features``."""
         drawn = [Change("pretrain", "", init=self.factor)] if self.factor else []
+        drawn += [Change("pretrain", "", init=START_LABELS[self.start])] if self.start != "encoder" else []
         drawn += [Change("random_init", self.layers, self.components, self.init)] if self.layers else []
         frozen = [Change("freeze", self.freeze)] if self.freeze else []
         features = [Change("features", "all")] if self.use == "features" else []
@@ -73,6 +81,11 @@ class Condition(_Strict):
     def at_pretraining(self) -> "Condition":
         """What of it is done in pretraining."""
         return Condition(factor=self.factor)
+
+    @property
+    def at_start(self) -> "Condition":
+        """What of it is done before training begins."""
+        return Condition(factor=self.factor, start=self.start)
 
     @property
     def frozen(self) -> bool:
@@ -111,12 +124,14 @@ class Source(_Strict):
         dev: its development corpus; None: the same treebank's.
         tests: corpora that its models are evaluated on; ``ud/*_pud`` is every PUD treebank there is.
         translated_from: the language that the training data were translated from (translate-train); None: from none.
+        text: raw text that encoders are adapted to, or made from; usually of the tests' language. None: there is none.
     """
 
     train: str
     dev: str | None = None
     tests: tuple[str, ...]
     translated_from: str | None = None
+    text: str | None = None
 
 
 class Data(_Strict):
@@ -252,6 +267,8 @@ class Study(_Strict):
         bilingual: languages that each have an encoder of their own, pretrained on the first language of the settings
             and that one alone; None: one encoder for all.
         pretrained: whether ``each`` seed has an encoder of its own, or they share the ``one`` of the settings' seed.
+        adaptation: settings of conditions that start with an adapted encoder.
+        scratch: settings of the pretraining of conditions that start from scratch.
         factors: name -> dotted setting of the pretraining -> its value, beside those that every study knows.
         data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
             of it: ``muller2021:en``. A study that only looks at encoders needs none.
@@ -275,6 +292,8 @@ class Study(_Strict):
     encoder: str
     bilingual: tuple[str, ...] | None = None
     pretrained: Literal["each", "one"] = "each"
+    adaptation: dict[str, Any] = {}
+    scratch: dict[str, Any] = {}
     factors: dict[str, dict[str, Any]] = {}
     data: Data | str = Data()
     tasks: tuple[str, ...] | None = None

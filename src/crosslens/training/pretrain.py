@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from crosslens import __version__
 from crosslens.catalogue import load_text
@@ -22,9 +21,10 @@ from crosslens.dictionaries import load_dictionary
 from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, write_text
+from crosslens.files import new_folder
 from crosslens.identity import digest, stream_seed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.masked import Batch, claim, release, train_masked
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import processes
 from crosslens.training.streams import Lines, Masker, Streams, cut_stream, cut_streams, sort_lines
@@ -33,9 +33,6 @@ from crosslens.training.vocabulary import SPECIALS, VOCABULARIES, make_vocabular
 
 SEMANTICS = 1
 """Raised by hand whenever the same settings give other weights than before."""
-
-Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
-"""Language (None: perhaps several), and ``(sequences, length)`` ids, what is shown, and which are to be predicted."""
 
 
 def pretrain(
@@ -102,17 +99,11 @@ def pretrain(
     among = processes()
     partial = folder.with_name(f"{folder.name}.partial")
     if among.rank == 0:
-        _claim(partial, identity)  # after all that can be wrong with the request
+        claim(partial, identity)  # after all that can be wrong with the request
     among.wait()
 
     model = fresh_model(settings, tokenizers)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
-    loop = _loop(model, settings, identity)
-    best: dict[str, Any] = {}
-    if (partial / "state.pt").exists():
-        best = loop.load(partial / "state.pt").get("best", {})
-    among.wait()
-
     read_here = 0
 
     def batches(step: int) -> list[Batch]:
@@ -127,74 +118,24 @@ def pretrain(
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
         return [(language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)]  # pyright: ignore[reportReturnType]
 
-    def loss(batch: Batch) -> tuple[torch.Tensor, int]:
-        return masked_loss(model, batch, precision=settings.precision)
-
-    def after_step(step: int, mean: float) -> None:
-        nonlocal best
-        validation = settings.validation
-        if validation is not None and (step % validation.every == 0 or step == settings.steps):
-            found = perplexities(model, unseen)
-            best = _better(best, found, step, model, settings)
-            loop.over = bool(validation.patience) and step - best["step"] >= validation.patience * validation.every  # pyright: ignore
-            if validated is not None:
-                validated(step, found)
-        if step % save_every == 0 and step < settings.steps and among.rank == 0:
-            loop.save(partial / "state.pt", best=best)
-        if progress is not None:
-            progress(step, settings.steps, mean, read_here)
-
-    loop.run(batches, loss, after_step=after_step)
-    facts = {
-        "loss": float(np.mean(loop.losses)), "steps": loop.step,
-        "subwords": read.subwords(loop.step, size=settings.batch),
-    }  # fmt: skip
-    if best:
-        if best["weights"]:
-            model.load_state_dict(best["weights"])
-        facts |= {f"perplexity {language}": value for language, value in best["perplexities"].items()}
-        facts["kept_step"] = best["step"]
+    facts = train_masked(
+        _loop(model, settings, identity), model, batches, partial=partial, unseen=unseen,
+        validation=settings.validation, precision=settings.precision, save_every=save_every, validated=validated,
+        progress=None if progress is None else lambda step, mean: progress(step, settings.steps, mean, read_here),
+    )  # fmt: skip
+    facts["subwords"] = read.subwords(facts["steps"], size=settings.batch)
     if among.rank == 0:
         description = {
             "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"),
             "facts": facts, "corpora": {language: corpus.digest for language, corpus in corpora.items()},
         }  # fmt: skip
         _write(folder, model, tokenizers, description)
-        for file in partial.iterdir():
-            file.unlink()
-        partial.rmdir()
+        release(partial)
     among.wait()
     return facts
 
 
-def masked_loss(model: nn.Module, batch: Batch, *, precision: str = "float32") -> tuple[torch.Tensor, int]:
-    """The summed cross-entropy of a batch's hidden subwords, and how many they are."""
-    language, ids, shown, chosen = batch
-    device = next(model.parameters()).device
-    spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
-    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-        states = model.bert(input_ids=torch.from_numpy(shown).to(device), **spoken).last_hidden_state  # pyright: ignore
-        places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
-        # The head, the widest matrix of a small encoder, reads the hidden places only.
-        logits = model.cls(states.flatten(0, 1)[places])  # pyright: ignore[reportCallIssue]
-    gold = torch.from_numpy(ids[chosen]).to(device)
-    return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
-
-
-def perplexities(model: nn.Module, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
-    """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
-    model.eval()
-    found = {}
-    with torch.inference_mode():
-        for language, its in batches.items():
-            parts = [masked_loss(model, batch) for batch in its]
-            total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
-            found[language] = math.exp(min(total, 700.0))
-    model.train()
-    return found
-
-
-def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokenizerFast]) -> nn.Module:
+def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokenizerFast]) -> PreTrainedModel:
     """A BERT of this shape, drawn from the settings' seed; routed where something is separate."""
     shape = settings.shape
     one = next(iter(tokenizers.values()))
@@ -210,7 +151,7 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
         if settings.separate:
             sizes = {language: len(its) for language, its in tokenizers.items()}
             usual["vocab_size"] = max(sizes.values())
-            model: nn.Module = RoutedBertForMaskedLM(
+            model: PreTrainedModel = RoutedBertForMaskedLM(
                 RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **usual)
             )
         else:
@@ -313,20 +254,6 @@ def _held_out_batches(
     return found
 
 
-def _better(
-    best: dict[str, Any], found: dict[str, float], step: int, model: nn.Module, settings: Pretraining
-) -> dict[str, Any]:
-    """What is kept after a measurement: the best so far, or the last where nothing selects."""
-    select = settings.validation.select if settings.validation else None
-    if select is None:
-        return {"step": step, "score": 0.0, "perplexities": found, "weights": None}
-    score = found[select] if select in found else math.exp(np.mean([math.log(value) for value in found.values()]))
-    if best and best["score"] <= score:
-        return best
-    weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
-    return {"step": step, "score": float(score), "perplexities": found, "weights": weights}
-
-
 def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]:
     optimiser = Optimiser(
         steps=settings.steps, warmup=settings.warmup, betas=settings.betas, weight_decay=settings.weight_decay,
@@ -353,19 +280,3 @@ def _write(
         save_tokenizers(one, several, made)
         text_of = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (made / "pretraining.json").write_text(text_of + "\n", "utf-8")
-
-
-def _claim(partial: Path, identity: str) -> None:
-    """Make the folder of the running training, or check that it is the same one's."""
-    note = partial / "identity.txt"
-    if note.exists():
-        if note.read_text() != identity:
-            raise RequestError(
-                f"{partial} holds an unfinished training of other settings or other text",
-                hint="remove it to start again, or name another folder",
-            )
-        return
-    partial.mkdir(parents=True, exist_ok=True)
-    if any(partial.iterdir()):
-        raise RequestError(f"{partial} holds something that is no training of ours", hint="name another folder")
-    write_text(note, identity)

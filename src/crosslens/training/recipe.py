@@ -121,6 +121,14 @@ RECIPES: dict[str, Recipe] = {
     "conneau2020.nli": Recipe(
         batch=8, learning_rate=2.5e-6, head_learning_rate=2.5e-5, epochs=200, schedule="constant", window=128
     ),
+    # A BiLSTM without pretraining, with the optimiser and dropout of Stanza (Qi et al. 2020); the number of passes is
+    # ours, for a thousand sentences.
+    **{
+        f"bilstm.{task}": Recipe(
+            batch=16, learning_rate=3e-3, epochs=30, betas=(0.9, 0.95), head_dropout=0.33, select="last"
+        )
+        for task in ("pos", "parsing", "ner", "document", "nli")
+    },
     # Measured for artificial languages and encoders of width 64 (see `crosslens lab`).
     "lab": Recipe(batch=32, learning_rate=1e-3, epochs=3, limit=1000, encoder_dropout="off", select="last"),
     # Measured for encoders of some 20 million parameters and a thousand sentences: the published learning rates

@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 from transformers import PreTrainedTokenizerFast
 
+from crosslens.data.subwords import special_tokens
 from crosslens.errors import RequestError
 from crosslens.identity import stream_seed
-from crosslens.training.vocabulary import SPECIALS, encode_lines
+from crosslens.training.vocabulary import encode_lines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +114,10 @@ def sort_lines(
     """
     by_length: dict[tuple[str, int], list[list[int]]] = {}
     for language, lines in text.items():
-        vocabulary = tokenizers[language].get_vocab()
-        first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
+        first, last = (its.tolist() for its in special_tokens(tokenizers[language]))
         for ids in encode_lines(lines, tokenizers[language]):
             if ids:
-                framed = [first, *ids[: length - 2], last]
+                framed = [*first, *ids[: length - len(first) - len(last)], *last]
                 by_length.setdefault((language if together == "one" else "", len(framed)), []).append(framed)
     if not by_length:
         raise RequestError("no line of the text has a subword")
@@ -168,17 +168,14 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
     Raises:
         RequestError: for too little text for one sequence.
     """
-    inside = length - 2
-    vocabulary = tokenizer.get_vocab()
-    first, last = vocabulary[SPECIALS["cls_token"]], vocabulary[SPECIALS["sep_token"]]
-    ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, last)]
+    first, last = (its.tolist() for its in special_tokens(tokenizer))
+    inside = length - len(first) - len(last)
+    ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, *last)]
     whole = len(ids) // inside
     if not whole:
         raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
-    framed = np.full((whole, length), first, np.int64)
-    framed[:, 1:-1] = np.asarray(ids[: whole * inside]).reshape(whole, inside)
-    framed[:, -1] = last
-    return framed
+    text = np.asarray(ids[: whole * inside], np.int64).reshape(whole, inside)
+    return np.hstack([np.tile(first, (whole, 1)), text, np.tile(last, (whole, 1))]).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +203,7 @@ class Masker:
         """For the vocabulary of a tokenizer from `vocabulary`."""
         specials = np.asarray(sorted(tokenizer.all_special_ids))
         ordinary = np.setdiff1d(np.arange(len(tokenizer)), specials)
-        return cls(tokenizer.get_vocab()[SPECIALS["mask_token"]], specials, ordinary, share, masked, replaced)
+        return cls(tokenizer.get_vocab()[str(tokenizer.mask_token)], specials, ordinary, share, masked, replaced)
 
     def hide(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """What is shown, and which places are to be predicted, both of ``ids``' shape; at least one is."""

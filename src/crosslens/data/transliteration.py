@@ -1,0 +1,239 @@
+"""A corpus in another script, word by word: what is annotated on a word stays on it.
+
+The schemes are ``uroman`` (Hermjakob et al. 2018), ``icu`` or ``icu:Cyrillic-Latin``, and tables of letters: those that
+are shipped, and any file of two columns. Muller et al. (2021, NAACL) write languages of an unseen script in one that
+the encoder knows; raw text and annotated data must go the same way.
+"""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+
+import langcodes
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.scripts import main_script
+from crosslens.data.sentence import Item, Sentence
+from crosslens.errors import DataError, RequestError, suggest
+
+MERGES = "merges"
+"""In the third column of a table: this letter becomes what another becomes too, or nothing."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Letters and what each becomes; of several that fit, the longest is taken.
+
+    Attributes:
+        name: as it was asked for.
+        letters: letter, or letters, -> what they become.
+        merging: those that become what others become too, or nothing, on purpose.
+    """
+
+    name: str
+    letters: Mapping[str, str]
+    merging: frozenset[str] = frozenset()
+
+    def __call__(self, word: str) -> str:
+        return self._pattern.sub(lambda found: self.letters[found[0]], word)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, sorted(self.letters, key=len, reverse=True))))
+
+    def reversed(self, name: str) -> "Table":
+        """What undoes it, without the letters that merge."""
+        return Table(name, {its: letter for letter, its in self.letters.items() if letter not in self.merging})
+
+
+def shipped_tables() -> dict[str, Path]:
+    """The tables that are shipped, by name."""
+    return {file.stem: file for file in sorted(Path(str(resources.files("crosslens.data") / "tables")).glob("*.tsv"))}
+
+
+def read_table(path: str | Path, *, name: str | None = None) -> Table:
+    """Read a table: a letter and what it becomes, separated by a tab.
+
+    A letter that becomes nothing, or what another becomes too, says ``merges`` in a third column: who does not say so
+    has made a mistake. Empty lines, and lines that begin with ``#`` and a space, are passed over.
+
+    Raises:
+        DataError: with file and line: for a line that is none of that, a letter that comes twice, two letters that
+            become one, a letter that becomes nothing, white space inside; for a table without a letter.
+    """
+    file = str(path)
+    letters: dict[str, str] = {}
+    merging: set[str] = set()
+    of: dict[str, str] = {}
+    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
+        if not line.strip() or line.startswith("# "):
+            continue
+        columns = [normal(column) for column in next(csv.reader([line], delimiter="\t", quoting=csv.QUOTE_NONE))]
+
+        def wrong(reason: str, hint: str | None = None, line: int = number) -> DataError:
+            return DataError(reason, file=file, line=line, hint=hint)
+
+        letter, becomes, *rest = [*columns, "", ""][:4] if len(columns) < 3 else columns
+        if len(columns) < 2 or not letter or len(columns) > 3 or (rest[0] not in ("", MERGES)):
+            raise wrong("is no letter, a tab, and what it becomes", f"a third column may say {MERGES}")
+        if any(map(str.isspace, letter + becomes)):
+            raise wrong(f"{letter!r} to {becomes!r}: white space would cut a word in two")
+        if letter in letters:
+            raise wrong(f"{letter!r} comes twice in the table")
+        if rest[0] == MERGES:
+            merging.add(letter)
+        elif not becomes:
+            raise wrong(f"{letter!r} becomes nothing", f"if it shall, write {MERGES} in a third column")
+        elif becomes in of:
+            raise wrong(
+                f"{letter!r} and {of[becomes]!r} both become {becomes!r}", f"if they shall, write {MERGES} behind one"
+            )
+        else:
+            of[becomes] = letter
+        letters[letter] = becomes
+    if not letters:
+        raise DataError("is a table without a letter", file=file)
+    return Table(name or file, letters, frozenset(merging))
+
+
+Scheme = Callable[[str], str]
+
+
+def find_scheme(name: str, *, language: str | None = None) -> Scheme:
+    """What turns a word into another script.
+
+    Args:
+        name: ``uroman``; ``icu``, which is ``icu:Any-Latin``, or another of ICU's transforms; a shipped table such as
+            ``uyghur-latin``, or ``latin-georgian``, which is ``georgian-latin`` the other way round; a ``.tsv`` file.
+        language: of the text; uroman has rules for some.
+
+    Raises:
+        RequestError: when there is none of that name, or a package is missing.
+        DataError: for a table that cannot be read.
+    """
+    kind, _, transform = name.partition(":")
+    if name == "uroman":
+        return _uroman(_alpha3(language))
+    if kind == "icu":
+        return _icu(transform or "Any-Latin")
+    if name.endswith(".tsv"):
+        return read_table(name)
+    tables = shipped_tables()
+    if name in tables:
+        return read_table(tables[name], name=name)
+    back = "-".join(reversed(name.split("-")))
+    if back in tables:
+        return read_table(tables[back], name=back).reversed(name)
+    known = ["uroman", "icu", *tables]
+    raise RequestError(
+        f"there is no transliteration {name!r}", hint=f"{suggest(name, known)}; a table of your own ends in .tsv"
+    )
+
+
+def transliterate(corpus: Corpus, scheme: str) -> Corpus:
+    """A corpus in another script.
+
+    Sentences keep their words one by one: as many, none empty, and none with white space that it had not before. A
+    word of which nothing would be left stays as it was. Of running text the words between spaces are taken. Only the
+    forms change; lemmas and features are as they were, and CoNLL-U gets each old form in MISC, as ``Original=``.
+
+    Args:
+        corpus: sentences of words, or running text.
+        scheme: as `find_scheme` names it.
+
+    Returns:
+        The corpus, called ``NAME@SCHEME``; its language has the new script, ``ug-Latn``, where that is another.
+
+    Raises:
+        RequestError: when there is no such scheme, or it changes no word of the corpus.
+        DataError: for a table that cannot be read.
+    """
+    turn = find_scheme(scheme, language=corpus.language)
+
+    @cache
+    def word(old: str) -> str:
+        return "".join(part if part.isspace() else _part(part) for part in re.split(r"(\s+)", old)) or old
+
+    def _part(old: str) -> str:
+        new = normal("".join(turn(normal(old)).split()))
+        # Zero-width and control characters are nothing that could be read as a word.
+        return new if any(unicodedata.category(c)[0] != "C" for c in new) else old
+
+    items = tuple(_item(item, word) for item in corpus)
+    if all(new == old for new, old in zip(items, corpus, strict=True)):
+        raise RequestError(
+            f"{scheme} changes no word of {corpus.name}", hint="is it of the script that the text is in?"
+        )
+    before, after = (main_script(item.text for item in its) for its in (corpus, items))
+    language = corpus.language
+    if language and after and before != after:
+        language = str(langcodes.Language.get(language).update_dict({"script": after}))
+    return replace(corpus, items=items, name=f"{corpus.name}@{scheme}", language=language)
+
+
+def _item(item: Item, word: Callable[[str], str]) -> Item:
+    if not isinstance(item, Sentence):
+        return replace(item, segments=tuple(" ".join(map(word, its.split())) for its in item.segments))
+    lines = tuple(_line(line, word) for line in item.lines) if item.lines else None
+    return replace(item, words=tuple(map(word, item.words)), lines=lines)
+
+
+def _line(line: str, word: Callable[[str], str]) -> str:
+    """A line of the source: a comment that holds the text, or a row whose second column is a form."""
+    mark, text, said = line.partition("# text =")
+    if text and not mark.strip(BYTE_ORDER_MARK):
+        ending = said[len(said.rstrip("\r\n")) :]
+        return f"{mark}{text} {' '.join(map(word, said.split()))}{ending}"
+    columns = line.split("\t")
+    if len(columns) != 10 or word(normal(columns[1])) == normal(columns[1]):
+        return line
+    bare = columns[9].rstrip("\r\n")
+    original = "Original=" + columns[1].replace("|", "&#124;")
+    columns[9] = (original if bare in ("_", "") else f"{bare}|{original}") + columns[9][len(bare) :]
+    columns[1] = word(normal(columns[1]))
+    return "\t".join(columns)
+
+
+def _alpha3(language: str | None) -> str | None:
+    try:
+        return langcodes.Language.get(language).to_alpha3() if language else None
+    except LookupError:
+        return None
+
+
+def _uroman(language: str | None) -> Scheme:
+    romaniser = _loaded_uroman()
+    return lambda word: romaniser.romanize_string(word, lcode=language)  # pyright: ignore
+
+
+@cache
+def _loaded_uroman():
+    try:
+        from uroman import Uroman  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise _missing("uroman") from None
+    return Uroman()
+
+
+def _icu(transform: str) -> Scheme:
+    try:
+        import icu  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise _missing("PyICU") from None
+    try:
+        return icu.Transliterator.createInstance(transform).transliterate  # pyright: ignore[reportAttributeAccessIssue]
+    except icu.ICUError:
+        known = list(icu.Transliterator.getAvailableIDs())  # pyright: ignore[reportAttributeAccessIssue]
+        raise RequestError(f"ICU has no transform {transform!r}", hint=suggest(transform, known)) from None
+
+
+def _missing(package: str) -> RequestError:
+    return RequestError(
+        f"this transliteration needs {package}, which is not installed", hint="pip install 'crosslens[translit]'"
+    )

@@ -1,0 +1,161 @@
+"""What a study's trainings begin with: its encoder, or one that runs of the study make first."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from crosslens.catalogue import cache_folder
+from crosslens.encoders.bilstm import SEMANTICS as BILSTM_SEMANTICS
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError
+from crosslens.identity import digest
+from crosslens.lab.laboratory import USUAL
+from crosslens.lab.presets import find_laboratory
+from crosslens.settings import replace_settings
+from crosslens.studies.corpora import Corpora
+from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
+from crosslens.studies.run import BILSTM, Adapted, Named, Pretrained, Run
+from crosslens.studies.store import Store
+from crosslens.studies.study import PRETRAIN, Condition, Source, Study, scale
+from crosslens.training.adaptation import Adaptation
+from crosslens.training.factors import find_factor
+from crosslens.training.laboratory import Told, pretrained_laboratory
+from crosslens.training.pretraining import Pretraining, replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An encoder that runs begin with.
+
+    Attributes:
+        encoder: where it is loaded from.
+        digest: of its weights and vocabulary.
+    """
+
+    encoder: str
+    digest: str
+
+
+class Starts:
+    """The encoders of a study, and the runs that make them.
+
+    Args:
+        study: the study.
+        store: where finished runs are.
+        corpora: keeps what was read.
+        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
+        told: called while such an encoder is pretrained.
+    """
+
+    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
+        self.study, self.store, self.corpora = study, store, corpora
+        self.settings, self.home = (None, ".")
+        self.usual: Base | None = None
+        self._pretrainings: dict[tuple[str | None, int | None, str | None], Run] = {}
+        if study.pretrains:
+            self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
+            self.depth = self.settings.shape.layers
+        else:
+            encoder = _find_encoder(study.encoder, cache, told)
+            its, self.depth = _facts_of(encoder)
+            self.usual = Base(encoder, its)
+
+    def base(self, condition: Condition, seed: int, source: Source | None = None, beside: str | None = None):  # noqa: ANN201
+        """What a training under a condition begins with; None while a run that makes it is not done.
+
+        Args:
+            condition: of the training.
+            seed: of the training.
+            source: whose raw text the encoder is adapted to, or is made from.
+            beside: the other language of a bilingual encoder.
+        """
+        if condition.start == "bilstm":
+            return Base(BILSTM, digest({"bilstm": BILSTM_SEMANTICS}))
+        if condition.start != "encoder":
+            assert source is not None
+            run = self.making(condition, seed, source, beside)
+            return run and self._made(run)
+        return self.usual or self._made(self.pretraining(condition, seed, beside))
+
+    def making(self, condition: Condition, seed: int, source: Source, beside: str | None = None) -> Run | None:
+        """The run that makes what a training begins with, where that is not the study's encoder; None: there is none,
+        or what it begins with itself is not done.
+
+        Raises:
+            RequestError: when the source has no raw text.
+        """
+        if condition.start in ("encoder", "bilstm"):
+            return None
+        if source.text is None:
+            raise RequestError(
+                f"{self.study.name}: {condition.label} needs raw text, and a source that trains on {source.train} has"
+                " none", hint="name it: text: raw/wol, or a file",
+            )  # fmt: skip
+        text = self.corpora.text(source.text)
+        language = text.language or "und"
+        named = Named(source.text, text.digest)
+        if condition.start == "scratch":
+            whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch}
+            settings: Pretraining = replace_settings(
+                Pretraining(corpora={language: source.text}), whole, what="scratch"
+            )
+            made = Pretrained(settings, ".", {language: text.digest})
+            return Run("", self.study.encoder, "", Condition(start="scratch"), settings.seed, None, pretrained=made)
+        base = self.base(condition.at_pretraining, seed, beside=beside)
+        if base is None:
+            return None
+        adaptation: Adaptation = replace_settings(Adaptation(), dict(self.study.adaptation), what="an adaptation")
+        return Run(
+            base.encoder, self.study.encoder, base.digest, condition.at_start, adaptation.seed, None,
+            adapted=Adapted(adaptation, language, named),
+        )  # fmt: skip
+
+    def pretraining(self, condition: Condition, seed: int, beside: str | None) -> Run:
+        """The run that pretrains the encoder of a condition."""
+        key = (condition.factor, seed if self.study.pretrained == "each" else None, beside)
+        if key not in self._pretrainings:
+            assert self.settings is not None
+            settings = self.settings
+            if beside is not None:
+                settings = settings.between(next(iter(settings.corpora)), beside)
+            if condition.factor is not None:
+                changes = dict(find_factor(condition.factor, self.study.factors))
+                if "separate" in changes:
+                    changes["separate"] = scale(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
+                settings = replaced(settings, changes)
+            if self.study.pretrained == "each":
+                settings = replaced(settings, {"seed": seed})
+            texts = digests_of(settings, self.home, self.corpora)
+            pretrained = Pretrained(settings, self.home, texts)
+            self._pretrainings[key] = Run(
+                "", self.study.encoder, "", condition.at_pretraining, settings.seed, None, pretrained=pretrained
+            )
+        return self._pretrainings[key]
+
+    def _made(self, run: Run) -> Base | None:
+        """The encoder that a run made; None while it is not done."""
+        folder = self.store.path(run.id)
+        if not folder.is_dir():
+            return None
+        return Base(str((folder / "encoder").resolve()), self.store.describe(run.id)["encoder_digest"])
+
+
+SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}
+"""How an encoder is made from a language's own text where the study does not say otherwise: little text is learnt by
+heart soon, so the best weights are kept."""
+
+
+def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:
+    """Where an encoder is loaded from; one of a laboratory is pretrained when it is not there yet."""
+    kind, colon, preset = name.partition(":")
+    if kind != "lab":
+        return name
+    laboratory = find_laboratory(preset if colon else USUAL)
+    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", told=told))
+
+
+@lru_cache(maxsize=4)
+def _facts_of(encoder: str) -> tuple[str, int]:
+    """An encoder's digest and depth."""
+    loaded = load_encoder(encoder, device="cpu")
+    return loaded.digest, loaded.depth
