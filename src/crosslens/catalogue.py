@@ -129,8 +129,8 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
 
 
 def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:
-    """Raw text: ``raw/en``, which is ``raw/en.txt`` in a data folder; ``lab/src``, an artificial language's; a path.
-    ``raw/en[:1000]`` is its first thousand lines.
+    """Raw text: ``raw/en``, which is ``raw/en.txt`` in a data folder; ``lab/src``, an artificial language's; a path,
+    perhaps with its language before it as in ``wo=my.txt``. ``raw/en[:1000]`` is its first thousand lines.
 
     Raises:
         DataError: when there is none of that name; for a file that cannot be read.
@@ -145,6 +145,8 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
+    if said := _LANGUAGE.match(name):
+        return load_text(said["path"], language=said["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).exists():
         its, laboratory = find_lab(part)

@@ -41,6 +41,7 @@ SETTINGS = {
     "t5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
     "mt5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
     "umt5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
+    "bilstm": {"hidden_size": 32, "num_hidden_layers": 3, "character_size": 8, "character_hidden": 8, "word_size": 8},
     "neomme": {**DECODER, **SPECIAL, "num_attention_heads": 2, "num_key_value_heads": 2},
     "xlnet": {"d_model": 32, "n_layer": 3, "n_head": 2, "d_inner": 48, "d_head": 16, "pad_token_id": 0},
     "llama": {**DECODER, **SPECIAL},

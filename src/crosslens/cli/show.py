@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 def _writing(column: str, kind: str) -> Callable[..., str]:
     if kind == "i":  # how many there are
         return lambda value, decimals: str(value)
-    return signed if column.startswith("Δ") else plain
+    write = signed if column.startswith("Δ") else plain
+    return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a frame of numbers: its index on the left, means in bold, what is absent as a dash.
+    """Print a frame of numbers, and words between them: its index on the left, means in bold, what is absent as a dash.
 
     A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
     """

@@ -1,0 +1,67 @@
+"""``crosslens adapt``: masked language modelling goes on, on raw text of a language."""
+
+from collections.abc import Mapping
+
+import click
+
+from crosslens.cli.options import data_option, device_option, out_option
+
+
+@click.command("adapt")
+@click.argument("encoder")
+@click.option(
+    "--text", "texts", multiple=True, required=True, metavar="TEXT",
+    help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Several times: several languages.",
+)  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting, e.g. epochs=5.")
+@click.option("--save-every", type=click.IntRange(min=1), default=1000, show_default=True, help="Steps between states.")
+@out_option("Folder of the encoder")
+@data_option
+@device_option
+def command(
+    encoder: str, texts: tuple[str, ...], settings: tuple[str, ...], save_every: int, out: str, data: str | None,
+    device: str | None,
+) -> None:  # fmt: skip
+    """Adapt ENCODER to a language: masked language modelling goes on, on its raw text; the tokenizer is kept.
+
+    Interrupted, the same command goes on where it stopped. The result is an encoder as any other:
+    `crosslens finetune OUT pos …`. An encoder that comes without the head of a masked language model gets a fresh one;
+    fit that to it first, on text of languages that it knows: --set freeze=0-12.
+    """
+    from crosslens.files import refuse_existing
+
+    refuse_existing(out)
+
+    from crosslens.catalogue import load_text
+    from crosslens.cli.options import read_settings
+    from crosslens.cli.show import progress, say
+    from crosslens.errors import RequestError
+    from crosslens.settings import replace_settings
+    from crosslens.training.adaptation import Adaptation, adapt
+
+    chosen: Adaptation = replace_settings(Adaptation(), read_settings(settings), what="an adaptation")
+    corpora = {}
+    for name in texts:
+        corpus = load_text(name, data=data)
+        tag = corpus.language or "und"
+        if tag in corpora:
+            raise RequestError(f"two texts are of {tag!r}", hint="say each one's language, as in wo=FILE")
+        corpora[tag] = corpus
+    with progress("adapting") as bar:
+
+        def validated(step: int, perplexity: Mapping[str, float]) -> None:
+            told = ", ".join(f"{language} {value:,.1f}" for language, value in perplexity.items())
+            say(f"step {step}: perplexity of what is held out: {told}")
+
+        facts = adapt(
+            encoder, corpora, out, settings=chosen, data=data, save_every=save_every, device=device,
+            progress=lambda step, steps, loss: bar.show(step, steps, f"loss {loss:.3f}"), validated=validated,
+        )  # fmt: skip
+    if facts["fresh_head"]:
+        say(f"{encoder} has no head of a masked language model: it began with a fresh one")
+    for tag in corpora:
+        say(
+            f"{tag}: {facts[f'words {tag}']:,} words, {facts[f'unknown {tag}']:.1f} % of them unknown,"
+            f" {facts[f'broken {tag}']:.1f} % in pieces, {facts[f'fertility {tag}']:.2f} pieces a word; perplexity"
+            f" {facts[f'perplexity before {tag}']:,.1f} before, {facts[f'perplexity {tag}']:,.1f} after"
+        )

@@ -1,0 +1,40 @@
+"""``crosslens transliterate``: a corpus in another script."""
+
+from pathlib import Path
+
+import click
+
+from crosslens.cli.options import data_option, out_option
+
+
+@click.command("transliterate")
+@click.argument("corpus")
+@click.option("--scheme", required=True, metavar="NAME", help="uroman, icu, icu:ID, a shipped table, or a .tsv file.")
+@out_option("File")
+@data_option
+def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
+    """Write CORPUS, annotated data or raw text, in another script, word by word.
+
+    Wherever a corpus is named, ud/ug_udt@uyghur-latin is the same without a file. A table has a letter and what it
+    becomes on a line, separated by a tab.
+    """
+    from crosslens.files import refuse_existing
+
+    path = refuse_existing(out)
+
+    from crosslens.catalogue import RAW, load_corpus, load_text
+    from crosslens.cli.show import say
+    from crosslens.data import conllu, iob, tsv
+    from crosslens.data.sentence import Sentence
+    from crosslens.data.transliteration import transliterate
+    from crosslens.files import write_text
+
+    raw = corpus.startswith(f"{RAW}/") or (corpus.endswith(".txt") and Path(corpus).exists())
+    its = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
+    if raw:
+        write_text(path, "".join(f"{item.text}\n" for item in its))
+    elif isinstance(its[0], Sentence):
+        (iob if its.sentences[0].entities is not None else conllu).write(its, path)
+    else:
+        tsv.write(its, path)
+    say(f"{out}: {len(its):,} items of {its.name}, {its.language or 'of no known language'}")

@@ -1,0 +1,42 @@
+"""``crosslens typology``: easy, intermediate and hard languages, from a finished study."""
+
+from typing import Any
+
+import click
+
+from crosslens.cli.options import data_option
+
+
+@click.command("typology")
+@click.argument("store")
+@click.option("--csv", "file", metavar="FILE", help="Write the table.")
+@data_option
+def command(store: str, file: str | None, data: str | None) -> None:
+    """Which languages of the runs in STORE are easy, intermediate or hard (Muller 2022), task by task?
+
+    Easy: the encoder is better than a BiLSTM trained on the same data; intermediate: only when it was adapted to raw
+    text of the language; hard: in neither case. Undecided: a test on which that hangs finds no difference.
+
+    The store is of a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
+    """
+    from crosslens.errors import RequestError
+    from crosslens.files import refuse_existing, write_text
+    from crosslens.studies.store import Store, is_store
+
+    if not is_store(store):
+        raise RequestError(f"{store} is no store of runs", hint="name what `crosslens run --out` made")
+    if file:
+        refuse_existing(file, what="--csv")
+
+    from crosslens.cli.show import print_table
+    from crosslens.studies.typology import read_typology
+
+    frame = read_typology(Store(store), data=data)
+    if file:
+        write_text(file, frame.to_csv(index=False))
+    shown = frame.rename(columns={"name": "", "train": "trained on"})
+    for task, its in shown.groupby("task"):
+        columns = ["script", "text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
+                   "published class"]  # fmt: skip
+        table: Any = its.set_index(["", "trained on"])[columns].dropna(axis=1, how="all")
+        print_table(table, title=f"{task}: points, and the class of each language")

@@ -1,0 +1,104 @@
+"""What an encoder makes of a text in a language, before anything is trained."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.scripts import NO_SCRIPT, count_scripts
+from crosslens.data.text import cut_words
+from crosslens.encoders.coverage import Coverage, measure_coverage
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reading import cut_subwords
+from crosslens.errors import DataError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An encoder on a text.
+
+    Attributes:
+        corpus: the text's name.
+        language: of the text.
+        scripts: ISO 15924 code -> share of the letters, in percent, the commonest first.
+        pieces: of the vocabulary that are of the commonest script and have more than one character.
+        coverage: how the vocabulary reads it.
+        overlap: candidate source -> share of the text's subwords that its training data have, in percent.
+    """
+
+    corpus: str
+    language: str | None
+    scripts: dict[str, float]
+    pieces: int
+    coverage: Coverage
+    overlap: dict[str, float]
+
+    @property
+    def script(self) -> str:
+        """The commonest script."""
+        return next(iter(self.scripts))
+
+    def features(self, source: str) -> np.ndarray:
+        """What the rule is fitted on, of transfer from one candidate source: `FEATURES`."""
+        return np.asarray(
+            [self.coverage.fertility, self.coverage.unknown, math.log10(self.pieces + 1), self.overlap[source]]
+        )
+
+
+FEATURES = ("fertility", "unknown words %", "log10 pieces of the script", "overlap with the source %")
+
+
+def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus]) -> Evidence:
+    """What an encoder makes of a text.
+
+    Args:
+        encoder: whose vocabulary is looked at; nothing is run.
+        text: raw text, or sentences of words.
+        sources: candidate source -> its training data.
+
+    Raises:
+        DataError: for a text without a letter of a known script, or without a word.
+    """
+    counted = count_scripts(item.text for item in text)
+    if not counted:
+        raise DataError(f"{text.name} has no letter of any known script", hint="is it text, and is it UTF-8?")
+    letters = sum(counted.values())
+    words = cut_words(text)
+    unknown = encoder.tokenizer.unk_token_id
+    ids = np.concatenate([its.ids for its in cut_subwords(encoder, words)])
+    ids = ids[ids != unknown] if unknown is not None else ids
+    overlap = {}
+    for name, corpus in sources.items():
+        seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, cut_words(corpus))]))
+        overlap[name] = 100.0 * float(np.isin(ids, seen).mean()) if len(ids) else 0.0
+    scripts = {script: 100.0 * count / letters for script, count in counted.items()}
+    return Evidence(
+        text.name, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
+        measure_coverage(encoder, words), overlap,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def vocabulary_scripts(tokenizer: "PreTrainedTokenizerBase") -> Counter[str]:
+    """How many pieces of a vocabulary are of each script; pieces of one character say nothing of a language."""
+    found: Counter[str] = Counter()
+    for piece in _readable(tokenizer):
+        script = next(iter(count_scripts([piece])), None)
+        if script not in (None, *NO_SCRIPT) and sum(map(str.isalpha, piece)) > 1:
+            found[script] += 1
+    return found
+
+
+def _readable(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
+    """The pieces as text: those of byte-level vocabularies are bytes in disguise, and are decoded."""
+    pieces = tokenizer.get_vocab()
+    if "Ġ" not in "".join(list(pieces)[:5000]):
+        return list(pieces)
+    return [str(tokenizer.decode([number])) for number in pieces.values()]
