@@ -22,6 +22,9 @@ collection lies as it is published:
 ``lab_langid/all`` sentences of all with their languages.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
 
+``[:200]`` behind a name are its first 200 sentences; ``[7~:200]`` the first 200 of the order that the seed 7 shuffles it
+into, and ``[7~200:]`` the others.
+
 Behind any of them stands ``@uroman`` or ``@uyghur-latin`` for the same in another script (`data.transliteration`).
 """
 
@@ -33,6 +36,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import langcodes
+import numpy as np
 import platformdirs
 
 from crosslens.data import conllu, iob, text, tsv
@@ -40,6 +44,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.errors import DataError, suggest
+from crosslens.identity import stream_seed
 from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
 
@@ -51,13 +56,36 @@ LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"
 sentences with their languages."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
-_SLICE = re.compile(r"(?P<name>.+)\[(?P<begin>\d*):(?P<end>\d*)\]$")
+_SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]$")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
 _RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
 
 Files = dict[tuple[str, str], Path]
 """(corpus, split) -> file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which items of a corpus are meant.
+
+    Attributes:
+        begin: the first of them in the order.
+        end: one past the last.
+        seed: of the order that they are shuffled into first; None: they are in their own.
+    """
+
+    begin: int | None = None
+    end: int | None = None
+    seed: int | None = None
+
+    def of(self, corpus: Corpus) -> Corpus:
+        """Those items."""
+        part = slice(self.begin, self.end)
+        if self.seed is None:
+            return corpus[part]
+        order = np.random.default_rng(stream_seed(self.seed, "shuffled")).permutation(len(corpus))
+        return replace(corpus, items=tuple(corpus.items[i] for i in order[part]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +150,7 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
         whole = transliterate(load_corpus(of, split=split, data=data), scheme[1:])
     else:
         whole = _load_named(bare, named, split, data) if named else _load_path(bare)
-    corpus = replace(whole[cut], name=whole.name + name.removeprefix(bare))
+    corpus = replace(cut.of(whole), name=whole.name + name.removeprefix(bare))
     if not len(corpus):
         raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
     return corpus
@@ -138,9 +166,9 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     bare, cut = split_slice(str(name))
     if bare != str(name):
         whole = load_text(bare, language=language, data=data)
-        if not len(whole[cut]):
+        if not len(cut.of(whole)):
             raise DataError(f"{name} is empty: {bare} has {len(whole)} lines")
-        return replace(whole[cut], name=str(name))
+        return replace(cut.of(whole), name=str(name))
     of, scheme = split_scheme(bare)
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
@@ -162,13 +190,13 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     return text.read(name, language=language)
 
 
-def split_slice(name: str) -> tuple[str, slice]:
-    """``ud/en_ewt[:200]`` as the name alone and the slice; all of it where there is none."""
+def split_slice(name: str) -> tuple[str, Cut]:
+    """``ud/en_ewt[:200]`` as the name alone and what is cut out; all of it where nothing is said."""
     sliced = _SLICE.match(name)
     if not sliced:
-        return name, slice(None)
-    begin, end = (int(sliced[edge]) if sliced[edge] else None for edge in ("begin", "end"))
-    return sliced["name"], slice(begin, end)
+        return name, Cut()
+    begin, end, seed = (int(sliced[part]) if sliced[part] else None for part in ("begin", "end", "seed"))
+    return sliced["name"], Cut(begin, end, seed)
 
 
 def split_scheme(name: str) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
     for language in languages or ():
         if language not in sides:
             raise DataError(f"{name} has no {language!r}", hint=suggest(language, sides))
-    return join((sides[language]()[cut] for language in sorted(languages or sides)), name=name)
+    return join((cut.of(sides[language]()) for language in sorted(languages or sides)), name=name)
 
 
 def list_languages(name: str, *, data: str | Path | None = None) -> tuple[str, ...]:

@@ -69,6 +69,16 @@ def test_names_of_other_scripts():
     assert name_split("lab/sov:train[:9]@uroman", "dev") == "lab/sov:dev@uroman"
 
 
+def test_shuffled_parts_are_all_of_it():
+    whole = load_corpus("lab/sov")
+    some, others = load_corpus("lab/sov[7~:30]"), load_corpus("lab/sov[7~30:]")
+    assert (len(some), some.name) == (30, "lab/sov:test[7~:30]")
+    assert {s.id for s in some.sentences} | {s.id for s in others.sentences} == {s.id for s in whole.sentences}
+    assert len(some) + len(others) == len(whole)
+    assert some.digest == load_corpus("lab/sov[7~:30]").digest != load_corpus("lab/sov[8~:30]").digest
+    assert some.digest != load_corpus("lab/sov[:30]").digest
+
+
 def test_a_file_whose_name_has_an_at_is_a_file(tmp_path):
     path = tmp_path / "me@home.txt"
     path.write_text("a b\n", "utf-8")

@@ -150,6 +150,11 @@ def test_what_is_drawn_has_the_architectures_own_statistics(loaded, kind):
 
 def test_components_part_a_layer(loaded, kind):
     before = bits(loaded)
+    if kind == "bilstm":  # it has one component, which is neither attention nor a normalisation
+        assert changed(before, bits(random_init(loaded, "2", seed=3, components="ffn"))) == inside(loaded, 2)
+        with pytest.raises(EncoderError, match="have no attention"):
+            random_init(loaded, "2", seed=3, components="attention")
+        return
     whole = bits(random_init(loaded, "2", seed=3))
     parts = []
     for component in (

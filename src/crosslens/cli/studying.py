@@ -44,7 +44,7 @@ def mean_seconds(store: "Store") -> dict[str, float]:
     times: dict[str, list[float]] = {}
     for run in store.ids():
         described = store.describe(run)
-        if "facts" in described:
+        if "facts" in described and "task" in described["identity"]:  # others made an encoder, or looked at one
             times.setdefault(described["identity"]["task"], []).append(described["facts"]["seconds"])
     return {task: sum(seconds) / len(seconds) for task, seconds in times.items()}
 

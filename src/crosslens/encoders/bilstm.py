@@ -239,14 +239,22 @@ class BilstmModel(PreTrainedModel):
         """The characters'."""
         return self.embeddings.characters
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> BaseModelOutput:
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        *,
+        output_hidden_states: bool = False,
+    ) -> BaseModelOutput:
         """States ``(sentences, length, hidden_size)``."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         words = _Words.of_batch(input_ids, mask, self.config)
         states = self.embeddings(words)[words.of]
+        every = [states]
         for layer in self.layers:
-            states = layer(states, words)
-        return BaseModelOutput(last_hidden_state=states)  # pyright: ignore[reportArgumentType]
+            every.append(layer(every[-1], words))
+        told = tuple(every) if output_hidden_states else None
+        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=told)  # pyright: ignore[reportArgumentType]
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Embedding):

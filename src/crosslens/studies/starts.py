@@ -92,7 +92,8 @@ class Starts:
                 " none", hint="name it: text: raw/wol, or a file",
             )  # fmt: skip
         text = self.corpora.text(source.text)
-        language = text.language or "und"
+        # A file says no language; it is that of what is tested.
+        language = text.language or self.corpora.corpus(self.corpora.matching(source.tests)[0]).language or "und"
         named = Named(source.text, text.digest)
         if condition.start == "scratch":
             whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch}

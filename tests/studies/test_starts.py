@@ -1,0 +1,124 @@
+"""Conditions that begin with another encoder: what is made first, what waits for it, and the typology of the end."""
+
+import json
+
+import pytest
+
+from conftest import SENTENCES
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError
+from crosslens.studies.plan import plan
+from crosslens.studies.runner import run_study
+from crosslens.studies.store import Store
+from crosslens.studies.study import Condition, read_study
+from crosslens.studies.typology import read_typology
+
+STUDY = """
+name: starts
+encoder: {encoder}
+data:
+  recipe: small
+  tasks:
+    pos:
+      fr: {{train: ud/fr_pud:test, tests: [ud/fr_pud], text: {text}}}
+set: {{batch: 3, epochs: 2}}
+conditions: [none, {{start: adapted}}, {{start: scratch}}, {{start: bilstm}}]
+adaptation: {{epochs: 2, length: 16, learning_rate: 1e-3}}
+scratch:
+  steps: 6
+  vocabulary: {{size: 200}}
+  shape: {{layers: 2, width: 16, heads: 2, positions: 32}}
+  validation: {{lines: 10, every: 3, select: mean}}
+seeds: 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, treebanks):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20) + "\n", "utf-8")
+    return tmp_path
+
+
+def read(folder, encoder, text="fr.txt", more=""):
+    (folder / "starts.yaml").write_text(STUDY.format(encoder=encoder, text=text) + more, "utf-8")
+    return read_study(folder / "starts.yaml")
+
+
+def test_encoders_are_made_first_and_once(folder, tiny_bert):
+    study, store = read(folder, tiny_bert), Store(folder / "runs")
+    first = plan(study, store)
+    assert [run.label.split(" seed")[0] for run in first.runs[:2]] == [
+        "adapt to fr.txt adapted", "pretrain fr from scratch"
+    ]  # fmt: skip
+    assert first.waiting == 4  # two seeds of what begins with either
+    assert {run.condition.label for run in first.runs[2:]} == {"reference", "BiLSTM"}
+
+    outcome = run_study(study, store.folder)
+    assert not outcome.failed
+    assert len(store.ids()) == 2 + 4 * 2
+    whole = plan(study, store)
+    assert (whole.waiting, whole.left) == (0, ())
+    adapted = next(run for run in whole.runs if run.adapted is not None)
+    its = store.path(adapted.id) / "encoder"
+    assert load_encoder(its).digest == store.describe(adapted.id)["encoder_digest"]
+    assert {run.encoder_digest for run in whole.runs if run.training and run.condition.start == "adapted"} == {
+        load_encoder(its).digest
+    }
+    assert load_encoder(its).digest != load_encoder(tiny_bert).digest
+
+    found = read_typology(store)
+    assert len(found) == 1
+    row = found.iloc[0]
+    assert (row["language"], row["script"], row["task"], row["seeds"]) == ("fr", "Latin", "pos", 2)
+    assert row["text"] == 20 * sum(len(s.split()) for s in SENTENCES["fr"])
+    assert row["class"] in ("easy", "intermediate", "hard", "undecided")
+    assert {"encoder", "adapted", "from scratch", "BiLSTM"} <= set(found.columns)
+    summary = (folder / "runs" / "studies" / "starts" / "summary.csv").read_text("utf-8")
+    for label in ("adapted", "from scratch", "BiLSTM"):
+        assert f",{label}," in summary
+
+
+def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):
+    runs = plan(read(folder, tiny_bert), Store(folder / "runs")).runs
+    (bilstm, other) = (next(r for r in runs if r.training and r.condition.start == s) for s in ("bilstm", "encoder"))
+    assert bilstm.training.recipe.learning_rate == 3e-3
+    assert other.training.recipe.learning_rate == 2e-4
+    assert bilstm.training.recipe.epochs == other.training.recipe.epochs == 2
+
+
+def test_other_text_is_another_run(folder, tiny_bert):
+    a = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0]
+    (folder / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 21) + "\n", "utf-8")
+    b = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0]
+    c = plan(read(folder, tiny_bert, more="tasks: [pos]\n"), Store(folder / "runs")).runs[0]
+    assert a.id != b.id == c.id
+    assert json.loads(json.dumps(a.identity))["adaptation"]["epochs"] == 2
+
+
+def test_a_source_without_text_is_refused(folder, tiny_bert):
+    (folder / "s.yaml").write_text(
+        STUDY.format(encoder=tiny_bert, text="fr.txt").replace(", text: fr.txt", ""), "utf-8"
+    )
+    with pytest.raises(RequestError, match=r"starts: adapted needs raw text.*has none"):
+        plan(read_study(folder / "s.yaml"), Store(folder / "runs"))
+
+
+def test_wrong_settings_are_refused(folder, tiny_bert):
+    study = read(folder, tiny_bert).model_copy(update={"adaptation": {"epoch": 3}})
+    with pytest.raises(RequestError, match="an adaptation has no setting 'epoch'"):
+        plan(study, Store(folder / "runs"))
+
+
+def test_a_store_without_a_baseline_has_no_typology(folder):
+    with pytest.raises(RequestError, match="no language on which an encoder and a BiLSTM"):
+        read_typology(Store(folder / "runs"))
+
+
+def test_labels():
+    assert Condition(start="adapted").label == "adapted"
+    assert Condition(start="adapted", layers="1-2").label == "adapted;1-2"
+    assert Condition(start="bilstm").label == "BiLSTM"
+    assert Condition(start="scratch").label == "from scratch"
+    assert Condition().label == "reference"

@@ -1,0 +1,159 @@
+"""What is counted of a text, the rule that is fitted to transfer, and the advice made of both."""
+
+import numpy as np
+import pytest
+
+from crosslens.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.parallel import join
+from crosslens.data.sentence import Sentence, Text
+from crosslens.errors import DataError, RequestError
+from crosslens.unseen.advice import advise
+from crosslens.unseen.evidence import FEATURES, gather, vocabulary_scripts
+from crosslens.unseen.rule import COLUMNS, Measured, Rule, read_rule, write_rule
+
+
+def words(*sentences, language="wo"):
+    return Corpus(tuple(Sentence(tuple(s.split())) for s in sentences), "mine", language)
+
+
+def made_up(languages=8, noise=0.0, seed=0):
+    """Transfer that depends on the features exactly, but for noise."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for number in range(languages):
+        for source in ("en", "fr"):
+            features = generator.normal(size=4)
+            score = 50 + features @ [-6, -2, 3, 5] + noise * generator.normal()
+            rows.append(Measured(f"l{number}", f"c{number}", "", source, float(score), tuple(features)))
+    return Rule(tuple(rows), "made up")
+
+
+def test_evidence_by_hand(encoder):
+    text, train = words("the cat a猫", "яблоко ."), words("the dog sees .", language="en")
+    found = gather(encoder, text, {"en": train})
+    assert found.scripts == {"Latn": pytest.approx(100 * 7 / 14), "Cyrl": pytest.approx(100 * 6 / 14),
+                             "Hani": pytest.approx(100 / 14)}  # fmt: skip
+    assert found.script == "Latn"
+    known = [i for s in text.sentences for w in s.words for i in encoder.tokenizer.encode(w, add_special_tokens=False)]
+    known = [i for i in known if i != encoder.tokenizer.unk_token_id]
+    seen = {i for w in train[0].words for i in encoder.tokenizer.encode(w, add_special_tokens=False)}
+    assert found.overlap["en"] == pytest.approx(100 * np.mean([i in seen for i in known]))
+    pieces = [p for p in encoder.tokenizer.get_vocab() if sum(map(str.isalpha, p)) > 1]
+    assert found.pieces == vocabulary_scripts(encoder.tokenizer)["Latn"] == len(pieces)
+    assert found.features("en").shape == (len(FEATURES),)
+
+
+def test_vocabularies_of_bytes_are_read_as_text():
+    from conftest import byte_level
+
+    assert vocabulary_scripts(byte_level())["Latn"] > 10
+
+
+def test_text_that_nobody_can_read(encoder):
+    with pytest.raises(DataError, match="no letter of any known script"):
+        gather(encoder, words("12 3 !", "\ue000\ue001"), {"en": words("the cat")})
+
+
+def test_a_rule_finds_what_is_linear_and_knows_how_wrong_it_is():
+    exact, noisy = made_up(30), made_up(30, noise=10)
+    assert exact.error < 1 < noisy.error
+    assert exact.error < exact.spread / 3
+    assert exact.regret < 1
+    for its in exact.measured:
+        assert exact.expected(its.features) == pytest.approx(its.score, abs=1.5)
+
+
+def test_a_language_is_left_out_whole():
+    """In all its corpora and scripts: what is expected of it does not change with its own scores."""
+    rule = made_up(6, noise=5)
+    changed = Rule(tuple(
+        its if its.language != "l2" else Measured(its.language, its.corpus, its.scheme, its.source, 0.0, its.features)
+        for its in rule.measured
+    ))  # fmt: skip
+    mine = [i for i, its in enumerate(rule.measured) if its.language == "l2"]
+    for i, (a, b) in enumerate(zip(rule.held_out, changed.held_out, strict=True)):
+        assert (a == b) == (i in mine)
+
+
+def test_what_is_expected_stays_a_score():
+    rule = made_up()
+    assert 0 <= rule.expected([1e6, 0, 0, 0]) <= 100
+    assert 0 <= rule.expected([-1e6, 0, 0, 0]) <= 100
+
+
+def test_rules_are_written_and_read(tmp_path):
+    rule = made_up()
+    write_rule(rule, tmp_path / "rule.csv")
+    again = read_rule(tmp_path / "rule.csv")
+    assert again.about == "made up"
+    assert [its.score for its in again.measured] == pytest.approx([its.score for its in rule.measured], abs=0.01)
+    assert again.error == pytest.approx(rule.error, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a,b\n1,2\n", "has not the columns"),
+        (",".join(COLUMNS) + "\nwo,c,,en,high,,1,1,1,1\n", "is no measured transfer"),
+        (",".join(COLUMNS) + "\nwo,c,,en,50,,1,1,1,1\n", "fewer than three languages"),
+    ],
+)
+def test_files_that_are_no_rules(tmp_path, text, reason):
+    (tmp_path / "rule.csv").write_text(text)
+    with pytest.raises(DataError, match=reason):
+        read_rule(tmp_path / "rule.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_rule(tmp_path / "missing.csv")
+
+
+def test_the_shipped_rule_is_better_than_none():
+    rule = read_rule()
+    assert len({its.language for its in rule.measured}) >= 20
+    assert rule.error < rule.spread
+    assert rule.about
+
+
+def test_the_best_way_is_taken_where_it_is_clearly_better(encoder):
+    text = load_corpus("lab/sov@latin-cyrillic[:40]")
+    english = load_corpus("lab/src:train[:100]")
+    rows = [
+        Measured(f"l{n}", f"c{n}", "", "src", 20.0 + 60.0 * (n % 2), (2.0, 0.0 if n % 2 else 95.0, 1.0, 10.0))
+        for n in range(12)
+    ]
+    found = advise(
+        encoder, text, {"src": english}, schemes=("cyrillic-latin", "georgian-latin"), rule=Rule(tuple(rows))
+    )
+    assert set(found.evidence) == {"", "cyrillic-latin"}  # a table of another script changes nothing
+    assert found.evidence[""].coverage.unknown > 80
+    assert found.evidence["cyrillic-latin"].coverage.unknown < 5
+    assert found.ways[0].scheme == "cyrillic-latin"
+    assert found.recommendation == "transliterate"
+    assert "few to say anything of adapting" in " ".join(found.reasons)
+
+
+def test_adapting_goes_by_the_languages_most_alike(encoder):
+    text = Corpus(load_corpus("lab/src")[:200].items * 8, "long", "xx")
+    for gain, word in ((8.0, "as it is, then adapt"), (-8.0, "as it is")):
+        rows = [
+            Measured(f"l{n}", f"c{n}", "", "src", 50.0 + n, (1.0, 1.0, 1.0, 1.0), 50.0 + n + gain) for n in range(5)
+        ]
+        found = advise(encoder, text, {"src": text}, schemes=(), rule=Rule(tuple(rows)))
+        assert found.recommendation == word
+        assert f"l4 {gain:+.1f}" in found.reasons[-1] or f"l2 {gain:+.1f}" in found.reasons[-1]
+
+
+def test_parallel_sentences_are_looked_for(encoder, toy):
+    sides = [Corpus(tuple(Text((s.text,), id=str(i)) for i, s in enumerate(toy("test"))), language, language)
+             for language in ("en", "fr")]  # fmt: skip
+    found = advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides, name="both"))
+    assert found.alignment == (100.0,) * 5  # a text is its own translation
+    with pytest.raises(RequestError, match="of 1 languages"):
+        advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides[:1], name="one"))
+
+
+def test_a_source_is_needed(encoder, toy):
+    with pytest.raises(RequestError, match="none is named"):
+        advise(encoder, toy("train"), {})
+    with pytest.raises(RequestError, match="there is no transliteration"):
+        advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
