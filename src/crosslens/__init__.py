@@ -9,6 +9,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "Adaptation": "training.adaptation",
     "Corpus": "data.corpus",
     "Dictionary": "data.dictionary",
     "Encoder": "encoders.encoder",
@@ -22,6 +23,8 @@ _HOME = {
     "Study": "studies.study",
     "TaskModel": "training.model",
     "Text": "data.sentence",
+    "adapt": "training.adaptation",
+    "advise": "unseen.advice",
     "as_features": "encoders.features",
     "as_tower": "encoders.tower",
     "compare": "similarity.compare",
@@ -32,6 +35,7 @@ _HOME = {
     "finetune": "training.finetune",
     "fit_rotation": "alignment.rotation",
     "freeze": "encoders.ablation",
+    "fresh_bilstm": "encoders.bilstm",
     "load_corpus": "catalogue",
     "load_dictionary": "dictionaries",
     "load_encoder": "encoders.load",
@@ -49,6 +53,7 @@ _HOME = {
     "save_model": "training.checkpoint",
     "sentence_retrieval": "alignment.measure",
     "subword_overlap": "similarity.overlap",
+    "transliterate": "data.transliteration",
     "word_translation": "alignment.measure",
 }
 
