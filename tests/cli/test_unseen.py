@@ -1,0 +1,128 @@
+"""``crosslens transliterate``, ``adapt``, ``advise`` and ``typology``: what is printed, written and refused."""
+
+import pandas as pd
+import pytest
+
+from conftest import SENTENCES, conllu_text
+from crosslens.data import conllu, iob
+from crosslens.encoders.load import load_encoder
+from crosslens.unseen.rule import Measured, Rule, write_rule
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20) + "\n", "utf-8")
+    (tmp_path / "fr.conllu").write_text(conllu_text("fr"), "utf-8")
+    rows = [
+        Measured(f"l{n}", f"c{n}", "", "en", 40.0 + n, (1.0 + n / 10, 5.0 - n / 2, 2.0, 30.0), 45.0 + n)
+        for n in range(9)
+    ]
+    write_rule(Rule(tuple(rows), "made up"), tmp_path / "rule.csv")
+    return tmp_path
+
+
+def test_transliterate_writes_the_kind_of_file_it_reads(run, folder, treebanks):
+    status, _, err = run("transliterate", "fr.conllu", "--scheme", "latin-cyrillic", "--out", "out.conllu")
+    assert status == 0, err
+    assert "6 items of fr.conllu@latin-cyrillic" in err
+    assert conllu.read("out.conllu").sentences[0].words[1] == "цхат"
+    assert run("transliterate", "fr.txt", "--scheme", "latin-cyrillic", "--out", "out.txt")[0] == 0
+    assert len((folder / "out.txt").read_text("utf-8").splitlines()) == 120
+    named = ("transliterate", "uner/en_toy", "--data", treebanks, "--scheme", "latin-cyrillic", "--out", "out.iob2")
+    assert run(*named)[0] == 0
+    assert "B-ANIMAL" in {tag for s in iob.read("out.iob2").sentences for tag in s.entities}
+    texts = ("transliterate", "sib200/eng_Latn", "--data", treebanks, "--scheme", "latin-cyrillic", "--out", "out.tsv")
+    assert run(*texts)[0] == 0
+
+
+def test_adapt_says_what_it_read(run, folder, tiny_bert):
+    words = ("adapt", tiny_bert, "--text", "wo=fr.txt", "--set", "epochs=2", "--set", "length=16")
+    status, _, err = run(*words, "--out", "adapted")
+    assert status == 0, err
+    assert "has no head of a masked language model" in err
+    assert f"wo: {20 * sum(len(s.split()) for s in SENTENCES['fr'])} words, 0.0 % of them unknown" in err
+    assert "perplexity" in err
+    assert load_encoder("adapted").digest != load_encoder(tiny_bert).digest
+    assert not (folder / "adapted.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (("--text", "wo=missing.txt"), 2, "missing.txt"),
+        (("--text", "wo=fr.txt", "--text", "wo=fr.txt"), 2, "two texts are of 'wo'"),
+        (("--text", "wo=fr.txt", "--set", "epoch=2"), 2, "an adaptation has no setting 'epoch'"),
+        (("--text", "wo=fr.txt", "--set", "freeze=0-99"), 2, "99"),
+        (("--text", "wo=odd.txt"), 2, "no letter of any known script"),
+        (("--text", "raw/wol"), 2, "there is no raw text 'raw/wol'"),
+    ],
+)
+def test_adapt_refuses(run, folder, tiny_bert, words, status, reason):
+    (folder / "odd.txt").write_text("12 34\n5\n", "utf-8")
+    found, _, err = run("adapt", tiny_bert, *words, "--out", "adapted")
+    assert found == status, err
+    assert reason in err
+    assert not (folder / "adapted").exists()
+    assert "Traceback" not in err
+
+
+def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
+    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy,fr.conllu",
+             "--data", treebanks, "--schemes", "none", "--rule", "rule.csv")  # fmt: skip
+    status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
+    assert status == 0, err
+    for part in (
+        "Latin 100 %", "unknown %", "pieces a word", "shared with en %", "expected from en", "found in each layer",
+        "points expected, give or take", "The rule: made up. Languages left out: wrong by",
+    ):  # fmt: skip
+        assert part in out
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (("--schemes", "klingon"), 2, "there is no transliteration 'klingon'"),
+        (("--rule", "fr.txt"), 2, "has not the columns"),
+        (("--sources", "ud/xx_nothing"), 2, "there is no corpus"),
+        (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
+        (("--text", "odd.txt"), 2, "no letter of any known script"),
+    ],
+)
+def test_advise_refuses(run, folder, tiny_bert, treebanks, words, status, reason):
+    (folder / "odd.txt").write_text("12 34\n5\n", "utf-8")
+    usual = ("--text", "fr.txt", "--sources", "ud/en_toy", "--schemes", "none", "--rule", "rule.csv")
+    found, _, err = run("advise", "wo", "--encoder", tiny_bert, "--data", treebanks, *usual, *words)
+    assert found == status, err
+    assert reason in err
+    assert "Traceback" not in err
+
+
+STUDY = """
+name: both
+encoder: {encoder}
+data:
+  recipe: small
+  tasks:
+    pos:
+      fr: {{train: ud/fr_pud:test, tests: [ud/fr_pud], text: fr.txt}}
+set: {{batch: 3, epochs: 1}}
+conditions: [none, {{start: bilstm}}]
+seeds: 1
+"""
+
+
+def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
+    (folder / "both.yaml").write_text(STUDY.format(encoder=tiny_bert), "utf-8")
+    status, out, err = run("run", "both.yaml", "--data", treebanks, "--executor", "serial", "--out", "runs")
+    assert status == 0, err
+    assert "BiLSTM" in out
+    assert run("plan", "both.yaml", "--data", treebanks, "--out", "runs")[0] == 0
+    status, out, err = run("typology", "runs", "--csv", "table.csv", "--data", treebanks)
+    assert status == 0, err
+    assert "pos: points, and the class of each language" in out
+    table = pd.read_csv("table.csv")
+    assert list(table["corpus"]) == ["ud/fr_pud:test"]
+    assert table["adapted"].isna().all()
+    assert run("typology", "runs", "--csv", "table.csv")[0] == 2
+    assert run("typology", folder)[0] == 2
