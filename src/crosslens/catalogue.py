@@ -22,8 +22,8 @@ collection lies as it is published:
 ``lab_langid/all`` sentences of all with their languages.
 ``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
 
-``[:200]`` behind a name are its first 200 sentences; ``[7~:200]`` the first 200 of the order that the seed 7 shuffles it
-into, and ``[7~200:]`` the others.
+``[:200]`` behind a name are its first 200 sentences; ``[7~:200]`` the first 200 of the order that the seed 7 shuffles
+it into, and ``[7~200:]`` the others.
 
 Behind any of them stands ``@uroman`` or ``@uyghur-latin`` for the same in another script (`data.transliteration`).
 """

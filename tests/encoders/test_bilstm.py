@@ -177,5 +177,7 @@ def test_coverage_by_hand(encoder):
     assert found.unknown == 100 * sum("[UNK]" in its for its in tokens) / 5
     assert found.broken == 100 * sum(len(its) > 1 for its in tokens) / 5
     assert found.fertility == sum(map(len, tokens)) / 5
+    read = sum(len(word) for word, its in zip(corpus[0].words, tokens, strict=True) if "[UNK]" not in its)
+    assert found.characters == pytest.approx(read / sum(map(len, tokens)))
     with pytest.raises(DataError, match="has no word"):
         measure_coverage(encoder, Corpus((Sentence(()),), "empty"))

@@ -118,7 +118,7 @@ def test_the_best_way_is_taken_where_it_is_clearly_better(encoder):
     text = load_corpus("lab/sov@latin-cyrillic[:40]")
     english = load_corpus("lab/src:train[:100]")
     rows = [
-        Measured(f"l{n}", f"c{n}", "", "src", 20.0 + 60.0 * (n % 2), (2.0, 0.0 if n % 2 else 95.0, 1.0, 10.0))
+        Measured(f"l{n}", f"c{n}", "", "src", 20.0 + 60.0 * (n % 2), (2.0, 3.0 if n % 2 else 0.1, 1.0, 10.0))
         for n in range(12)
     ]
     found = advise(

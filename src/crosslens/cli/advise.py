@@ -11,9 +11,7 @@ from crosslens.cli.options import data_option, device_option, split_names
 @click.option("--encoder", required=True, metavar="ENCODER", help="A hub name or a folder.")
 @click.option("--sources", default="ud/en_ewt", show_default=True, metavar="CORPORA", help="Of candidate sources.")
 @click.option("--schemes", default="uroman", show_default=True, metavar="NAMES", help="Transliterations; none: none.")
-@click.option(
-    "--parallel", metavar="NAME", help="Some sentences of it and of a source: parallel/fr-wol, en=FILE,wo=FILE."
-)
+@click.option("--parallel", metavar="NAME", help="Some sentences of it and of a source: en=FILE,wo=FILE.")
 @click.option("--rule", metavar="FILE", help="Transfer that you measured yourself [what is shipped].")
 @data_option
 @device_option

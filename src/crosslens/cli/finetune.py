@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--freeze", metavar="LAYERS", help="Layers that are not trained; 0 is the embeddings.")
 @click.option("--recipe", metavar="NAME", help="Named settings [muller2021.TASK]; see `crosslens list recipes`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one, e.g. epochs=1.")
+@click.option("--vectors", metavar="FILE", help="Of a bilstm: given vectors of words, in fastText's format.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the fresh layers, the head and the order.")
 @out_option("Folder for results.csv and run.json")
 @click.option("--keep-model", is_flag=True, help="Keep the fine-tuned model, in OUT/model.")
@@ -49,6 +50,7 @@ def command(
     freeze: str | None,
     recipe: str | None,
     settings: tuple[str, ...],
+    vectors: str | None,
     seed: int,
     out: str,
     keep_model: bool,
@@ -58,6 +60,8 @@ def command(
     device: str | None,
 ) -> None:
     """Fine-tune ENCODER (a hub name or a folder) for TASK on one language, and evaluate it on others.
+
+    The ENCODER bilstm is a network without pretraining: what a pretrained one must be better than.
 
     \b
     crosslens finetune pos bert-base-multilingual-cased --train ud/en_ewt \\
@@ -73,10 +77,14 @@ def command(
     # Asked wrongly is told before anything heavy is imported or loaded.
     from crosslens.catalogue import load_corpus, name_split
     from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
+    from crosslens.errors import RequestError
     from crosslens.tasks import find_task
-    from crosslens.training.recipe import USUAL, find_recipe
+    from crosslens.training.recipe import BILSTM, USUAL, find_recipe
 
-    how = find_recipe(recipe or USUAL, find_task(task).name, overrides)
+    fresh = encoder == BILSTM and not Path(encoder).exists()
+    if vectors and not fresh:
+        raise RequestError("--vectors are of a bilstm, and an encoder brings its own embeddings")
+    how = find_recipe(recipe or (BILSTM if fresh else USUAL), find_task(task).name, overrides)
     chosen = find_task(task, how.task)
     train_corpus = load_corpus(train, data=data, split="train")
     dev_name = dev or (name_split(train, "dev") if how.select == "best" else None)
@@ -87,16 +95,25 @@ def command(
     if predictions:
         refuse_same_names(chosen, tests)
 
+    from crosslens.alignment.vectors import read_vectors
     from crosslens.cli.show import progress, say
     from crosslens.encoders.ablation import freeze as frozen
     from crosslens.encoders.ablation import random_init as drawn_anew
-    from crosslens.encoders.load import load_encoder
+    from crosslens.encoders.bilstm import fresh_bilstm
+    from crosslens.encoders.load import load_encoder, usual_device
     from crosslens.training.checkpoint import save_model
     from crosslens.training.finetune import Progress, finetune
     from crosslens.training.processes import join_processes, leave_processes, processes
     from crosslens.training.provenance import describe_run
 
-    loaded = load_encoder(encoder, device=join_processes(device))
+    device = join_processes(device)
+    if fresh:
+        given = read_vectors(vectors) if vectors else None
+        by_word = dict(zip(given.words, given.vectors[0], strict=True)) if given else None
+        loaded = fresh_bilstm(train_corpus, seed=seed, vectors=by_word)
+        loaded.model.to(device or usual_device())  # pyright: ignore[reportArgumentType]
+    else:
+        loaded = load_encoder(encoder, device=device)
     if random_init:
         loaded = drawn_anew(loaded, random_init, seed=seed, components=components, init=init)
     if freeze:

@@ -36,7 +36,7 @@ def command(store: str, file: str | None, data: str | None) -> None:
         write_text(file, frame.to_csv(index=False))
     shown = frame.rename(columns={"name": "", "train": "trained on"})
     for task, its in shown.groupby("task"):
-        columns = ["script", "text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
+        columns = ["script", "family", "text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
                    "published class"]  # fmt: skip
         table: Any = its.set_index(["", "trained on"])[columns].dropna(axis=1, how="all")
         print_table(table, title=f"{task}: points, and the class of each language")

@@ -20,12 +20,14 @@ class Coverage:
         unknown: share of the words with a piece that is the unknown token, in percent.
         broken: share of the words that are cut into several pieces, in percent.
         fertility: pieces a word; a lone mark that a word begins is none.
+        characters: that a piece reads; of an unknown word, none are read.
     """
 
     words: int
     unknown: float
     broken: float
     fertility: float
+    characters: float
 
 
 def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
@@ -34,13 +36,15 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
     Raises:
         DataError: when there is no word in it.
     """
-    pieces = [its for its in cut_subwords(encoder, cut_words(corpus)) if len(its)]
+    words = cut_words(corpus)
+    pieces = [its for its in cut_subwords(encoder, words) if len(its)]
     if not pieces:
         raise DataError(f"{corpus.name} has no word")
+    lengths = np.asarray([len(word) for sentence in words.sentences for word in sentence.words])
     counts = np.concatenate([np.diff(its.starts) - (its.labelled - its.starts[:-1]) for its in pieces])
     unknown = encoder.tokenizer.unk_token_id
     unread = np.concatenate([np.add.reduceat(its.ids == unknown, its.starts[:-1]) > 0 for its in pieces])
     return Coverage(
         words=len(counts), unknown=100.0 * float(unread.mean()), broken=100.0 * float((counts > 1).mean()),
-        fertility=float(counts.mean()),
+        fertility=float(counts.mean()), characters=float(lengths[~unread].sum() / counts.sum()),
     )  # fmt: skip

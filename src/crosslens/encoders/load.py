@@ -72,9 +72,12 @@ def load_encoder(
             f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",
             hint="tokenizer and encoder are of different checkpoints",
         )
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Encoder(model.to(device).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
+    return Encoder(model.to(device or usual_device()).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
+
+
+def usual_device() -> str:
+    """A GPU where there is one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_masked_lm(

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import torch
-
 from crosslens import __version__
 from crosslens.data.parallel import Parallel
 from crosslens.data.records import Record, Results
@@ -19,7 +17,7 @@ from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.bilstm import fresh_bilstm
 from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
-from crosslens.encoders.load import load_encoder
+from crosslens.encoders.load import load_encoder, usual_device
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -27,7 +25,7 @@ from crosslens.probes.softmax import Fit
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.corpora import Corpora
-from crosslens.studies.run import BILSTM, Comparison, Named, Run
+from crosslens.studies.run import Comparison, Named, Run
 from crosslens.studies.store import Store
 from crosslens.studies.study import START_LABELS
 from crosslens.studies.summary import Counts, add_counts, counted, pack
@@ -40,6 +38,7 @@ from crosslens.training.model import TaskModel
 from crosslens.training.pretrain import pretrain
 from crosslens.training.processes import threads
 from crosslens.training.provenance import describe_run
+from crosslens.training.recipe import BILSTM
 
 SAVE_EVERY = 200
 """Steps between two states of a training that are kept."""
@@ -316,7 +315,7 @@ def _begin(run: Run, around: Surroundings) -> Encoder:
         return _base(run.encoder, run.encoder_digest, around.device)
     assert run.training is not None
     made = fresh_bilstm(_checked(_corpora(around.data), run.training.train, split="train"), seed=run.seed)
-    made.model.to(around.device or ("cuda" if torch.cuda.is_available() else "cpu"))  # pyright: ignore[reportArgumentType]
+    made.model.to(around.device or usual_device())  # pyright: ignore[reportArgumentType]
     return made
 
 

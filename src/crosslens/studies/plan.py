@@ -15,13 +15,13 @@ from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
-from crosslens.studies.run import BILSTM, Comparison, Named, Overlap, Probe, Run, Training
+from crosslens.studies.run import Comparison, Named, Overlap, Probe, Run, Training
 from crosslens.studies.starts import Starts
 from crosslens.studies.store import Store
 from crosslens.studies.study import Condition, Grid, Source, Study
 from crosslens.tasks import find_task
 from crosslens.training.laboratory import Told
-from crosslens.training.recipe import Recipe, find_recipe
+from crosslens.training.recipe import BILSTM, Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
 """Encoders that are compared without any training."""

@@ -13,9 +13,6 @@ from crosslens.training.pretrain import SEMANTICS as PRETRAIN_SEMANTICS
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe
 
-BILSTM = "bilstm"
-"""What is said in place of an encoder that is made of the training data, and its recipe's name."""
-
 LATER = {"tags": "off", "tag_size": 100, "words": "all"}
 """Settings of tasks that came later than others, with the value that leaves everything as it was."""
 

@@ -14,13 +14,14 @@ from crosslens.lab.presets import find_laboratory
 from crosslens.settings import replace_settings
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
-from crosslens.studies.run import BILSTM, Adapted, Named, Pretrained, Run
+from crosslens.studies.run import Adapted, Named, Pretrained, Run
 from crosslens.studies.store import Store
 from crosslens.studies.study import PRETRAIN, Condition, Source, Study, scale
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory
 from crosslens.training.pretraining import Pretraining, replaced
+from crosslens.training.recipe import BILSTM
 
 
 @dataclass(frozen=True, slots=True)

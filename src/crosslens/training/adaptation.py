@@ -22,7 +22,7 @@ from crosslens.data.scripts import main_script
 from crosslens.encoders.ablation import freeze
 from crosslens.encoders.coverage import measure_coverage
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
+from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers, usual_device
 from crosslens.encoders.routed import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing
@@ -110,7 +110,7 @@ def adapt(
     """
     folder = refuse_existing(folder)
     settings = settings or Adaptation()
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = torch.device(device or usual_device())
     corpora = {
         language: its if isinstance(its, Corpus) else load_text(its, language=language, data=data)
         for language, its in texts.items()

@@ -18,7 +18,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTraine
 from crosslens import __version__
 from crosslens.catalogue import load_text
 from crosslens.dictionaries import load_dictionary
-from crosslens.encoders.load import quiet, save_tokenizers
+from crosslens.encoders.load import quiet, save_tokenizers, usual_device
 from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
@@ -73,7 +73,7 @@ def pretrain(
         TrainingError: when the loss is no longer a number, or the state kept is damaged.
     """
     folder = Path(folder)
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = torch.device(device or usual_device())
     corpora = {
         language: load_text(find_text(name, base), language=language, data=data)
         for language, name in settings.corpora.items()

@@ -140,6 +140,9 @@ RECIPES: dict[str, Recipe] = {
 """Named settings. One that ends in a task's name is that task's; ``muller2021-ref`` and ``wu2019-ref`` are profiles:
 all that a paper's code is known to do otherwise, as far as it moves a published number."""
 
+BILSTM = "bilstm"
+"""What is said in place of an encoder that is made of the training data, and its recipes' name."""
+
 USUAL = "muller2021"
 """The recipe where none is named; for a task that paper does not have, Wu & Dredze's."""
 

@@ -85,7 +85,7 @@ def advise(
     evidence = {"": gather(encoder, text, dict(sources))}
     for scheme in schemes:
         try:
-            evidence[scheme] = gather(encoder, transliterate(text, scheme), dict(sources))
+            evidence[scheme] = gather(encoder, transliterate(text, scheme), dict(sources), scheme=scheme)
         except RequestError as error:
             if "changes no word" not in error.message:
                 raise
@@ -94,14 +94,9 @@ def advise(
         for scheme, its in evidence.items()
         for source in sources
     ]
+    usual, chosen = ways[0], ways[rule.choose([way.expected for way in ways])]
     ways.sort(key=lambda way: -way.expected)
-    usual = next(way for way in ways if way.scheme == "" and way.source == next(iter(sources)))
-    best = ways[0]
     reasons = []
-    chosen = usual
-    # What is expected to be better by less than half of the rule's error is not worth another script or source.
-    if best.expected - usual.expected > rule.error / 2:
-        chosen = best
     what = "transliterate" if chosen.scheme else "another source" if chosen.source != usual.source else "as it is"
     reasons.append(
         f"zero-shot from {chosen.source}{f' after {chosen.scheme}' if chosen.scheme else ''}: {chosen.expected:.0f}"

@@ -1,6 +1,5 @@
 """What an encoder makes of a text in a language, before anything is trained."""
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,12 +19,17 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
+OF_A_SOURCE = 1000
+"""Sentences of a source's training data whose subwords are looked for: a treebank is no nearer for being large."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """An encoder on a text.
 
     Attributes:
         corpus: the text's name.
+        scheme: how it was transliterated; "": it is as it is written.
         language: of the text.
         scripts: ISO 15924 code -> share of the letters, in percent, the commonest first.
         pieces: of the vocabulary that are of the commonest script and have more than one character.
@@ -34,6 +38,7 @@ class Evidence:
     """
 
     corpus: str
+    scheme: str
     language: str | None
     scripts: dict[str, float]
     pieces: int
@@ -48,20 +53,21 @@ class Evidence:
     def features(self, source: str) -> np.ndarray:
         """What the rule is fitted on, of transfer from one candidate source: `FEATURES`."""
         return np.asarray(
-            [self.coverage.fertility, self.coverage.unknown, math.log10(self.pieces + 1), self.overlap[source]]
+            [self.coverage.fertility, self.coverage.characters, bool(self.scheme), self.overlap[source]], float
         )
 
 
-FEATURES = ("fertility", "unknown words %", "log10 pieces of the script", "overlap with the source %")
+FEATURES = ("fertility", "characters a piece", "transliterated", "overlap with the source %")
 
 
-def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus]) -> Evidence:
+def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus], *, scheme: str = "") -> Evidence:
     """What an encoder makes of a text.
 
     Args:
         encoder: whose vocabulary is looked at; nothing is run.
         text: raw text, or sentences of words.
         sources: candidate source -> its training data.
+        scheme: how the text was transliterated.
 
     Raises:
         DataError: for a text without a letter of a known script, or without a word.
@@ -76,11 +82,12 @@ def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus]) -> Eviden
     ids = ids[ids != unknown] if unknown is not None else ids
     overlap = {}
     for name, corpus in sources.items():
-        seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, cut_words(corpus))]))
+        some = cut_words(corpus[:OF_A_SOURCE])
+        seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, some)]))
         overlap[name] = 100.0 * float(np.isin(ids, seen).mean()) if len(ids) else 0.0
     scripts = {script: 100.0 * count / letters for script, count in counted.items()}
     return Evidence(
-        text.name, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
+        text.name, scheme, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
         measure_coverage(encoder, words), overlap,
     )  # fmt: skip
 

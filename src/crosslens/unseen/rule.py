@@ -87,18 +87,26 @@ class Rule:
 
     @cached_property
     def choices(self) -> tuple[tuple[Measured, Measured, Measured], ...]:
-        """For each corpus that was measured several ways: what the rule chooses when the language is left out, what
-        was best, and how it is by default: as it is written, from the first source."""
+        """For each corpus that was measured several ways: what is chosen when the language is left out, what was best,
+        and how it is usually done: as it is written, from the first source that was measured."""
         found = []
-        by_corpus: dict[str, list[tuple[float, Measured]]] = {}
+        by_corpus: dict[str, list[tuple[Measured, float]]] = {}
         for its, expected in zip(self.measured, self.held_out, strict=True):
-            by_corpus.setdefault(its.corpus, []).append((expected, its))
+            by_corpus.setdefault(its.corpus, []).append((its, expected))
         for ways in by_corpus.values():
-            if len(ways) > 1:
-                chosen = max(ways, key=lambda way: way[0])[1]
-                best = max((its for _, its in ways), key=lambda its: its.score)
-                found.append((chosen, best, ways[0][1]))
+            if len(ways) > 1 and ways[0][0].scheme == "":
+                chosen = ways[self.choose([expected for _, expected in ways])][0]
+                best = max((its for its, _ in ways), key=lambda its: its.score)
+                found.append((chosen, best, ways[0][0]))
         return tuple(found)
+
+    def choose(self, expected: Sequence[float]) -> int:
+        """Which way to take: the best expected one, where it is clearly above the usual one, which is the first.
+
+        Clearly: by more than half of the rule's error.
+        """
+        best = int(np.argmax(expected))
+        return best if expected[best] - expected[0] > self.error / 2 else 0
 
     @property
     def regret(self) -> float:
