@@ -7,7 +7,7 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.alignment.retrieval import Method, hits, ranked
-from crosslens.alignment.rotation import Rotation, fit_rotation
+from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_different
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
@@ -114,7 +114,7 @@ def sentence_retrieval(
         RequestError: when the encoders differ in layers or width.
         DataError: for a language that a corpus does not have.
     """
-    _refuse_different(source, target)
+    refuse_different(source, target)
     sides = []
     for parallel in (train, test):
         for encoder, language in zip((source, target), pair, strict=True):
@@ -145,14 +145,6 @@ def _moved(rotation: Rotation, x: np.ndarray, y: np.ndarray, mapping: Mapping) -
     if mapping == "none":  # each side is centred all the same, which hides the languages but rotates nothing
         return rotation.source(x), rotation.target(y)
     return rotation(x), rotation.target(y)
-
-
-def _refuse_different(source: Encoder, target: Encoder) -> None:
-    if (source.depth, source.width) != (target.depth, target.width):
-        raise RequestError(
-            f"layer is rotated into layer of one width: {source.name} has {source.depth} of {source.width},"
-            f" {target.name} {target.depth} of {target.width}"
-        )
 
 
 def _pairs(

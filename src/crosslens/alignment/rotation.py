@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
 
 ROUNDS = 5
@@ -20,6 +21,19 @@ EPSILON = 1e-8
 
 FEWEST = 2
 """Pairs that a rotation can be learnt from at all."""
+
+
+def refuse_different(source: Encoder, target: Encoder) -> None:
+    """Check that two encoders' layers can be rotated into one another.
+
+    Raises:
+        RequestError: when they differ in layers or width.
+    """
+    if (source.depth, source.width) != (target.depth, target.width):
+        raise RequestError(
+            f"layer is rotated into layer of one width: {source.name} has {source.depth} of {source.width},"
+            f" {target.name} {target.depth} of {target.width}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from crosslens.alignment.links import Links, one_to_one
-from crosslens.alignment.rotation import Rotation, fit_rotation
+from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_different
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.encoder import Change, Encoder
@@ -42,8 +42,7 @@ def contextual_rotations(
     pairs = one_to_one(links)
     if not pairs:
         raise RequestError(f"no word of {sentences[0].name} has exactly one link")
-    if (source.depth, source.width) != (target.depth, target.width):
-        raise RequestError(f"{source.name} and {target.name} differ in layers or width")
+    refuse_different(source, target)
     pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int))]
     y = occurrences(source, sentences[0], [(number, i) for number, i, _ in pairs])
     x = occurrences(target, sentences[1], [(number, j) for number, _, j in pairs])

@@ -5,7 +5,7 @@ from pathlib import Path
 from crosslens.dictionaries import load_dictionary
 from crosslens.errors import RequestError, suggest
 from crosslens.identity import digest
-from crosslens.lab.export import PRETRAINING
+from crosslens.lab.export import PRETRAINING, pretraining_settings
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
@@ -17,8 +17,8 @@ from crosslens.training.pretraining import Pretraining
 WRITTEN_FOR = 8
 """The depth that the layers of `FACTORS` are written for: that of Conneau, Wu et al. (2020)."""
 
-STEPS_A_SENTENCE = 0.0325
-"""Steps for each raw sentence of an artificial language, of two of them: half of what four need to be read as often."""
+LANGUAGES = 2
+"""Of a bilingual encoder, which needs so many steps of those that a laboratory's four languages do."""
 
 
 def find_pretraining(name: str) -> tuple[Pretraining, str]:
@@ -59,9 +59,10 @@ def _of_laboratory(preset: str) -> Pretraining:
     laboratory = find_laboratory(preset)
     source, *others = laboratory.languages
     ending = laboratory.name(source).removeprefix(f"lab/{source}")
+    steps = pretraining_settings(laboratory)["steps"] * LANGUAGES / len(laboratory.languages)
     return Pretraining.model_validate(
         {
-            **PRETRAINING, "mix": "one", "steps": max(1, round(STEPS_A_SENTENCE * laboratory.settings.sentences)),
+            **PRETRAINING, "mix": "one", "steps": max(1, round(steps)),
             "corpora": {language: laboratory.name(language) for language in laboratory.languages},
             "dictionaries": {f"{source}-{its}": f"lab/{source}-{its}{ending}:train" for its in others},
             "validation": {"lines": 200, "every": 500},
