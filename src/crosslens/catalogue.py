@@ -30,7 +30,6 @@ Behind any of them stands ``@uroman`` or ``@uyghur-latin`` for the same in anoth
 
 import os
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -39,6 +38,7 @@ import langcodes
 import numpy as np
 import platformdirs
 
+from crosslens.collections import COLLECTIONS, RELEASE, SPLITS
 from crosslens.data import conllu, iob, text, tsv
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
@@ -48,21 +48,25 @@ from crosslens.identity import stream_seed
 from crosslens.lab.laboratory import USUAL, Laboratory
 from crosslens.lab.presets import find_laboratory
 
-SPLITS = ("train", "dev", "test")
 RAW = "raw"
 LAB = "lab"
 LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"{LAB}_langid": "labelled"}
 """Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference,
 sentences with their languages."""
 
+MLDOC_NAMES = {
+    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
+    "russian": "ru", "chinese": "zh",
+}  # fmt: skip
+"""What MLDoc's files are called by."""
+
+TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC, "langid": tsv.LABELLED}
+"""Collections of labelled texts, and what their columns are."""
+
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]$")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)$")
 _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
-_RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
-
-Files = dict[tuple[str, str], Path]
-"""(corpus, split) -> file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +295,7 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
                 )
             language = langcodes.standardize_tag(corpus.partition("_")[0])  # MasakhaNER's wol is UD's wo
             if collection == "ud":
-                release = _RELEASE.match(path.parent.parent.name)
+                release = RELEASE.match(path.parent.parent.name)
                 return conllu.read(
                     path, name=full, language=language, split=split, release=release[1] if release else None
                 )
@@ -352,78 +356,3 @@ def find_corpora(collection: str, pattern: str, data: str | Path | None, *, spli
         if found:
             return found
     return []
-
-
-def _treebanks(folder: Path) -> Files:
-    """Universal Dependencies, in any of its layouts; of several releases the newest."""
-    releases = [folder / "ud", folder] if folder.is_dir() else []
-    if folder.is_dir():
-        unpacked = [child for child in folder.iterdir() if _RELEASE.match(child.name)]
-        newest_first = sorted(unpacked, key=lambda c: tuple(map(int, c.name[14:].split("."))), reverse=True)
-        releases += newest_first
-    return _files(
-        (file for release in releases for bank in sorted(release.glob("UD_*")) for file in sorted(bank.iterdir())),
-        r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.conllu",
-    )
-
-
-def _uner(folder: Path) -> Files:
-    files = sorted((folder / "uner").glob("UNER_*/*.iob2"))
-    return _files(files, r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.iob2")
-
-
-def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection that has a folder a language, and in it a file a split."""
-
-    def find(folder: Path) -> Files:
-        files = sorted((folder / collection).glob(pattern))
-        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS}
-
-    return find
-
-
-def _in_one_folder(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection whose files lie side by side."""
-    return lambda folder: _files(sorted((folder / collection).glob("*")), pattern)
-
-
-def _whole(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection that is one corpus, ``all``."""
-    return lambda folder: {
-        ("all", split): file
-        for split in SPLITS
-        if (file := folder / collection / pattern.format(split=split)).is_file()
-    }
-
-
-def _files(files: Iterable[Path], pattern: str) -> Files:
-    found: Files = {}
-    for file in files:
-        parts = re.fullmatch(pattern, file.name)
-        if parts:
-            found.setdefault((parts["corpus"], parts["split"]), file)
-    return found
-
-
-COLLECTIONS: dict[str, Callable[[Path], Files]] = {
-    "ud": _treebanks,
-    "uner": _uner,
-    "wikiann": _by_language("wikiann", "*/*"),
-    "wikineural": _by_language("wikineural", "*/*.conll"),
-    "masakhaner": _by_language("masakhaner", "**/*.txt"),
-    "sib200": _by_language("sib200", "*/*.tsv"),
-    "xnli": _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
-    "langid": _whole("langid", "{split}.tsv"),
-    "wili": _whole("wili", "x_{split}.txt"),
-    "mldoc": _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
-}
-"""Collection -> what of it is in a data folder. A new collection is one row, and a reader if its format is new."""
-
-MLDOC_NAMES = {
-    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
-    "russian": "ru", "chinese": "zh",
-}  # fmt: skip
-"""What MLDoc's files are called by."""
-
-TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC, "langid": tsv.LABELLED}
-"""Collections of labelled texts, and what their columns are."""

@@ -16,6 +16,7 @@ import crosslens.studies.execute as executing
 from crosslens.data.records import read_results
 from crosslens.encoders.ablation import random_init
 from crosslens.errors import EncoderError, RequestError
+from crosslens.studies.condition import Condition
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.execute import Surroundings, execute
 from crosslens.studies.executors import EXECUTORS, find_executor
@@ -23,7 +24,7 @@ from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
 from crosslens.studies.status import status
 from crosslens.studies.store import Store
-from crosslens.studies.study import Condition, Data, Grid, Similarity, Source, Study
+from crosslens.studies.study import Data, Grid, Similarity, Source, Study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe

@@ -7,10 +7,11 @@ import pytest
 from conftest import SENTENCES
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
+from crosslens.studies.condition import Condition
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
 from crosslens.studies.store import Store
-from crosslens.studies.study import Condition, read_study
+from crosslens.studies.study import read_study
 from crosslens.studies.typology import read_typology
 
 STUDY = """

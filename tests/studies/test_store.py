@@ -9,9 +9,9 @@ import pytest
 
 from crosslens.data.records import Record, Results
 from crosslens.errors import RequestError, StoreError
+from crosslens.studies.condition import Condition
 from crosslens.studies.run import Comparison, Named, Run, Training
 from crosslens.studies.store import Store, is_store, unanswered
-from crosslens.studies.study import Condition
 from crosslens.training.recipe import RECIPES
 
 

@@ -3,8 +3,9 @@ import pytest
 from crosslens.encoders.layers import parse_layers
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
+from crosslens.studies.condition import Condition
 from crosslens.studies.corpora import find_data
-from crosslens.studies.study import Condition, Study, data_sets, library, read_study
+from crosslens.studies.study import Study, data_sets, library, read_study
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import find_recipe
 

@@ -24,10 +24,10 @@ from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
+from crosslens.studies.condition import START_LABELS
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.run import Comparison, Named, Run
 from crosslens.studies.store import Store
-from crosslens.studies.study import START_LABELS
 from crosslens.studies.summary import Counts, add_counts, counted, pack
 from crosslens.tasks import find_task
 from crosslens.training.adaptation import adapt

@@ -13,12 +13,13 @@ from crosslens.settings import replace_settings
 from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
+from crosslens.studies.condition import Condition
 from crosslens.studies.corpora import Corpora, find_data
 from crosslens.studies.execute import side
 from crosslens.studies.run import Comparison, Named, Overlap, Probe, Run, Training
 from crosslens.studies.starts import Starts
 from crosslens.studies.store import Store
-from crosslens.studies.study import Condition, Grid, Source, Study
+from crosslens.studies.study import Grid, Source, Study
 from crosslens.tasks import find_task
 from crosslens.training.laboratory import Told
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe

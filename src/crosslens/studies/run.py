@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from crosslens.identity import digest
-from crosslens.studies.study import Condition
+from crosslens.studies.condition import Condition
 from crosslens.training.adaptation import SEMANTICS as ADAPT_SEMANTICS
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.finetune import FROZEN_SEMANTICS, SEMANTICS

@@ -12,11 +12,12 @@ from crosslens.identity import digest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import replace_settings
+from crosslens.studies.condition import Condition, scale
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
 from crosslens.studies.run import Adapted, Named, Pretrained, Run
 from crosslens.studies.store import Store
-from crosslens.studies.study import PRETRAIN, Condition, Source, Study, scale
+from crosslens.studies.study import PRETRAIN, Source, Study
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory

@@ -10,8 +10,8 @@ from crosslens.catalogue import load_corpus
 from crosslens.data.scripts import main_script, script_name
 from crosslens.errors import RequestError
 from crosslens.scores.crossed import linearised
+from crosslens.studies.condition import START_LABELS
 from crosslens.studies.store import Store
-from crosslens.studies.study import START_LABELS
 from crosslens.studies.summary import read_counts
 from crosslens.tasks import find_task
 from crosslens.unseen.typology import Cell, Measurements, known_languages, typology
