@@ -4,14 +4,17 @@ import click
 
 from crosslens.cli.options import data_option
 
-KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "factors", "studies", "corpora")
+KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "factors", "schemes", "studies", "corpora")
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @data_option
 def command(kind: str | None, data: str | None) -> None:
-    """List KIND: tasks, probes, recipes, measures, families, presets, factors, studies or corpora [all of them]."""
+    """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies or corpora.
+
+    All of them where none is said. Schemes are transliterations.
+    """
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
@@ -64,6 +67,17 @@ def _lines(kind: str, data: str | None) -> list[str]:
 
         said = {name: " ".join(f"{key}={value}" for key, value in its.items()) for name, its in FACTORS.items()}
         return [f"{name:<16} {settings}" for name, settings in said.items()]
+    if kind == "schemes":
+        from crosslens.data.transliteration import shipped_tables
+
+        tables = {
+            name: file.read_text("utf-8").splitlines()[0].removeprefix("# ") for name, file in shipped_tables().items()
+        }
+        extra = {
+            "uroman": "any script to plain Latin letters; extra translit",
+            "icu:ID": "ICU's transforms; extra translit",
+        }
+        return [f"{name:<15} {about}" for name, about in {**extra, **tables}.items()]
     if kind == "studies":
         from crosslens.studies.study import library, read_study
 
