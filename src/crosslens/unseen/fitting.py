@@ -70,7 +70,7 @@ def fit_rule(
         adapted = float(np.mean(its["adapted"])) if "adapted" in its else None
         features = tuple(read[corpus, scheme].features(source).tolist())
         measured.append(Measured(targets[corpus], corpus, scheme, source, score, features, adapted))
-    measured.sort(key=lambda its: (its.corpus, its.source != usual, its.source, its.scheme))
+    measured.sort(key=lambda its: (its.source != usual, its.source, its.corpus, its.scheme))
     return Rule(tuple(measured), about)
 
 

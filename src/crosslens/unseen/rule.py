@@ -49,7 +49,7 @@ class Rule:
     """A rule, and how wrong it is.
 
     Attributes:
-        measured: what it is fitted to.
+        measured: what it is fitted to, what was transferred from the usual source first.
         about: what was measured, in a few words.
     """
 
@@ -88,13 +88,13 @@ class Rule:
     @cached_property
     def choices(self) -> tuple[tuple[Measured, Measured, Measured], ...]:
         """For each corpus that was measured several ways: what is chosen when the language is left out, what was best,
-        and how it is usually done: as it is written, from the first source that was measured."""
+        and how it is usually done: as it is written, from the source of the first row."""
         found = []
         by_corpus: dict[str, list[tuple[Measured, float]]] = {}
         for its, expected in zip(self.measured, self.held_out, strict=True):
             by_corpus.setdefault(its.corpus, []).append((its, expected))
         for ways in by_corpus.values():
-            if len(ways) > 1 and ways[0][0].scheme == "":
+            if len(ways) > 1 and (ways[0][0].scheme, ways[0][0].source) == ("", self.measured[0].source):
                 chosen = ways[self.choose([expected for _, expected in ways])][0]
                 best = max((its for its, _ in ways), key=lambda its: its.score)
                 found.append((chosen, best, ways[0][0]))
@@ -103,10 +103,10 @@ class Rule:
     def choose(self, expected: Sequence[float]) -> int:
         """Which way to take: the best expected one, where it is clearly above the usual one, which is the first.
 
-        Clearly: by more than half of the rule's error.
+        Clearly: by more than the rule's error.
         """
         best = int(np.argmax(expected))
-        return best if expected[best] - expected[0] > self.error / 2 else 0
+        return best if expected[best] - expected[0] > self.error else 0
 
     @property
     def regret(self) -> float:
