@@ -34,9 +34,11 @@ def command(store: str, file: str | None, data: str | None) -> None:
     frame = read_typology(Store(store), data=data)
     if file:
         write_text(file, frame.to_csv(index=False))
-    shown = frame.rename(columns={"name": "", "train": "trained on"})
+    shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     for task, its in shown.groupby("task"):
-        columns = ["script", "family", "text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
-                   "published class"]  # fmt: skip
-        table: Any = its.set_index(["", "trained on"])[columns].dropna(axis=1, how="all")
+        columns = [
+            "script", "family", "words of text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
+            "published class",
+        ]  # fmt: skip
+        table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
         print_table(table, title=f"{task}: points, and the class of each language")
