@@ -5,6 +5,7 @@ import json
 import pytest
 
 from conftest import SENTENCES
+from crosslens.cli.studying import mean_seconds
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.studies.condition import Condition
@@ -68,6 +69,8 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
         load_encoder(its).digest
     }
     assert load_encoder(its).digest != load_encoder(tiny_bert).digest
+
+    assert set(mean_seconds(store)) == {"pos"}  # what made an encoder was no task
 
     found = read_typology(store)
     assert len(found) == 1

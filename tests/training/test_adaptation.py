@@ -141,6 +141,19 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     assert not (tmp_path / "out.partial").exists()
 
 
+def test_decoders_have_no_masked_language_model(tmp_path):
+    from transformers import LlamaConfig, LlamaModel
+
+    tokenizer = word_piece()
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+    )  # fmt: skip
+    LlamaModel(config).save_pretrained(tmp_path / "llama")
+    tokenizer.save_pretrained(tmp_path / "llama")
+    with pytest.raises(EncoderError, match="llama encoders have no masked language model"):
+        adapt(tmp_path / "llama", {"fr": text()}, tmp_path / "out", settings=SMALL)
+
+
 def test_specials_of_other_tokenizers(tmp_path):
     """XLM-R's kind: other special tokens than BERT's, and the mask last."""
     from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM
