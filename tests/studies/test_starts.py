@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from conftest import SENTENCES
@@ -126,3 +127,31 @@ def test_labels():
     assert Condition(start="bilstm").label == "BiLSTM"
     assert Condition(start="scratch").label == "from scratch"
     assert Condition().label == "reference"
+
+
+def test_sources_that_share_their_training_data_share_their_reference(folder, tiny_bert):
+    """Zero-shot from one treebank to two languages, the encoder adapted to each: both are compared with one run."""
+    (folder / "en.txt").write_text("\n".join(SENTENCES["en"] * 20) + "\n", "utf-8")
+    (folder / "two.yaml").write_text(
+        f"""
+name: two
+encoder: {tiny_bert}
+data:
+  recipe: small
+  tasks:
+    pos:
+      to-fr: {{train: ud/en_toy, tests: [ud/fr_pud], text: fr.txt}}
+      to-en: {{train: ud/en_toy, tests: [ud/en_pud], text: en.txt}}
+set: {{batch: 3, epochs: 1}}
+conditions: [none, {{start: adapted}}]
+adaptation: {{epochs: 1, length: 16}}
+seeds: 1
+""",
+        "utf-8",
+    )
+    study, store = read_study(folder / "two.yaml"), Store(folder / "runs")
+    run_study(study, store.folder, executor="serial")
+    assert len(store.ids()) == 2 + 1 + 2
+    summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
+    assert list(summary["source"]) == ["to-fr", "to-fr", "to-en", "to-en"]
+    assert summary[summary["condition"] == "adapted"]["delta"].notna().all()

@@ -70,16 +70,22 @@ def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
 
     # A seed has several runs where each pair of languages has an encoder: of the source's corpora they are averaged.
     cells: dict[tuple, dict[tuple[str, str, int], list[Run]]] = {}
+    # Sources with the same training data share their reference, which has the name of one of them.
+    names: dict[tuple, str] = {}
     for run in runs:
         if run.training is not None and store.path(run.id).is_dir():
             for test in run.tests:
                 training = run.training
-                key = (training.task, training.source, test.name, find_task(training.task).metric)
+                key = (training.task, training.train.digest, test.name, find_task(training.task).metric)
                 rule = training.selection or training.recipe.select
+                if key not in names or run.condition.label != "reference":
+                    names[key] = training.source
                 cells.setdefault(key, {}).setdefault((run.condition.label, rule, run.seed), []).append(run)
     kept: dict[str, Counts] = {}
     rows = []
-    for (task, source, corpus, metric), its in cells.items():
+    for key, its in cells.items():
+        task, _, corpus, metric = key
+        source = names[key]
         values: dict[tuple[str, str, int], np.ndarray] = {}
         for at, of_a_seed in its.items():
             linear = []
