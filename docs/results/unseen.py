@@ -58,11 +58,10 @@ def rule():
     ])  # fmt: skip
 
 
-def adapted():
-    rows = [row for row in read("adapted.csv") if row["condition"] == "adapted"]
-    reference = {row["corpus"]: row for row in read("adapted.csv") if row["condition"] == "reference"}
-    markdown("Zero-shot from English: accuracy of tagging, before and after adapting to raw text",
-             ["corpus", "as it is", "adapted", "Δ", "95 % interval", "q"],
+def adapted(name, title):
+    rows = [row for row in read(name) if row["condition"] == "adapted"]
+    reference = {row["corpus"]: row for row in read(name) if row["condition"] == "reference"}
+    markdown(title, ["corpus", "as it is", "adapted", "Δ", "95 % interval", "q"],
              [[f"`{row['corpus']}`", float(reference[row["corpus"]]["mean"]), float(row["mean"]), f"{float(row['delta']):+.1f}",
                f"{float(row['delta_low']):+.1f} to {float(row['delta_high']):+.1f}", f"{float(row['q']):.3f}"] for row in rows])
 
@@ -82,7 +81,8 @@ def typology(name, title):
 def main():
     scripts([row for row in read("zero-shot.csv") if row["source"] == "en"], "Tagging, zero-shot from English")
     scripts(read("topics.csv"), "Topics (SIB-200), zero-shot from English")
-    adapted()
+    adapted("adapted.csv", "Tagging, zero-shot from English, before and after adapting to raw text: learning rate 2e-4")
+    adapted("gently.csv", "The same with a learning rate of 5e-5")
     typology("typology.csv", "A real encoder")
     typology("laboratory.csv", "The laboratory")
     rule()
