@@ -130,7 +130,7 @@ def test_commands_in_the_docs_exist():
     [
         ("pos-real-encoder", "tables", 70), ("parsing-real-encoder", "tables", 40), ("ner-real-encoder", "tables", 18),
         ("similarity-real-encoder", "similarity", 200), ("pretraining-factors", "factors", 40),
-        ("alignment", "alignment", 60),
+        ("alignment", "alignment", 60), ("unseen", "unseen", 60),
     ],
 )  # fmt: skip
 def test_the_tables_of_results_are_what_their_script_prints(capsys, page, script, rows):

@@ -83,7 +83,8 @@ def main():
     scripts(read("topics.csv"), "Topics (SIB-200), zero-shot from English")
     adapted("adapted.csv", "Tagging, zero-shot from English, before and after adapting to raw text: learning rate 2e-4")
     adapted("gently.csv", "The same with a learning rate of 5e-5")
-    typology("typology.csv", "A real encoder")
+    typology("longer.csv", "A real encoder, eight passes over 300 sentences")
+    typology("typology.csv", "The same with two passes")
     typology("laboratory.csv", "The laboratory")
     rule()
 
