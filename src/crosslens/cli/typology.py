@@ -35,6 +35,7 @@ def command(store: str, file: str | None, data: str | None) -> None:
     if file:
         write_text(file, frame.to_csv(index=False))
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
+    shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, its in shown.groupby("task"):
         columns = [
             "script", "family", "words of text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
