@@ -211,6 +211,12 @@ def split_scheme(name: str) -> tuple[str, str]:
     return found["name"], found["scheme"]
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """``ud/ug_udt[:200]@uroman[:9]`` as the name alone and ``@uroman``, whatever is cut out before or behind it."""
+    of, scheme = split_scheme(split_slice(name)[0])
+    return split_slice(of)[0], scheme
+
+
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     """The names that a pattern stands for: ``ud/*_pud`` is every PUD treebank, ``xnli/*:dev[:1500]``
     the same rows of every language; any other name is itself.
@@ -218,8 +224,7 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     Raises:
         DataError: when nothing matches.
     """
-    bare, _ = split_scheme(split_slice(pattern)[0])
-    bare, _ = split_slice(bare)
+    bare, _ = split_name(pattern)
     cut = pattern.removeprefix(bare)
     named = _named(bare)
     if not named or not set(named["corpus"]) & set("*?"):
@@ -253,8 +258,8 @@ def name_split(name: str, split: str) -> str:
     Raises:
         DataError: for a path, which has no other split.
     """
-    of, scheme = split_scheme(split_slice(name)[0])
-    named = _named(split_slice(of)[0])
+    bare, scheme = split_name(name)
+    named = _named(bare)
     if not named:
         raise DataError(f"{name} is a file, so its {split} data must be named too", hint=f"give --{split} as well")
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"

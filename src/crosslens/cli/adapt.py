@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option
+from crosslens.cli.options import data_option, device_option, out_option, read_settings
 
 
 @click.command("adapt")
@@ -33,7 +33,6 @@ def command(
     refuse_existing(out)
 
     from crosslens.catalogue import load_text
-    from crosslens.cli.options import read_settings
     from crosslens.cli.show import progress, say
     from crosslens.errors import RequestError
     from crosslens.settings import replace_settings

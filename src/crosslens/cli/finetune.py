@@ -100,7 +100,7 @@ def command(
     from crosslens.encoders.ablation import freeze as frozen
     from crosslens.encoders.ablation import random_init as drawn_anew
     from crosslens.encoders.bilstm import fresh_bilstm
-    from crosslens.encoders.load import load_encoder, usual_device
+    from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import save_model
     from crosslens.training.finetune import Progress, finetune
     from crosslens.training.processes import join_processes, leave_processes, processes
@@ -110,8 +110,7 @@ def command(
     if fresh:
         given = read_vectors(vectors) if vectors else None
         by_word = dict(zip(given.words, given.vectors[0], strict=True)) if given else None
-        loaded = fresh_bilstm(train_corpus, seed=seed, vectors=by_word)
-        loaded.model.to(device or usual_device())  # pyright: ignore[reportArgumentType]
+        loaded = fresh_bilstm(train_corpus, seed=seed, vectors=by_word, device=device)
     else:
         loaded = load_encoder(encoder, device=device)
     if random_init:

@@ -23,7 +23,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from crosslens.data.corpus import Corpus
 from crosslens.data.subwords import LONGEST_WORD
 from crosslens.data.text import cut_words
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, usual_device
 from crosslens.encoders.families import find_family
 from crosslens.errors import DataError, RequestError
 from crosslens.identity import stream_seed
@@ -277,7 +277,12 @@ class BilstmModel(PreTrainedModel):
 
 
 def fresh_bilstm(
-    train: Corpus, *, seed: int = 1, vectors: Mapping[str, np.ndarray] | None = None, **sizes: Any
+    train: Corpus,
+    *,
+    seed: int = 1,
+    vectors: Mapping[str, np.ndarray] | None = None,
+    device: str | torch.device | None = None,
+    **sizes: Any,
 ) -> Encoder:
     """An untrained BiLSTM for what is in a training corpus: its characters, and the words it has more than once.
 
@@ -285,6 +290,7 @@ def fresh_bilstm(
         train: sentences of words, or running text.
         seed: of its weights.
         vectors: word -> its given vector, all of one size; they stay as they are. None: none.
+        device: None: a GPU where there is one.
         **sizes: of `BilstmConfig`.
 
     Raises:
@@ -317,7 +323,7 @@ def fresh_bilstm(
         with torch.no_grad():
             embeddings.vector_keys.copy_(keys)
             embeddings.vectors.copy_(torch.from_numpy(table))
-    return Encoder(model.eval(), tokenizer, find_family("bilstm"), "bilstm")
+    return Encoder(model.to(device or usual_device()).eval(), tokenizer, find_family("bilstm"), "bilstm")  # pyright: ignore
 
 
 def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, np.ndarray]:

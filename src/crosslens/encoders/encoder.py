@@ -195,6 +195,11 @@ class Encoder:
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
 
 
+def usual_device() -> str:
+    """A GPU where there is one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def describe_changes(changes: Iterable[Change]) -> str:
     """Changes as tables head their columns: ``reference`` where no layer is drawn anew, then what is unusual."""
     drawn, rest = [], []

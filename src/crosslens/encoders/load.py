@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from crosslens.encoders import bilstm as _bilstm  # noqa: F401  (registers its architecture)
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, usual_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.routed import RoutedBertModel
 from crosslens.environment import offline
@@ -73,11 +73,6 @@ def load_encoder(
             hint="tokenizer and encoder are of different checkpoints",
         )
     return Encoder(model.to(device or usual_device()).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
-
-
-def usual_device() -> str:
-    """A GPU where there is one."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_masked_lm(

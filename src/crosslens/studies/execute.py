@@ -17,7 +17,7 @@ from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.bilstm import fresh_bilstm
 from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.features import as_features
-from crosslens.encoders.load import load_encoder, usual_device
+from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -314,9 +314,8 @@ def _begin(run: Run, around: Surroundings) -> Encoder:
     if run.encoder != BILSTM:
         return _base(run.encoder, run.encoder_digest, around.device)
     assert run.training is not None
-    made = fresh_bilstm(_checked(_corpora(around.data), run.training.train, split="train"), seed=run.seed)
-    made.model.to(around.device or usual_device())  # pyright: ignore[reportArgumentType]
-    return made
+    train = _checked(_corpora(around.data), run.training.train, split="train")
+    return fresh_bilstm(train, seed=run.seed, device=around.device)
 
 
 @lru_cache(maxsize=1)

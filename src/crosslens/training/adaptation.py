@@ -21,8 +21,8 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.scripts import main_script
 from crosslens.encoders.ablation import freeze
 from crosslens.encoders.coverage import measure_coverage
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers, usual_device
+from crosslens.encoders.encoder import Encoder, usual_device
+from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.encoders.routed import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing

@@ -18,7 +18,8 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTraine
 from crosslens import __version__
 from crosslens.catalogue import load_text
 from crosslens.dictionaries import load_dictionary
-from crosslens.encoders.load import quiet, save_tokenizers, usual_device
+from crosslens.encoders.encoder import usual_device
+from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.scripts import NO_SCRIPT, count_scripts
+from crosslens.data.scripts import count_scripts
 from crosslens.data.text import cut_words
 from crosslens.encoders.coverage import Coverage, measure_coverage
 from crosslens.encoders.encoder import Encoder
@@ -98,7 +98,7 @@ def vocabulary_scripts(tokenizer: "PreTrainedTokenizerBase") -> Counter[str]:
     found: Counter[str] = Counter()
     for piece in _readable(tokenizer):
         script = next(iter(count_scripts([piece])), None)
-        if script not in (None, *NO_SCRIPT) and sum(map(str.isalpha, piece)) > 1:
+        if script is not None and sum(map(str.isalpha, piece)) > 1:
             found[script] += 1
     return found
 
