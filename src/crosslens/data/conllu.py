@@ -165,27 +165,26 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
 def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, ...]:
     """Heads as numbers: in range, and without a circle."""
     words = len(heads)
-    numbers = []
-    for head, line in zip(heads, lines, strict=True):
-        if not (head.isdecimal() and head.isascii()):
-            raise DataError(f"the head {head!r} is no number", file=file, line=line)
-        number = int(head)
-        if number > words:
-            raise DataError(f"the head {number} is outside the sentence of {words} words", file=file, line=line)
-        numbers.append(number)
-    met_by = [0] * (words + 1)  # the word whose way up came by first; meeting one's own way again is a circle
-    for word in range(1, words + 1):
-        at = word
-        while at and not met_by[at]:
-            met_by[at] = word
-            at = numbers[at - 1]
-        if at and met_by[at] == word:
-            circle = [at]
-            while numbers[circle[-1] - 1] != at:
-                circle.append(numbers[circle[-1] - 1])
-            way = " → ".join(map(str, [*circle, at]))
-            raise DataError(f"the heads run in a circle: {way}", file=file, line=lines[at - 1])
-    return tuple(numbers)
+    together = "".join(heads)
+    if not (together.isdecimal() and together.isascii()) or "" in heads:
+        place = next(i for i, head in enumerate(heads) if not (head.isdecimal() and head.isascii()))
+        raise DataError(f"the head {heads[place]!r} is no number", file=file, line=lines[place])
+    up = tuple(map(int, heads))
+    if max(up) > words:
+        place = next(i for i, head in enumerate(up) if head > words)
+        raise DataError(f"the head {up[place]} is outside the sentence of {words} words", file=file, line=lines[place])
+    above = [0, *up]
+    steps = 1
+    while any(above) and steps <= words:  # twice as far up each time: behind more steps than words, all are at the root
+        above = [above[at] for at in above]
+        steps *= 2
+    if any(above):  # or in a circle
+        circle = [min(filter(None, above))]
+        while (head := up[circle[-1] - 1]) != circle[0]:
+            circle.append(head)
+        way = " → ".join(map(str, [*circle, head]))
+        raise DataError(f"the heads run in a circle: {way}", file=file, line=lines[head - 1])
+    return up
 
 
 def _lines(sentence: Sentence) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """What the formats with one word a line share: reading the file, cutting it into blocks, a word's form, its ids."""
 
+import io
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,13 +45,13 @@ def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, 
     """
     block: list[str] = []
     start, filled, closed = 1, False, False
-    lines = text.split("\n")  # not splitlines, which cuts at a dozen more characters
+    lines = io.StringIO(text, newline="\n")  # not splitlines, which cuts at a dozen more characters
     for number, line in enumerate(lines, start=1):
-        blank = line in ("", "\r") or (spaces_are_empty and not line.strip(" \t\r"))
+        blank = line in ("\n", "\r\n", "\r") or (spaces_are_empty and not line.strip(" \t\r\n"))
         if closed and not blank:
             yield start, block
             block, start, filled, closed = [], number, False, False
-        block.append(line + "\n" if number < len(lines) else line)
+        block.append(line)
         filled = filled or not blank
         closed = filled and blank
     if filled:
@@ -63,7 +65,8 @@ def normal(form: str) -> str:
 
 def sentence_id(comment: str) -> str | None:
     """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
-    key, separator, value = comment[1:].strip().partition("=")
-    if not separator or " " in key.strip():
-        key, separator, value = comment[1:].strip().partition(" ")
-    return (value.strip() or None) if key.strip().rstrip(":") in ("sent_id", "sentid") else None
+    found = _SENTENCE_ID.match(comment)
+    return found["id"] if found else None
+
+
+_SENTENCE_ID = re.compile(r"#\s*sent_?id:?(?:\s*=|\s(?!\s*=))\s*(?P<id>\S.*?)\s*$")
