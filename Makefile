@@ -1,7 +1,8 @@
 # make demo   the finding on languages that nobody speaks, with all the set-up a fresh machine needs
 # make test   the default tests
 # make check  formatting, lint, types, floors, tests
-# make bench  speed, as ratios against transformers.Trainer
+# make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
+# make bench-gpu  the same question of a GPU
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -30,6 +31,7 @@ fix: $(READY)
 
 bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'
+	$(RUN)/pip install -q --no-deps -r benchmarks/peers.txt
 	sh benchmarks/run.sh $(RUN)/python
 
 # torch comes first and alone: where a CPU build of this very version is at hand (PIP_EXTRA_INDEX_URL can name

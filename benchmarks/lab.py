@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 import torch
+from ratios import PER_SECOND, row
 
-import crosslens
 from crosslens.encoders.load import load_encoder
 from crosslens.lab.export import export
 from crosslens.lab.presets import find_laboratory
@@ -22,16 +22,15 @@ STEPS = 300
 
 def main():
     torch.set_num_threads(1)
-    print(f"> crosslens {crosslens.__version__}, torch {torch.__version__}, 1 thread, preset good\n")
     laboratory = find_laboratory()
     laboratory.text("src", sentences=100)  # the tables of preferences are made once a world
     start = time.process_time()
     words = sum(line.count(" ") + 1 for language in laboratory.languages for line in laboratory.text(language))
     took = time.process_time() - start
-    print(f"| work | rate |\n|---|---|\n| raw text, words per CPU second | {words / took:,.0f} |")
+    row("laboratory, raw text", "words per CPU second", [words / took])
     start = time.process_time()
     treebank = laboratory.corpus("sov", split="train")
-    print(f"| treebanks, words per CPU second | {treebank.words / (time.process_time() - start):,.0f} |")
+    row("laboratory, treebanks", "words per CPU second", [treebank.words / (time.process_time() - start)])
     with tempfile.TemporaryDirectory() as folder:
         export(laboratory, Path(folder) / "lab")
         settings = read_settings(Path(folder) / "lab" / "pretrain.yaml", Pretraining)
@@ -40,7 +39,7 @@ def main():
         pretrain(settings.model_copy(update={"steps": STEPS}), Path(folder) / "encoder", base=Path(folder) / "lab",
                  device="cpu", progress=lambda step, steps, loss, its: read.append(settings.batch))  # fmt: skip
         took = time.process_time() - start
-        print(f"| pretraining, sentences per CPU second | {sum(read) / took:,.0f} |")
+        row("laboratory, pretraining", PER_SECOND, [sum(read) / took])
         encoder = load_encoder(Path(folder) / "encoder", device="cpu")
         tests = [laboratory.corpus(language, sentences=200) for language in laboratory.languages]
         for task in ("pos", "parsing", "ner"):
@@ -50,7 +49,7 @@ def main():
             )
             evaluate(model, tests)
             took = time.process_time() - start
-            print(f"| {task}, fine-tunings evaluated on four languages, per CPU minute | {60 / took:.1f} |")
+            row(f"laboratory, {task}, trained and evaluated on four languages", "per CPU minute", [60 / took])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Dependency parsing against SuPar 1.1.4: both sides of each ratio from one run. And the time of decoding alone.
+"""Dependency parsing against SuPar 1.1.4: both sides of each ratio from one run.
 
     python benchmarks/parsing.py ENCODER TRAIN.conllu TEST.conllu...
 
@@ -12,7 +12,6 @@ import argparse
 import logging
 import os
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -23,13 +22,12 @@ import numpy as np
 import supar
 import torch
 import transformers
-from ratios import Rates, seconds
+from ratios import PER_SECOND, note, row, seconds
 from supar.utils import Dataset
 from supar.utils.metric import AttachmentMetric
 
-from crosslens import Recipe, __version__, evaluate, finetune, load_corpus, load_encoder
+from crosslens import Recipe, evaluate, finetune, load_corpus, load_encoder
 from crosslens.data import conllu
-from crosslens.tasks import parsing, trees
 
 warnings.filterwarnings("ignore")
 transformers.utils.logging.set_verbosity_error()
@@ -99,44 +97,33 @@ def main():
     encoder = load_encoder(chosen.encoder, device="cpu")
     recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
     peer = SuPar(chosen.encoder, files[0], BATCH * train.words // len(train))
-    rates = Rates("SuPar")
-    decoding = {"seconds": 0.0, "words": 0, "sentences": 0}
-    original = trees.best_trees
-
-    def timed(scores, lengths):
-        start = time.process_time()
-        found = original(scores, lengths)
-        decoding["seconds"] += time.process_time() - start
-        decoding["sentences"] += len(lengths)
-        decoding["words"] += sum(lengths)
-        return found
-
-    parsing.best_trees = timed
+    ours, its = {"training": [], "evaluation": []}, {"training": [], "evaluation": []}  # seconds
     for _ in range(chosen.turns):
         took, model = seconds(
             lambda: finetune(encoder, "parsing", train=load_corpus(files[0]), recipe=recipe, seed=1)
         )  # fmt: skip
-        rates.add("crosslens", "training", len(train), took)
+        ours["training"].append(took)
         took, results = seconds(lambda model=model: evaluate(model, [load_corpus(file) for file in files[1:]]))
-        rates.add("crosslens", "evaluation", evaluated, took)
+        ours["evaluation"].append(took)
         table = results.filter(metric="las").to_pandas()
         las = float(np.average(table["value"], weights=table["n"]))
         torch.manual_seed(1)
         peer.build()  # building the model is neither side's training
         took, steps = seconds(peer.train)
-        rates.add("SuPar", "training", len(train), took)
+        its["training"].append(took)
         took, its_las = seconds(lambda: peer.evaluate(files[1:]))
-        rates.add("SuPar", "evaluation", evaluated, took)
+        its["evaluation"].append(took)
 
-    print(f"crosslens {__version__}, SuPar {supar.__version__}, torch {torch.__version__}")
-    shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
-    print(f"{shape}; {len(train)} training and {evaluated} test sentences; 1 thread; {chosen.turns} turns")
-    print(f"steps: crosslens {model.facts['steps']}, SuPar {steps}\n")
-    rates.print()
-    mean = decoding["words"] / decoding["sentences"]
-    each = 1000 * decoding["seconds"] / decoding["sentences"]
-    print(f"\nLAS: crosslens {las:.2f}, SuPar {its_las:.2f}")
-    print(f"decoding: {each:.3f} ms a sentence of {mean:.1f} words on average")
+    for work, sentences in (("training", len(train)), ("evaluation", evaluated)):
+        what = f"parsing, {work}, {sentences} sentences"
+        rates = ([sentences / took for took in side[work]] for side in (ours, its))
+        row(what, PER_SECOND, next(rates), beside=next(rates), peer="SuPar")
+    both = ([(len(train) + evaluated) / sum(turn) for turn in zip(*side.values(), strict=True)] for side in (ours, its))
+    row("parsing, both", PER_SECOND, next(both), beside=next(both), peer="SuPar", goal=">= 1.5")
+    note(
+        f"parsing: SuPar {supar.__version__}, {chosen.turns} turns; {model.facts['steps']} steps, of SuPar's {steps};"
+        f" LAS {las:.2f}, of SuPar's parser {its_las:.2f}: of a random encoder after one epoch"
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import numpy as np
 import torch
 import transformers
-from ratios import Rates, seconds
+from ratios import PER_SECOND, note, row, seconds
 from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -27,7 +27,7 @@ from transformers import (
     TrainingArguments,
 )
 
-from crosslens import Recipe, __version__, evaluate, finetune, load_corpus, load_encoder
+from crosslens import Recipe, evaluate, finetune, load_corpus, load_encoder
 
 warnings.filterwarnings("ignore")
 transformers.utils.logging.set_verbosity_error()
@@ -88,20 +88,20 @@ def main():
     recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
     plain = Plain(chosen.encoder, train.sentences)
 
-    rates = Rates("Trainer")
+    ours, its = {"training": [], "evaluation": []}, {"training": [], "evaluation": []}
     accuracies = {}
 
     def turn():
         took, model = seconds(lambda: finetune(encoder, "pos", train=train, recipe=recipe, seed=1))
-        rates.add("crosslens", "training", len(train), took)
+        ours["training"].append(len(train) / took)
         took, results = seconds(lambda: evaluate(model, tests))
-        rates.add("crosslens", "evaluation", evaluated, took)
+        ours["evaluation"].append(evaluated / took)
         table = results.to_pandas()
         accuracies["crosslens"] = float(np.average(table["value"], weights=table["n"]))
         with tempfile.TemporaryDirectory() as folder:
             bare = plain.trainer(folder)  # loading the model is neither side's training
             took, _ = seconds(lambda: setattr(bare, "train_dataset", plain.dataset(train.sentences)) or bare.train())
-            rates.add("Trainer", "training", len(train), took)
+            its["training"].append(len(train) / took)
 
             def predict():
                 right = words = 0
@@ -113,16 +113,19 @@ def main():
                 return 100 * right / words
 
             took, accuracies["Trainer"] = seconds(predict)
-            rates.add("Trainer", "evaluation", evaluated, took)
+            its["evaluation"].append(evaluated / took)
 
     for _ in range(chosen.turns):
         turn()
 
+    for work, count, goal in (("training", len(train), ">= 2"), ("evaluation", evaluated, ">= 3")):
+        what = f"POS {work}, {count} sentences"
+        row(what, PER_SECOND, ours[work], beside=its[work], peer="Trainer", goal=goal)
     shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
-    print(f"crosslens {__version__}, torch {torch.__version__}, transformers {transformers.__version__}")
-    print(f"{shape}; {len(train)} training and {evaluated} test sentences; 1 thread; median of {chosen.turns} turns\n")
-    rates.print()
-    print(f"\naccuracy over all words: crosslens {accuracies['crosslens']:.2f}, Trainer {accuracies['Trainer']:.2f}")
+    note(
+        f"POS: {shape}, median of {chosen.turns} turns; accuracy over all words {accuracies['crosslens']:.2f}, of the"
+        f" Trainer's model {accuracies['Trainer']:.2f}: of a random encoder after one epoch"
+    )
 
 
 if __name__ == "__main__":

@@ -1,20 +1,15 @@
-"""Similarity: against a script that reads one sentence at a time; memory over languages; CSLS against faiss.
+"""Similarity: against a script that reads one sentence at a time; CSLS against faiss.
 
 python benchmarks/similarity.py ENCODER [LANGUAGE ...]   (PUD treebanks from CROSSLENS_DATA; English is the source)
 """
 
-import resource
-import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import torch
-from ratios import Rates, seconds
+from ratios import PER_SECOND, note, row, seconds
 
-import crosslens
-from crosslens.data.corpus import Corpus
-from crosslens.data.parallel import Parallel
-from crosslens.data.sentence import Sentence
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.represent import represent
 from crosslens.similarity.compare import compare
@@ -44,47 +39,41 @@ def kernel_cka(x, y):
 
 
 def encoding(encoder, parallel):
-    """Reading, and the whole comparison of English with all others."""
-    rates = Rates("one at a time")
+    """Reading one language, and the whole comparison of English with all others."""
     languages = [language for language in parallel.languages if language != "en"]
     corpus = parallel["de"]
+    names = ("vectors", "pairs", "once")
+    ours, its = {name: [] for name in names}, {name: [] for name in names}
+
+    def naive(read):
+        found = []
+        for language in languages:
+            x, y = read("en"), read(language)
+            found.append([kernel_cka(a.astype(float), b.astype(float)) for a, b in zip(x, y, strict=True)])
+        return np.asarray(found)
+
     for _ in range(TURNS):
         took, _ = seconds(lambda: one_at_a_time(encoder, corpus))
-        rates.add("one at a time", "vectors of all layers", len(corpus), took)
-        took, ours = seconds(lambda: represent(encoder, corpus))
-        rates.add("crosslens", "vectors of all layers", len(corpus), took)
-
-        def naive():
-            found = []
-            for language in languages:  # each pair by itself, as the published script
-                x, y = one_at_a_time(encoder, parallel["en"]), one_at_a_time(encoder, parallel[language])
-                found.append([kernel_cka(a.astype(float), b.astype(float)) for a, b in zip(x, y, strict=True)])
-            return np.asarray(found)
-
-        what = f"CKA of {len(languages)} pairs"
-        took, expected = seconds(naive)
-        rates.add("one at a time", what, 2 * len(languages) * len(corpus), took)
-        took, ours = seconds(lambda: compare(encoder, parallel, pairs=[f"en-{x}" for x in languages], measures=["cka"]))
-        rates.add("crosslens", what, 2 * len(languages) * len(corpus), took)
-        differ = np.abs(np.asarray(ours.records["value"]).reshape(expected.shape) - expected).max()
-    rates.print()
-    print(f"\nlargest difference of a value: {differ:.1e}\n")
-
-
-def memory(path, languages):
-    """Peak memory of a comparison of one language with many others; in a process of its own."""
-    encoder = load_encoder(path, device="cpu")
-    generator = np.random.default_rng(0)
-    words = [f"w{number}" for number in range(2000)]
-
-    def corpus(language):
-        items = tuple(Sentence(tuple(generator.choice(words, 4)), id=str(n)) for n in range(1000))
-        return Corpus(items, language, language)
-
-    names = [f"l{number:03}" for number in range(languages)]
-    many = Parallel({name: corpus(name) for name in names}, "many")
-    compare(encoder, many, pairs=[f"l000-{name}" for name in names[1:]], measures=["cka", "cka_debiased", "retrieval"])
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+        its["vectors"].append(len(corpus) / took)
+        took, _ = seconds(lambda: represent(encoder, corpus))
+        ours["vectors"].append(len(corpus) / took)
+        took, _ = seconds(lambda: naive(lambda language: one_at_a_time(encoder, parallel[language])))
+        its["pairs"].append(len(languages) / took)
+        # As above, and with the care not to read English fifteen times.
+        took, expected = seconds(lambda: naive(cache(lambda language: one_at_a_time(encoder, parallel[language]))))
+        its["once"].append(len(languages) / took)
+        took, found = seconds(
+            lambda: compare(encoder, parallel, pairs=[f"en-{x}" for x in languages], measures=["cka"])
+        )
+        ours["pairs"].append(len(languages) / took)
+        differ = np.abs(np.asarray(found.records["value"]).reshape(expected.shape) - expected).max()
+    ours["once"] = ours["pairs"]
+    peer, count = "one at a time", len(parallel.languages)
+    row("vectors of all layers", PER_SECOND, ours["vectors"], beside=its["vectors"], peer=peer)
+    what = f"reading and CKA, {count} languages of {len(corpus)} sentences"
+    row(what, "pairs per CPU second", ours["pairs"], beside=its["pairs"], peer=f"{peer}, each pair", goal=">= 10")
+    row(what, "pairs per CPU second", ours["once"], beside=its["once"], peer=f"{peer}, each language once")
+    note(f"CKA: {len(languages)} pairs with English; the largest difference of a value is {differ:.1e}")
 
 
 def csls():
@@ -92,7 +81,7 @@ def csls():
     import faiss
 
     faiss.omp_set_num_threads(1)
-    rates = Rates("faiss")
+    ours, its = [], []
     n, d = 5000, 256
     generator = np.random.default_rng(0)
     X = generator.normal(size=(n, d))
@@ -113,30 +102,22 @@ def csls():
         return ((there == np.arange(n)).mean() + (back == np.arange(n)).mean()) / 2
 
     for turn in range(TURNS + 1):
-        theirs, its = seconds(with_faiss)
-        ours, found = seconds(lambda: retrieval_csls(X, Y))
+        theirs, there = seconds(with_faiss)
+        mine, here = seconds(lambda: retrieval_csls(X, Y))
         if turn:  # the first warms both up
-            rates.add("faiss", f"CSLS, {n:,} x {n:,}, width {d}", n, theirs)
-            rates.add("crosslens", f"CSLS, {n:,} x {n:,}, width {d}", n, ours)
-    rates.print()
-    print(f"\nfound: crosslens {found:.4f}, faiss {its:.4f}\n")
+            its.append(n / theirs)
+            ours.append(n / mine)
+    row(f"CSLS, {n:,} x {n:,}, width {d}", PER_SECOND, ours, beside=its, peer="faiss, flat", goal=">= 1")
+    note(f"CSLS: found {here:.4f}, with faiss {there:.4f}; ours in float64")
 
 
 def main():
     torch.set_num_threads(1)
-    if sys.argv[1] == "--memory":
-        memory(sys.argv[2], int(sys.argv[3]))
-        return
     path, *languages = sys.argv[1:]
     encoder = load_encoder(path, device="cpu")
-    print(f"> crosslens {crosslens.__version__}, torch {torch.__version__}, {encoder.depth} layers x {encoder.width};")
-    print(f"> {SENTENCES} sentences a language; 1 thread; median of {TURNS} turns\n")
     encoding(encoder, load_parallel("ud/pud", languages=["en", *(languages or LANGUAGES)]).head(SENTENCES))
     csls()
-    print("| languages of 1,000 sentences | peak memory, MiB |\n|--:|--:|")
-    for count in (10, 50, 200):
-        words = [sys.executable, __file__, "--memory", path, str(count)]
-        print(f"| {count} | {subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()} |")
 
 
-main()
+if __name__ == "__main__":
+    main()

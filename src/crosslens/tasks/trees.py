@@ -68,9 +68,12 @@ def _weights(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def _above(best: np.ndarray) -> np.ndarray:
     """``(sentences, nodes)``: where every node arrives that goes up and up: the root, or somewhere on a cycle."""
-    for _ in range(int(best.shape[1]).bit_length()):  # 1, 2, 4, … steps
-        best = np.take_along_axis(best, best, axis=1)
-    return best
+    sentences, nodes = best.shape
+    first = nodes * np.arange(sentences)[:, None]  # all sentences' nodes in one row
+    up = (best + first).ravel()
+    for _ in range(nodes.bit_length()):  # 1, 2, 4, … steps
+        up = up[up]
+    return up.reshape(best.shape) - first
 
 
 def _spanning_trees(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -118,8 +121,9 @@ def _arborescences(weight: np.ndarray, price: np.ndarray) -> np.ndarray:
     best[:, 0] = 0
     node = np.arange(nodes)
     contracted = []
-    while len((cycles := _cycles(best))[0]):
-        live, cycle = cycles
+    live = np.arange(sentences)  # those that had a cycle the last time: a tree stays one
+    while len((cycles := _cycles(best[live]))[0]):
+        live, cycle = live[cycles[0]], cycles[1]
         at, row, first = live[:, None], np.arange(len(live))[:, None], cycle[:, :1]
         heads = best[at, cycle]
         contracted.append((live, cycle, origin[at, cycle, heads], owner[live]))
