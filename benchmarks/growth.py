@@ -58,8 +58,9 @@ def records(count):
     seeds = max(1, count // (2 * len(conditions) * 20))
     made = [
         Record(
-            study="s", task=task, encoder="e", source="en", target=f"t{target}", split=f"ud/t{target}_pud:test",
+            study="s", task=task, encoder="e", source="en", target=f"t{target}", split="test",
             ablation=layers, components=layers and "all", seed=seed, metric=metric, value=50.0 + seed % 7, n=1000,
+            tags={"corpus": f"ud/t{target}_pud:test"},
         )
         for task, metric in (("pos", "accuracy"), ("parsing", "las"))
         for layers in conditions for seed in range(seeds) for target in range(20)

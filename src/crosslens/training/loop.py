@@ -142,11 +142,15 @@ class Loop(Generic[Item]):
                     after_step(self.step, mean)
 
     def _one_step(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> float:
-        total, count = self._gradients(micro, loss)
-        total, count = self._over_processes(total, count)
-        mean = total / count if count else 0.0
+        losses, count = self._gradients(micro, loss)
+        total = 0.0
+        if self._processes.size > 1:
+            total, count = self._over_processes(sum(_numbers(losses)), count)
+            losses = []
         gradients = [p.grad for p in self._parameters if p.grad is not None]
-        norm = float(nn.utils.get_total_norm(gradients)) / max(count, 1)
+        *values, norm = _numbers([*losses, nn.utils.get_total_norm(gradients)])
+        mean = (total + sum(values)) / count if count else 0.0
+        norm /= max(count, 1)
         if not (math.isfinite(mean) and math.isfinite(norm)):
             what = f"the loss is {mean}" if not math.isfinite(mean) else f"the gradient has a norm of {norm}"
             last = ", ".join(f"{value:.4g}" for value in list(self.losses)[-5:]) or "none"
@@ -166,22 +170,25 @@ class Loop(Generic[Item]):
         self.losses.append(mean)
         return mean
 
-    def _gradients(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> tuple[float, int]:
-        """Sum the gradients of this process's losses; the losses' sum, and how many they are."""
+    def _gradients(
+        self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]
+    ) -> tuple[list[torch.Tensor], int]:
+        """Sum the gradients of this process's losses; the losses' sum of each micro-batch, and how many they are."""
         while True:
             # Drawn again from the start when a step is begun again.
             share = [self._processes.rank] if self._processes.size > 1 else []
             torch.manual_seed(stream_seed(self.seed, "dropout", self.step, *share))
             items = [half for item in micro for half in self._halve(item)] if self.halved and self._halve else micro
-            total, count = 0.0, 0
+            losses: list[torch.Tensor] = []
+            count = 0
             try:
                 for item in items:
                     summed, terms = loss(item)
                     if terms:
                         summed.backward()
-                        total += float(summed.detach())
+                        losses.append(summed.detach())
                         count += terms
-                return total, count
+                return losses, count
             except (MemoryError, RuntimeError) as error:
                 if not _memory_is_full(error):
                     raise
@@ -196,8 +203,6 @@ class Loop(Generic[Item]):
 
     def _over_processes(self, total: float, count: int) -> tuple[float, int]:
         """Sum gradients, losses and counts over all processes."""
-        if self._processes.size == 1:
-            return total, count
         has = [float(parameter.grad is not None) for parameter in self._parameters]
         sums = torch.tensor([total, count, *has], dtype=torch.float64, device=self._parameters[0].device)
         self._processes.sum([sums])
@@ -245,6 +250,11 @@ class Loop(Generic[Item]):
         self.scale, self.over = state["scale"], state["over"]
         self.losses = deque(state["losses"], maxlen=self.losses.maxlen)
         return state["more"]
+
+
+def _numbers(tensors: Sequence[torch.Tensor]) -> list[float]:
+    """Numbers off the device, together: a GPU is waited for once a step, and works on in the meantime."""
+    return torch.stack(list(tensors)).tolist() if tensors else []
 
 
 def _memory_is_full(error: Exception) -> bool:
