@@ -12,8 +12,9 @@ from crosslens.training.pretrain import SEMANTICS, pretrain
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import threads
 
-THREADS = 2
-"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit."""
+THREADS = 1
+"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit. At a width of
+64 a second one gains nothing, and beside a busy core it costs a factor of ten: each product waits for it."""
 
 Told = Callable[[str, int, int, str], None]
 """Stage, done, in all, and a few words."""
@@ -31,8 +32,7 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, told: To
     say = told or (lambda *_: None)
     identity = digest(
         {"laboratory": laboratory.settings.model_dump(mode="json"), "pretraining": pretraining_settings(laboratory),
-         "semantics": SEMANTICS,
-         "crosslens": __version__}
+         "semantics": SEMANTICS, "threads": THREADS, "crosslens": __version__}
     )  # fmt: skip
     folder = Path(cache) / identity[:16]
     if not (folder / "lab").exists():
