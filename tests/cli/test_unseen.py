@@ -79,6 +79,16 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
         assert part in out
 
 
+def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_bert, treebanks, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data", treebanks)
+    status, out, err = run(*words, "--rule", "rule.csv")
+    assert status == 0, err
+    assert "as it is written" in out
+    assert "crosslens[translit]" in err
+    assert run(*words, "--rule", "rule.csv", "--schemes", "none")[2].count("translit") == 0
+
+
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [

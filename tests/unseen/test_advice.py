@@ -157,3 +157,24 @@ def test_a_source_is_needed(encoder, toy):
         advise(encoder, toy("train"), {})
     with pytest.raises(RequestError, match="there is no transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
+
+
+def test_a_rule_is_fitted_to_records_whatever_is_cut_out_of_their_corpora(encoder, treebanks):
+    from crosslens.data.records import Record, Results
+    from crosslens.unseen.fitting import fit_rule
+
+    def score(corpus, target, value, source="en", condition="reference"):
+        tags = {"corpus": corpus, "condition": condition, "training_train": "ud/en_toy:train"}
+        return Record(task="pos", metric="accuracy", source=source, target=target, value=value, tags=tags)
+
+    cyrillic = ("ud/fr_pud:test[:2]@latin-cyrillic", "ud/fr_pud:test@latin-cyrillic[:2]")
+    names = ("ud/fr_pud:test", "ud/fr_pud:test[:2]", *cyrillic)
+    rows = [score(name, "fr", 50.0 + number) for number, name in enumerate(names)]
+    rows += [score(names[1], "fr", 53.0), score(names[1], "fr", 40.0, condition="adapted"), score(names[0], "en", 99.0)]
+    rule = fit_rule(Results.of(rows), encoder, data=str(treebanks))
+    found = {(its.corpus, its.scheme): (its.score, its.adapted) for its in rule.measured}
+    assert found == {
+        (names[0], ""): (50.0, None), (names[1], ""): (52.0, 40.0), (names[1], "latin-cyrillic"): (52.5, None),
+    }  # fmt: skip
+    fertility = {(its.corpus, its.scheme): its.features[0] for its in rule.measured}
+    assert len(set(fertility.values())) == 3  # each was read: the whole, a part, and that in other letters

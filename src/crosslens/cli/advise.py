@@ -1,5 +1,7 @@
 """``crosslens advise``: what to do with a language, before anything is trained."""
 
+import importlib.util
+
 import click
 
 from crosslens.cli.options import data_option, device_option, split_names
@@ -10,13 +12,13 @@ from crosslens.cli.options import data_option, device_option, split_names
 @click.option("--text", required=True, metavar="TEXT", help="Raw text or a treebank of it: FILE, raw/wol, ud/wo_wtb.")
 @click.option("--encoder", required=True, metavar="ENCODER", help="A hub name or a folder.")
 @click.option("--sources", default="ud/en_ewt", show_default=True, metavar="CORPORA", help="Of candidate sources.")
-@click.option("--schemes", default="uroman", show_default=True, metavar="NAMES", help="Transliterations; none: none.")
+@click.option("--schemes", metavar="NAMES", help="Transliterations; none: none [uroman, where it is installed].")
 @click.option("--parallel", metavar="NAME", help="Some sentences of it and of a source: en=FILE,wo=FILE.")
 @click.option("--rule", metavar="FILE", help="Transfer that you measured yourself [what is shipped].")
 @data_option
 @device_option
 def command(
-    language: str, text: str, encoder: str, sources: str, schemes: str, parallel: str | None, rule: str | None,
+    language: str, text: str, encoder: str, sources: str, schemes: str | None, parallel: str | None, rule: str | None,
     data: str | None, device: str | None,
 ) -> None:  # fmt: skip
     """Recommend how to use ENCODER for LANGUAGE: as it is, from another source, transliterated, or adapted.
@@ -27,7 +29,7 @@ def command(
     import pandas as pd
 
     from crosslens.catalogue import load_corpus, load_text
-    from crosslens.cli.show import print_table
+    from crosslens.cli.show import print_table, say
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
     from crosslens.translations import load_parallel
@@ -40,10 +42,14 @@ def command(
         corpus.language or corpus.name: corpus
         for corpus in (load_corpus(name, split="train", data=data) for name in split_names(sources))
     }
+    tried = [] if schemes == "none" else split_names(schemes or "uroman")
+    if schemes is None and importlib.util.find_spec("uroman") is None:
+        say("uroman is not installed: the text is looked at as it is written (pip install 'crosslens[translit]')")
+        tried = []
     both = load_parallel(parallel, data=data) if parallel else None
     advice = advise(
         load_encoder(encoder, device=device), its, named, parallel=both,
-        schemes=() if schemes == "none" else tuple(split_names(schemes)), rule=read_rule(rule),
+        schemes=tried, rule=read_rule(rule),
     )  # fmt: skip
     rows = {
         scheme or "as it is written": {

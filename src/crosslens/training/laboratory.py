@@ -13,8 +13,8 @@ from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import threads
 
 THREADS = 1
-"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit. At a width of
-64 a second one gains nothing, and beside a busy core it costs a factor of ten: each product waits for it."""
+"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit. At a width
+of 64 a second one gains nothing, and beside a busy core it costs a factor of ten: each product waits for it."""
 
 Told = Callable[[str, int, int, str], None]
 """Stage, done, in all, and a few words."""

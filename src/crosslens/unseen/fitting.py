@@ -7,7 +7,7 @@ from typing import Any
 import langcodes
 import numpy as np
 
-from crosslens.catalogue import load_corpus, split_scheme, split_slice
+from crosslens.catalogue import load_corpus, split_name
 from crosslens.data.corpus import Corpus
 from crosslens.data.records import Results
 from crosslens.encoders.encoder import Encoder
@@ -42,14 +42,17 @@ def fit_rule(
     scores: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     trained_on: dict[str, str] = {}
     targets: dict[str, str] = {}
+    names: dict[tuple[str, str], str] = {}
     for row in results.filter(task=task, metric=find_task(task).metric, measure=None).records.to_pylist():
         tags: dict[str, Any] = json.loads(row["tags"])
         condition = tags.get("condition", "reference")
         language, source = _bare(row["target"]), row["source"]
         if condition not in ("reference", "adapted") or source is None or language == _bare(source):
             continue
-        of, part = split_slice(tags["corpus"])[0], tags["corpus"]
-        bare, scheme = split_scheme(of if of != part and "@" in of else part)
+        corpus = tags["corpus"]
+        scheme = split_name(corpus)[1]
+        bare = corpus.replace(scheme, "", 1) if scheme else corpus  # what is cut out of it stays
+        names[bare, scheme.removeprefix("@")] = corpus
         key = (bare, scheme.removeprefix("@"), source)
         scores[key][condition].append(row["value"])
         trained_on.setdefault(source, tags["training_train"])
@@ -62,9 +65,8 @@ def fit_rule(
     for (corpus, scheme, source), its in scores.items():
         if "reference" not in its:
             continue
-        name = f"{corpus}@{scheme}" if scheme else corpus
         if (corpus, scheme) not in read:
-            text: Corpus = load_corpus(name, data=data)
+            text: Corpus = load_corpus(names[corpus, scheme], data=data)
             read[corpus, scheme] = gather(encoder, text, sources, scheme=scheme)
         score = float(np.mean(its["reference"]))
         adapted = float(np.mean(its["adapted"])) if "adapted" in its else None
