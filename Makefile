@@ -10,7 +10,7 @@ OUT ?= runs/demo
 RUN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench clean
+.PHONY: demo test check fix bench bench-gpu clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -33,6 +33,10 @@ bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'
 	$(RUN)/pip install -q --no-deps -r benchmarks/peers.txt
 	sh benchmarks/run.sh $(RUN)/python
+
+UD = $(CROSSLENS_DATA)/ud
+bench-gpu: $(READY)
+	$(RUN)/python benchmarks/gpu.py $(UD)/UD_English-EWT/en_ewt-ud-train.conllu $(UD)/UD_French-PUD/fr_pud-ud-test.conllu
 
 # torch comes first and alone: where a CPU build of this very version is at hand (PIP_EXTRA_INDEX_URL can name
 # PyTorch's own index of them), that one is taken, and not gigabytes of CUDA.

@@ -68,7 +68,7 @@ def adapted(name, title):
 
 def typology(name, title):
     rows = read(name)
-    for task in ("pos", "parsing"):
+    for task in ("pos", "parsing", "ner"):
         its = [row for row in rows if row["task"] == task]
         if its:
             markdown(f"{title}, {task}", ["language", "script", "family", "words of raw text", "as it is", "adapted", "from scratch",
@@ -81,10 +81,12 @@ def typology(name, title):
 def main():
     scripts([row for row in read("zero-shot.csv") if row["source"] == "en"], "Tagging, zero-shot from English")
     scripts(read("topics.csv"), "Topics (SIB-200), zero-shot from English")
+    scripts(read("romanised.csv"), "Tagging, trained on the language's own data, eight passes over 300 sentences")
     adapted("adapted.csv", "Tagging, zero-shot from English, before and after adapting to raw text: learning rate 2e-4")
     adapted("gently.csv", "The same with a learning rate of 5e-5")
     typology("longer.csv", "A real encoder, eight passes over 300 sentences")
-    typology("typology.csv", "The same with two passes")
+    typology("amounts.csv", "The same with a hundred sentences")
+    typology("typology.csv", "Two passes over 300 sentences")
     typology("laboratory.csv", "The laboratory")
     rule()
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The studies behind unseen.md. CROSSLENS_DATA names a folder with Universal Dependencies, SIB-200, MasakhaNER and raw text. Needs the
-# extras e5 and translit. Some four hours of one core; the laboratory takes five minutes of it and needs no data.
+# extras e5 and translit. Some six hours of one core; the laboratory takes five minutes of it and needs no data.
 set -e
 cd "$(dirname "$0")/unseen"
 export OMP_NUM_THREADS=1
@@ -53,14 +53,16 @@ crosslens adapt e5-few $texts --set epochs=4 --set batch=16 --set learning_rate=
 
 for study in zero sib; do crosslens run $study.yaml --out zero; done
 for study in adapted gently typology; do crosslens run $study.yaml --out few; done
-for study in longer baseline; do crosslens run $study.yaml --out longer; done
+for study in romanised longer others baseline amounts amounts-baseline; do crosslens run $study.yaml --out longer; done
 crosslens run laboratory.yaml --out laboratory
 cp zero/studies/zero-shot/summary.csv zero-shot.csv
 cp zero/studies/topics/summary.csv topics.csv
 cp few/studies/adapted/summary.csv adapted.csv
 cp few/studies/adapted-gently/summary.csv gently.csv
 crosslens typology few --csv typology.csv
-crosslens typology longer --csv longer.csv
+cp longer/studies/romanised/summary.csv romanised.csv
+crosslens typology longer --study longer --study others --study baseline --csv longer.csv
+crosslens typology longer --study amounts --study amounts-baseline --csv amounts.csv
 crosslens typology laboratory --csv laboratory.csv
 
 # The rule that is shipped: src/crosslens/unseen/measured.csv. Of adapting, what the lower learning rate did.

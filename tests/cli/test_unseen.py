@@ -138,6 +138,26 @@ def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
     assert run("typology", folder)[0] == 2
 
 
+def test_a_typology_does_not_mix_what_was_trained_in_several_ways(run, folder, tiny_bert, treebanks):
+    longer = STUDY.format(encoder=tiny_bert).replace("name: both", "name: longer").replace("epochs: 1", "epochs: 3")
+    for name, text in (("both", STUDY.format(encoder=tiny_bert)), ("longer", longer)):
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+        words = ("run", f"{name}.yaml", "--data", treebanks, "--executor", "serial", "--out", "runs")
+        assert run(*words)[0] == 0
+    status, _, err = run("typology", "runs", "--data", treebanks)
+    assert status == 2
+    assert "was trained on in several ways" in err
+    assert "--study both" in err
+    for study in ("both", "longer"):
+        assert run("typology", "runs", "--study", study, "--csv", f"{study}.csv", "--data", treebanks)[0] == 0
+        table, summary = pd.read_csv(f"{study}.csv"), pd.read_csv(f"runs/studies/{study}/summary.csv")
+        of_encoder = summary[summary["condition"] == "reference"]["mean"]
+        assert table["encoder"].tolist() == pytest.approx(of_encoder.tolist())
+    status, _, err = run("typology", "runs", "--study", "lnger", "--data", treebanks)
+    assert status == 2
+    assert "longer" in err
+
+
 def test_a_bilstm_is_named_as_an_encoder_is(run, folder, treebanks, tiny_bert):
     lines = [f"{word} {number} {number % 3} 1" for number, word in enumerate(["le", "chat", "chien"], start=1)]
     (folder / "fr.vec").write_text("\n".join(lines), "utf-8")

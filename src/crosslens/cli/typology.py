@@ -9,9 +9,10 @@ from crosslens.cli.options import data_option
 
 @click.command("typology")
 @click.argument("store")
+@click.option("--study", "studies", multiple=True, metavar="NAME", help="Its runs alone; may be repeated [all runs].")
 @click.option("--csv", "file", metavar="FILE", help="Write the table.")
 @data_option
-def command(store: str, file: str | None, data: str | None) -> None:
+def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None) -> None:
     """Which languages of the runs in STORE are easy, intermediate or hard (Muller 2022), task by task?
 
     Easy: the encoder is better than a BiLSTM trained on the same data; intermediate: only when it was adapted to raw
@@ -31,15 +32,15 @@ def command(store: str, file: str | None, data: str | None) -> None:
     from crosslens.cli.show import print_table
     from crosslens.studies.typology import read_typology
 
-    frame = read_typology(Store(store), data=data)
+    frame = read_typology(Store(store), studies=studies, data=data)
     if file:
         write_text(file, frame.to_csv(index=False))
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, its in shown.groupby("task"):
         columns = [
-            "script", "family", "words of text", "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means",
-            "published class",
+            "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means", "published class", "script", "family",
+            "words of text",
         ]  # fmt: skip
         table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
         print_table(table, title=f"{task}: points, and the class of each language")

@@ -1,6 +1,7 @@
 """The typology of languages, from the runs of a store."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import langcodes
@@ -8,7 +9,8 @@ import numpy as np
 
 from crosslens.catalogue import load_corpus
 from crosslens.data.scripts import main_script, script_name
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, suggest
+from crosslens.identity import canonical_json
 from crosslens.scores.crossed import linearised
 from crosslens.studies.condition import START_LABELS
 from crosslens.studies.store import Store
@@ -23,11 +25,12 @@ CONDITIONS = {"reference": "encoder", **{START_LABELS[name]: name for name in ("
 """Condition -> what of `Measurements` it is."""
 
 
-def read_typology(store: Store, *, data: str | None = None) -> "pandas.DataFrame":
+def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
     """Every training set and test corpus on which the encoder and a BiLSTM were trained alike.
 
     Args:
         store: of a study with the conditions ``none``, ``{start: adapted}`` and ``{start: bilstm}``.
+        studies: whose runs are looked at; none: all runs of the store.
         data: a folder that is looked through first for the corpora, whose script is told.
 
     Returns:
@@ -36,18 +39,29 @@ def read_typology(store: Store, *, data: str | None = None) -> "pandas.DataFrame
         the slides stand last.
 
     Raises:
-        RequestError: when no pair of them is there.
+        RequestError: when no pair of them is there; when an encoder was trained on the same data in several ways, so
+            that it is not known which of them to compare; for a study that there is not.
     """
+    planned = store.studies()
+    for study in studies:
+        if study not in planned:
+            raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
+    chosen = {run for study in studies for run in planned[study]} or set(store.ids())
     values: dict[Cell, dict[str, dict[int, np.ndarray]]] = {}
     languages: dict[Cell, str] = {}
     words: dict[str, int] = {}
     adapted_on: dict[Cell, str] = {}
+    ways: dict[tuple[Cell, str], str] = {}
     for run in store.ids():
         described = store.describe(run)
         if "adaptation" in described["identity"]:
             facts = described["facts"]
             words[described["encoder_digest"]] = sum(its for name, its in facts.items() if name.startswith("words "))
             continue
+        if run not in chosen:
+            continue
+        # The adapted encoder is fine-tuned as the encoder is; what starts from nothing may need a recipe of its own.
+        way = canonical_json([described["identity"].get(name) for name in ("recipe", "settings")]).decode()
         counts = read_counts(store, run)
         for row in store.records(run).records.to_pylist():
             tags: dict[str, Any] = json.loads(row["tags"])
@@ -59,6 +73,12 @@ def read_typology(store: Store, *, data: str | None = None) -> "pandas.DataFrame
                 continue
             cell = Cell(row["task"], tags["training_train"], tags["corpus"])
             languages[cell] = row["target"] or "?"
+            compared = "encoder" if kind == "adapted" else kind
+            if ways.setdefault((cell, compared), way) != way:
+                raise RequestError(
+                    f"{cell.train} was trained on in several ways for {cell.corpus} ({kind}, run {run}, is another)",
+                    hint=f"name the studies to look at: --study {' or --study '.join(planned)}",
+                )
             values.setdefault(cell, {}).setdefault(kind, {})[row["seed"]] = linearised(its[:1], its[1:])[0]
             if kind == "adapted":
                 adapted_on[cell] = described["identity"]["encoder"]
