@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from crosslens.encoders.families import Family
+from crosslens.encoders.products import Precision, computed_in
 from crosslens.errors import EncoderError
 from crosslens.identity import canonical_json, digest_chunks
 
@@ -159,7 +160,7 @@ class Encoder:
         mask: torch.Tensor,
         segments: torch.Tensor | None = None,
         *,
-        precision: Literal["float32", "bfloat16"] = "float32",
+        precision: Precision = "float32",
     ) -> torch.Tensor:
         """The last hidden states, ``(windows, length, width)`` float32: what a task's head reads.
 
@@ -175,10 +176,10 @@ class Encoder:
         return self._last_states(ids, mask, segments, precision)
 
     def _last_states(
-        self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: str
+        self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
     ) -> torch.Tensor:
         arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+        with computed_in(precision, self.device):
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
 
     @cached_property
@@ -224,7 +225,7 @@ def layer_outputs(
     mask: torch.Tensor,
     segments: torch.Tensor | None = None,
     *,
-    precision: Literal["float32", "bfloat16"] = "float32",
+    precision: Precision = "float32",
 ) -> list[torch.Tensor]:
     """The raw output of the embeddings and of every layer, ``layers + 1`` times ``(windows, length, width)``.
 

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.products import Precision
 
 TOLERANCE = 1e-4
 """How far the states of the first batch may be from those that are computed whole, relative to their size."""
@@ -31,9 +32,9 @@ class States:
         precision: what it computes in.
     """
 
-    def __init__(self, encoder: Encoder, *, precision: Literal["float32", "bfloat16"] = "float32") -> None:
+    def __init__(self, encoder: Encoder, *, precision: Precision = "float32") -> None:
         self.encoder = encoder
-        self._precision: Literal["float32", "bfloat16"] = precision
+        self._precision: Precision = precision
         self._depth = frozen_depth(encoder)
         self._places: dict[int, int] = {}  # window's identity -> its row in the file
         self._kept: np.ndarray | None = None
@@ -145,7 +146,7 @@ class _Enough(Exception):
     """Raised inside a forward pass that need not go on."""
 
 
-def _up_to(encoder: Encoder, depth: int, batch: Batch, precision: Literal["float32", "bfloat16"]) -> torch.Tensor:
+def _up_to(encoder: Encoder, depth: int, batch: Batch, precision: Precision) -> torch.Tensor:
     """The output of a layer, ``(windows, length, width)``; those above it do no work."""
     outputs: list[torch.Tensor] = []
 

@@ -20,6 +20,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.encoders.batch import Batch
+from crosslens.encoders.products import linear
 from crosslens.errors import DataError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.tasks.labelling import UNSEEN
@@ -85,7 +86,7 @@ class Projection(nn.Module):
 
     def forward(self, states: torch.Tensor, sentence: torch.Tensor) -> torch.Tensor:
         """``(nodes, width)`` to ``(nodes, size)``."""
-        projected = functional.leaky_relu(self.linear(states), 0.1)
+        projected = functional.leaky_relu(linear(states, self.linear.weight, self.linear.bias), 0.1)
         if not (self.training and self.dropout):
             return projected
         mask = projected.new_ones(int(sentence.max()) + 1, projected.shape[1])
@@ -116,7 +117,7 @@ class BiaffineHead(nn.Module):
         """
         dependents = _with_one(self.arc_dependent(nodes, places.sentence))[places.grid[:, 1:]]
         heads = self.arc_head(nodes, places.sentence)[places.grid]
-        scores = torch.einsum("bix,xy,bjy->bij", dependents, self.arcs, heads)
+        scores = linear(dependents, self.arcs.t()) @ heads.transpose(1, 2)
         itself = torch.eye(*scores.shape[1:], dtype=torch.bool, device=scores.device).roll(1, 1)  # word i is node i + 1
         return scores.masked_fill(itself | ~places.candidates[:, None, :], -torch.inf)
 
@@ -128,7 +129,7 @@ class BiaffineHead(nn.Module):
         # A few relations at a time: of all of them the product with one side does not stay in a CPU's cache.
         parts = self.relations.split(4 if nodes.device.type == "cpu" else len(self.relations))
         scores = [
-            (functional.linear(governors, part.flatten(0, 1)).unflatten(1, part.shape[:2]) * dependents[:, None]).sum(2)
+            (linear(governors, part.flatten(0, 1)).unflatten(1, part.shape[:2]) * dependents[:, None]).sum(2)
             for part in parts
         ]
         return torch.cat(scores, dim=1)

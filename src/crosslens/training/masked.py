@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
+from crosslens.encoders.products import Precision, computed_in
 from crosslens.encoders.routed import RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import write_text
@@ -26,13 +27,13 @@ Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
 Perplexities = Mapping[str, float]
 
 
-def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: str = "float32") -> tuple[torch.Tensor, int]:
+def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32") -> tuple[torch.Tensor, int]:
     """The summed cross-entropy of a batch's hidden subwords, and how many they are."""
     language, ids, shown, chosen = batch
     device = next(model.parameters()).device
     spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
     places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
-    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"), _reading(model, places):
+    with computed_in(precision, device), _reading(model, places):
         logits = model(input_ids=torch.from_numpy(shown).to(device), **spoken).logits[0]
     gold = torch.from_numpy(ids[chosen]).to(device)
     return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
@@ -96,7 +97,7 @@ def train_masked(
     partial: Path,
     unseen: Mapping[str, list[Batch]],
     validation: Validation | None,
-    precision: str = "float32",
+    precision: Precision = "float32",
     save_every: int,
     progress: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Perplexities], None] | None = None,

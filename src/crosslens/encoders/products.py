@@ -1,0 +1,87 @@
+"""How matrix products are computed: in bfloat16, or in float32 by the fastest library that torch has at hand.
+
+On x86 torch leaves float32 products to MKL, which uses the widest instructions of Intel's processors only. oneDNN, which
+torch carries for other types, uses what the processor has: with AVX-512 on an AMD processor it is twice as fast, with
+AVX2 as fast. Sums are taken in another order, so results differ by rounding.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import torch
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+Precision = Literal["float32", "bfloat16"]
+
+WORTHWHILE = 1 << 21
+"""Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
+
+
+def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """``(…, inputs)`` and ``(outputs, inputs)`` to ``(…, outputs)``: `torch.nn.functional.linear`, often faster."""
+    if not _by_onednn(states, weight):
+        return functional.linear(states, weight, bias)
+    if torch.is_grad_enabled() and any(its is not None and its.requires_grad for its in (states, weight, bias)):
+        return _Linear.apply(states, weight, bias)  # pyright: ignore[reportReturnType]
+    return _product(states, weight, bias)
+
+
+@contextmanager
+def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
+    """Within, a model's passes are computed in this precision; parameters are float32 either way."""
+    if precision == "bfloat16":
+        with torch.autocast(device.type, torch.bfloat16):
+            yield
+    else:
+        with _Linears():
+            yield
+
+
+class _Linears(TorchFunctionMode):
+    """What asks for torch's `linear` gets ours: the layers of a model that others wrote."""
+
+    def __torch_function__(
+        self, func: Callable, types: Sequence[type], args: tuple = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        own = linear if func is functional.linear else func
+        return own(*args, **(kwargs or {}))
+
+
+def _by_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
+    return (
+        states.device.type == weight.device.type == "cpu"
+        and states.dtype == weight.dtype == torch.float32
+        and states.numel() * len(weight) >= WORTHWHILE
+        and torch.backends.mkl.is_available()
+        and torch.backends.mkldnn.is_available()
+        and torch.backends.mkldnn.enabled  # pyright: ignore[reportAttributeAccessIssue]
+        and not torch.is_autocast_enabled("cpu")
+    )
+
+
+def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    return torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
+
+
+class _Linear(torch.autograd.Function):
+    """oneDNN's product with its gradients, which torch has for MKL's alone."""
+
+    @staticmethod
+    def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        ctx.save_for_backward(states, weight)
+        return _product(states, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # pyright: ignore
+        states, weight = ctx.saved_tensors
+        for_states, for_weight, for_bias = ctx.needs_input_grad
+        flat = gradient.flatten(0, -2)
+        return (
+            _product(gradient, weight.t(), None) if for_states else None,
+            _product(flat.t(), states.flatten(0, -2).t(), None) if for_weight else None,
+            flat.sum(0) if for_bias else None,
+        )

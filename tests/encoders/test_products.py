@@ -1,0 +1,89 @@
+"""Products of matrices: the same as torch's, forwards and backwards, whoever computes them."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from crosslens.encoders import products
+from crosslens.encoders.products import computed_in, linear
+
+SHAPES = {
+    "flat": ((257, 64), 129), "a batch": ((3, 70, 96), 120), "words of sentences": ((2, 3, 50, 128), 64),
+    "narrow": ((2049, 64), 17), "small": ((5, 8), 3), "one row": ((1, 8), 3), "no rows": ((0, 8), 3),
+}  # fmt: skip
+
+
+def _case(shape, outputs, *, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    sizes = (shape, (outputs, shape[-1]), (outputs,), (*shape[:-1], outputs))
+    return [torch.randn(size, generator=generator) for size in sizes]
+
+
+def _gradients(product, states, weight, bias, gradient):
+    leaves = [its.detach().clone().requires_grad_() for its in (states, weight, bias)]
+    found = product(*leaves)
+    return found.detach(), torch.autograd.grad(found, leaves, gradient)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_is_the_product_and_has_its_gradients(name):
+    case = _case(*SHAPES[name])
+    found, gradients = _gradients(linear, *case)
+    exact, exact_gradients = _gradients(functional.linear, *(its.double() for its in case))
+    torch.testing.assert_close(found.double(), exact, rtol=1e-4, atol=1e-4)
+    for ours, right in zip(gradients, exact_gradients, strict=True):
+        torch.testing.assert_close(ours.double(), right, rtol=1e-4, atol=1e-3)
+
+
+def test_a_transposed_weight_and_an_expanded_gradient():
+    states, weight, bias, _ = _case((300, 96), 80)
+    stored = weight.t().contiguous()  # as the parser keeps its bilinear form
+    leaves = [states.requires_grad_(), stored.requires_grad_()]
+    gradients = torch.autograd.grad(linear(states, stored.t()).sum(), leaves)
+    exact = torch.autograd.grad(functional.linear(states.double(), stored.double().t()).sum(), leaves)
+    for ours, right in zip(gradients, exact, strict=True):
+        torch.testing.assert_close(ours, right, rtol=1e-4, atol=1e-3)
+    torch.testing.assert_close(linear(states, weight, bias), functional.linear(states, weight, bias))
+
+
+@pytest.mark.parametrize("frozen", [0, 1, 2])
+def test_what_is_frozen_has_no_gradient(frozen):
+    case = _case((300, 96), 80)
+    for place, tensor in enumerate(case[:3]):
+        tensor.requires_grad_(place != frozen)
+    linear(*case[:3]).sum().backward()
+    assert [tensor.grad is None for tensor in case[:3]] == [place == frozen for place in range(3)]
+
+
+def test_a_model_of_others_is_computed_by_it(monkeypatch):
+    asked = []
+    monkeypatch.setattr(products, "linear", lambda *its: asked.append(its[0].shape) or functional.linear(*its))
+    layer, states = nn.Linear(4, 3), torch.ones(2, 4)
+    with computed_in("float32", states.device):
+        inside = layer(states)
+    outside = layer(states)
+    assert asked == [(2, 4)]
+    assert torch.equal(inside, outside)
+
+
+def test_in_bfloat16_the_product_is_torchs():
+    states, weight, bias, _ = _case((300, 96), 80)
+    with computed_in("bfloat16", states.device):
+        found = linear(states, weight, bias)
+        usual = functional.linear(states, weight, bias)
+    assert found.dtype == torch.bfloat16
+    assert torch.equal(found, usual)
+
+
+def test_the_same_bits_twice():
+    case = _case((8, 130, 256), 257)
+    first, again = (_gradients(linear, *case) for _ in range(2))
+    assert torch.equal(first[0], again[0])
+    assert all(torch.equal(one, other) for one, other in zip(first[1], again[1], strict=True))
+
+
+def test_without_onednn_it_is_torchs(monkeypatch):
+    case = _case((8, 130, 256), 257)
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    assert torch.equal(linear(*case[:3]), functional.linear(*case[:3]))
