@@ -20,7 +20,7 @@ from crosslens.data.parallel import Parallel
 from crosslens.data.sentence import Sentence
 from crosslens.report.tables import all_tables
 
-TURNS = 2
+TURNS, SENTENCES = 2, 300
 
 
 def growth(what, sizes, work, *, unit):
@@ -33,21 +33,21 @@ def growth(what, sizes, work, *, unit):
     note(f"{what}, CPU seconds by {unit}: {told}")
 
 
-def many_languages(count, sentences=300):
+def many_languages(count):
     """Languages of made-up words."""
     generator = np.random.default_rng(0)
     words = [f"w{number}" for number in range(2000)]
 
     def corpus(language):
-        items = tuple(Sentence(tuple(generator.choice(words, 8)), id=str(n)) for n in range(sentences))
+        items = tuple(Sentence(tuple(generator.choice(words, 8)), id=str(n)) for n in range(SENTENCES))
         return Corpus(items, language, language)
 
     return Parallel({name: corpus(name) for name in (f"l{number:03}" for number in range(count))}, "many")
 
 
-def compared(encoder, count, sentences=300):
+def compared(encoder, count):
     """One language with many others."""
-    many = many_languages(count, sentences)
+    many = many_languages(count)
     first, *others = many.languages
     compare(encoder, many, pairs=[f"{first}-{other}" for other in others], measures=["cka", "retrieval"])
 

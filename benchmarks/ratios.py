@@ -8,6 +8,8 @@ import operator
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -20,6 +22,14 @@ def seconds(work, clock=time.process_time):
     start = clock()
     result = work()
     return clock() - start, result
+
+
+def command(*words, **environment):
+    """Wall seconds of a Python of its own, with the threads that torch takes."""
+    usual = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    whole = [sys.executable, *map(str, words)]
+    run = subprocess.run
+    return seconds(lambda: run(whole, check=True, capture_output=True, env=usual | environment), time.perf_counter)[0]
 
 
 def row(work, unit, ours, *, beside=None, peer="", goal="", of="ratio"):

@@ -158,6 +158,23 @@ def test_a_typology_does_not_mix_what_was_trained_in_several_ways(run, folder, t
     assert "longer" in err
 
 
+def test_a_typology_refuses_two_encoders_of_one_seed_only_where_it_compares(run, folder, tiny_bert, treebanks):
+    assert run("finetune", "pos", tiny_bert, "--train", "fr.conllu", "--test", "ud/fr_pud",
+               "--data", treebanks, "--recipe", "small", "--keep-model", "--out", "other")[0] == 0  # fmt: skip
+    study = STUDY.format(encoder=tiny_bert)
+    alone = study.replace("[none, {start: bilstm}]", "[none]").replace("tests: [ud/fr_pud]", "tests: [fr.conllu]")
+    again = alone.replace("epochs: 1", "epochs: 2").replace("name: both", "name: again")
+    for name, text in (("both", study), ("alone", alone.replace("name: both", "name: alone")), ("again", again)):
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+        assert run("run", f"{name}.yaml", "--data", treebanks, "--executor", "serial", "--out", "runs")[0] == 0
+    assert run("typology", "runs", "--data", treebanks)[0] == 0
+    (folder / "others.yaml").write_text(study.replace(str(tiny_bert), str(folder / "other" / "model")), "utf-8")
+    assert run("run", "others.yaml", "--data", treebanks, "--executor", "serial", "--out", "runs")[0] == 0
+    status, _, err = run("typology", "runs", "--data", treebanks)
+    assert status == 2
+    assert "was trained on in several ways" in err
+
+
 def test_a_bilstm_is_named_as_an_encoder_is(run, folder, treebanks, tiny_bert):
     lines = [f"{word} {number} {number % 3} 1" for number, word in enumerate(["le", "chat", "chien"], start=1)]
     (folder / "fr.vec").write_text("\n".join(lines), "utf-8")

@@ -94,8 +94,11 @@ class PythonOnly:
     is_fast = False
     unk_token_id = 3
 
-    def get_vocab(self):
-        return {"a": 5}
+    def convert_tokens_to_ids(self, pieces):
+        return [{"a": 5}.get(piece, self.unk_token_id) for piece in pieces]
+
+    def convert_ids_to_tokens(self, number):
+        return {5: "a"}.get(number, "[UNK]")
 
     def encode(self, word, add_special_tokens):
         return [5 + ord(letter) % 7 for letter in word if letter.isalpha()]

@@ -39,8 +39,8 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         the slides stand last.
 
     Raises:
-        RequestError: when no pair of them is there; when an encoder was trained on the same data in several ways, so
-            that it is not known which of them to compare; for a study that there is not.
+        RequestError: when no pair of them is there; when one of a pair was trained on the same data in several ways, or
+            twice with one seed, so that it is not known what to compare; for a study that there is not.
     """
     planned = store.studies()
     for study in studies:
@@ -52,6 +52,8 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     words: dict[str, int] = {}
     adapted_on: dict[Cell, str] = {}
     ways: dict[tuple[Cell, str], str] = {}
+    trained: dict[tuple[Cell, str, int], str] = {}
+    twice: dict[Cell, str] = {}
     for run in store.ids():
         described = store.describe(run)
         if "adaptation" in described["identity"]:
@@ -73,12 +75,9 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
                 continue
             cell = Cell(row["task"], tags["training_train"], tags["corpus"])
             languages[cell] = row["target"] or "?"
-            compared = "encoder" if kind == "adapted" else kind
-            if ways.setdefault((cell, compared), way) != way:
-                raise RequestError(
-                    f"{cell.train} was trained on in several ways for {cell.corpus} ({kind}, run {run}, is another)",
-                    hint=f"name the studies to look at: --study {' or --study '.join(planned)}",
-                )
+            alike = ways.setdefault((cell, "encoder" if kind == "adapted" else kind), way) == way
+            if not alike or trained.setdefault((cell, kind, row["seed"]), run) != run:
+                twice.setdefault(cell, f"{kind}, run {run}, is another")
             values.setdefault(cell, {}).setdefault(kind, {})[row["seed"]] = linearised(its[:1], its[1:])[0]
             if kind == "adapted":
                 adapted_on[cell] = described["identity"]["encoder"]
@@ -92,6 +91,12 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             f"{store.folder} has no language on which an encoder and a BiLSTM were trained",
             hint="a study needs the conditions none, {start: adapted} and {start: bilstm}",
         )
+    for cell in cells:
+        if cell in twice:
+            raise RequestError(
+                f"{cell.train} was trained on in several ways for {cell.corpus} ({twice[cell]})",
+                hint=f"name the studies to look at: --study {' or --study '.join(planned)}",
+            )
     frame = typology(cells)
     about = []
     for cell in cells:
