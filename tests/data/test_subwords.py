@@ -94,8 +94,8 @@ class PythonOnly:
     is_fast = False
     unk_token_id = 3
 
-    def convert_tokens_to_ids(self, pieces):
-        return [{"a": 5}.get(piece, self.unk_token_id) for piece in pieces]
+    def convert_tokens_to_ids(self, piece):
+        return {"a": 5}.get(piece, self.unk_token_id)
 
     def convert_ids_to_tokens(self, number):
         return {5: "a"}.get(number, "[UNK]")

@@ -56,8 +56,8 @@ def split_words(
     Raises:
         EncoderError: when a word has no piece and the tokenizer has no unknown token.
     """
-    found = zip(LONE_PREFIXES, tokenizer.convert_tokens_to_ids(list(LONE_PREFIXES)), strict=True)
-    lone = [i for piece, i in found if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
+    numbers = [(piece, tokenizer.convert_tokens_to_ids(piece)) for piece in LONE_PREFIXES]  # or the unknown piece's
+    lone = [i for piece, i in numbers if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
     result = []
     for words, (ids, owners) in zip(sentences, _pieces(sentences, tokenizer), strict=True):
         counts = np.bincount(owners, minlength=len(words))

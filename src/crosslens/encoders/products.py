@@ -1,8 +1,8 @@
 """How matrix products are computed: in bfloat16, or in float32 by the fastest library that torch has at hand.
 
 On x86 torch leaves float32 products to MKL, which uses the widest instructions of Intel's processors only. oneDNN, which
-torch carries for other types, uses what the processor has: with AVX-512 on an AMD processor it is twice as fast, with
-AVX2 as fast. Sums are taken in another order, so results differ by rounding.
+torch carries for other types, uses what a processor has: with AVX-512 on one of AMD's it is twice as fast, with AVX2 as
+fast. Sums are taken in another order, so results differ by rounding.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
