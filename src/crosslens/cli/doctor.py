@@ -20,6 +20,7 @@ def command(data: str | None) -> None:
 
     from crosslens import __version__
     from crosslens.catalogue import roots
+    from crosslens.encoders.products import has_onednn
     from crosslens.environment import offline
 
     lines = [("crosslens", __version__), ("Python", f"{platform.python_version()}, {sys.executable}")]
@@ -35,6 +36,8 @@ def command(data: str | None) -> None:
     lines.append(
         ("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)")
     )
+    products = "oneDNN" if has_onednn() else "torch's default"
+    lines.append(("processor", f"{torch.backends.cpu.get_cpu_capability()}, float32 products by {products}"))
     lines.append(("network", "off" if offline() else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
     for root in roots(data):
         lines.append(("data", root.describe()))

@@ -1,8 +1,8 @@
 """How matrix products are computed: in bfloat16, or in float32 by the fastest library that torch has at hand.
 
-On x86 torch leaves float32 products to MKL, which uses the widest instructions of Intel's processors only. oneDNN, which
-torch carries for other types, uses what a processor has: with AVX-512 on one of AMD's it is twice as fast, with AVX2 as
-fast. Sums are taken in another order, so results differ by rounding.
+On x86 torch leaves float32 products to MKL, which uses the widest instructions on Intel's processors only. oneDNN,
+which torch carries for other types, uses what a processor has: with AVX-512 on one of AMD's it is twice as fast, with
+AVX2 as fast. Sums are taken in another order, so results differ by rounding.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,14 +50,18 @@ class _Linears(TorchFunctionMode):
         return own(*args, **(kwargs or {}))
 
 
+def has_onednn() -> bool:
+    """Whether products go through oneDNN here; ``torch.backends.mkldnn.enabled = False`` has torch compute them."""
+    enabled: bool = torch.backends.mkldnn.enabled  # pyright: ignore[reportAssignmentType]
+    return enabled and torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+
+
 def _by_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
     return (
         states.device.type == weight.device.type == "cpu"
         and states.dtype == weight.dtype == torch.float32
         and states.numel() * len(weight) >= WORTHWHILE
-        and torch.backends.mkl.is_available()
-        and torch.backends.mkldnn.is_available()
-        and torch.backends.mkldnn.enabled  # pyright: ignore[reportAttributeAccessIssue]
+        and has_onednn()
         and not torch.is_autocast_enabled("cpu")
     )
 

@@ -5,7 +5,7 @@ true positives over predicted plus gold spans.
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -72,12 +72,18 @@ def bootstrap_interval(
     """
     if not denominator.sum():
         return None
-    sentences = len(denominator)
-    generator = np.random.default_rng(stream_seed(seed, "bootstrap"))
-    # Drawing n sentences with replacement is drawing how often each one comes: all samples are one matrix product.
-    weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=resamples)
+    weights = _weights(len(denominator), resamples, seed)
     totals = weights @ denominator
     drawn = totals > 0
     ratios = 100.0 * (weights @ numerator)[drawn] / totals[drawn]
     low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=4)  # every metric of a corpus asks for the same, and many corpora are of one size
+def _weights(sentences: int, resamples: int, seed: int) -> np.ndarray:
+    """``(resamples, sentences)``: how often each sentence is drawn, so that all samples are one matrix product."""
+    generator = np.random.default_rng(stream_seed(seed, "bootstrap"))
+    weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=resamples)
+    weights.flags.writeable = False
+    return weights
