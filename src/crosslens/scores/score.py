@@ -80,7 +80,7 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-@lru_cache(maxsize=4)  # every metric of a corpus asks for the same, and many corpora are of one size
+@lru_cache(maxsize=2)  # every metric of a corpus asks for the same, and many corpora are of one size
 def _weights(sentences: int, resamples: int, seed: int) -> np.ndarray:
     """``(resamples, sentences)``: how often each sentence is drawn, so that all samples are one matrix product."""
     generator = np.random.default_rng(stream_seed(seed, "bootstrap"))
