@@ -56,14 +56,16 @@ def test_what_is_frozen_has_no_gradient(frozen):
     assert [tensor.grad is None for tensor in case[:3]] == [place == frozen for place in range(3)]
 
 
-def test_a_model_of_others_is_computed_by_it(monkeypatch):
+@pytest.mark.parametrize("there", [True, False])
+def test_a_model_of_others_is_computed_by_it(monkeypatch, there):
     asked = []
+    monkeypatch.setattr(products, "has_onednn", lambda: there)
     monkeypatch.setattr(products, "linear", lambda *its: asked.append(its[0].shape) or functional.linear(*its))
     layer, states = nn.Linear(4, 3), torch.ones(2, 4)
     with computed_in("float32", states.device):
         inside = layer(states)
     outside = layer(states)
-    assert asked == [(2, 4)]
+    assert asked == [(2, 4)] * there
     assert torch.equal(inside, outside)
 
 

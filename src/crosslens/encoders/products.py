@@ -6,7 +6,7 @@ AVX2 as fast. Sums are taken in another order, so results differ by rounding.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
 
 import torch
@@ -33,11 +33,11 @@ def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
     """Within, a model's passes are computed in this precision; parameters are float32 either way."""
     if precision == "bfloat16":
-        with torch.autocast(device.type, torch.bfloat16):
-            yield
+        context = torch.autocast(device.type, torch.bfloat16)
     else:
-        with _Linears():
-            yield
+        context = _Linears() if device.type == "cpu" and has_onednn() else nullcontext()
+    with context:
+        yield
 
 
 class _Linears(TorchFunctionMode):
