@@ -80,7 +80,7 @@ def split_words(
             counts = np.minimum(counts, longest)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         first = starts[:-1]
-        labelled = first + (np.isin(ids[first], lone) & (counts > 1))
+        labelled = first + (np.isin(ids[first], lone) & (counts > 1)) if lone else first
         result.append(Subwords(ids, starts, labelled, int(empty.sum()), int(cut.sum())))
     return result
 

@@ -16,6 +16,9 @@ from torch.overrides import TorchFunctionMode
 
 Precision = Literal["float32", "bfloat16"]
 
+CARRIED = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+"""Whether this is a torch for x86 that carries both."""
+
 WORTHWHILE = 1 << 21
 """Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
 
@@ -52,8 +55,7 @@ class _Linears(TorchFunctionMode):
 
 def has_onednn() -> bool:
     """Whether products go through oneDNN here; ``torch.backends.mkldnn.enabled = False`` has torch compute them."""
-    enabled: bool = torch.backends.mkldnn.enabled  # pyright: ignore[reportAssignmentType]
-    return enabled and torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+    return CARRIED and torch.backends.mkldnn.enabled  # pyright: ignore[reportReturnType]
 
 
 def _by_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
