@@ -17,7 +17,7 @@ from ratios import PER_SECOND, note, row, seconds
 from crosslens import Recipe, finetune, freeze, load_corpus, load_encoder
 from crosslens.encoders.frozen import States
 
-SENTENCES, EPOCHS, TURNS = 300, 3, 3
+SENTENCES, EPOCHS, TURNS = 300, 3, 7
 
 
 def main():

@@ -113,7 +113,6 @@ def main():
     adapted("adapted.csv", "Tagging, zero-shot from English, before and after adapting to raw text: learning rate 2e-4")
     adapted("gently.csv", "The same with a learning rate of 5e-5")
     typology("longer.csv", "A real encoder, eight passes over 300 sentences")
-    typology("names.csv", "The same with twenty passes")
     typology("more.csv", "More languages, eight passes over 300 sentences")
     amounts("amounts.csv", "Few sentences and many, eight passes, tagging")
     typology("typology.csv", "Two passes over 300 sentences")

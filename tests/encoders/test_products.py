@@ -1,5 +1,9 @@
 """Products of matrices: the same as torch's, forwards and backwards, whoever computes them."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -83,6 +87,25 @@ def test_the_same_bits_twice():
     first, again = (_gradients(linear, *case) for _ in range(2))
     assert torch.equal(first[0], again[0])
     assert all(torch.equal(one, other) for one, other in zip(first[1], again[1], strict=True))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's account of memory")
+def test_batches_of_a_thousand_lengths_leave_no_memory_behind():
+    program = """
+import torch
+from pathlib import Path
+from crosslens.encoders.products import linear
+pages = lambda: int(Path("/proc/self/statm").read_text().split()[1])
+weight = torch.zeros(256, 256)
+with torch.inference_mode():
+    linear(torch.zeros(1100, 256), weight)
+    before = pages()
+    for length in range(64, 1064):
+        linear(torch.zeros(length, 256), weight)
+print((pages() - before) * 4096 / 2**20)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert float(done.stdout) < 150  # of each length half a MiB would be 500
 
 
 def test_without_onednn_it_is_torchs(monkeypatch):

@@ -5,6 +5,7 @@ which torch carries for other types, uses what a processor has: with AVX-512 on 
 AVX2 as fast. Sums are taken in another order, so results differ by rounding.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
@@ -18,6 +19,11 @@ Precision = Literal["float32", "bfloat16"]
 
 CARRIED = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
 """Whether this is a torch for x86 that carries both."""
+
+# For every shape that it has met oneDNN keeps half a MiB, 1,024 shapes here and as many in torch: gigabytes, as batches
+# are of any length. A step needs some twenty, again in every layer.
+for _name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+    os.environ.setdefault(_name, "64")
 
 WORTHWHILE = 1 << 21
 """Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
