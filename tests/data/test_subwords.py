@@ -39,6 +39,16 @@ def test_every_word_has_a_piece_and_its_own(sentences, kind):
         assert subwords.unknown == missing
 
 
+@pytest.mark.parametrize("scheme", ["first", "always", "never"])
+def test_a_word_is_cut_as_it_is_within_its_sentence(scheme):
+    tokenizer = metaspace()
+    tokenizer.backend_tokenizer.pre_tokenizer.prepend_scheme = scheme
+    sentences = [["the", "cat", "the", "cat"], ["cat", "sat"], ["the", "the"]] * 700  # some stand in two calls
+    sentences += [[f"{number}x", "the"] for number in range(1500)]
+    whole = tokenizer(sentences, is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    assert [subwords.ids.tolist() for subwords in split_words(sentences, tokenizer)] == whole
+
+
 def test_a_word_without_a_piece_neither_drops_nor_moves_anything():
     """R3."""
     words = ["the", "\u200b", "cat", "\x00", "."]

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from crosslens.encoders import products
-from crosslens.encoders.products import computed_in, linear
+from crosslens.encoders.products import computed_in, inference, linear
 
 SHAPES = {
     "flat": ((257, 64), 129), "a batch": ((3, 70, 96), 120), "words of sentences": ((2, 3, 50, 128), 64),
@@ -80,6 +80,44 @@ def test_in_bfloat16_the_product_is_torchs():
         usual = functional.linear(states, weight, bias)
     assert found.dtype == torch.bfloat16
     assert torch.equal(found, usual)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_inference_gives_the_same_bits(name):
+    states, weight, bias, _ = _case(*SHAPES[name])
+    layer = nn.Linear(*weight.shape[::-1])
+    layer.load_state_dict({"weight": weight, "bias": bias})
+    with torch.no_grad():
+        right = linear(states, layer.weight, layer.bias)
+    with inference():
+        found = [linear(states, layer.weight, layer.bias) for _ in range(2)]
+    assert all(torch.equal(its, right) for its in found)
+
+
+def test_after_training_inference_sees_the_new_weights():
+    states, weight, _, _ = _case((300, 96), 80)
+    weight = nn.Parameter(weight)
+    for _ in range(2):
+        with inference():
+            found = linear(states, weight)
+            assert torch.is_inference(found)
+            with inference():
+                assert torch.equal(linear(states, weight), found)
+        torch.testing.assert_close(found, functional.linear(states, weight.detach()), rtol=1e-4, atol=1e-4)
+        with torch.no_grad():
+            weight.mul_(3)
+    assert not torch.is_inference(linear(states, weight))
+
+
+def test_inference_keeps_only_what_stays():
+    states, weight, _, _ = _case((300, 96), 80)
+    with inference():
+        for number in range(3):
+            torch.testing.assert_close(linear(states, weight + number), functional.linear(states, weight + number))
+            assert not products._ordered.get()
+        linear(states, kept := nn.Parameter(weight))
+        assert list(products._ordered.get()) == [id(kept)] * products.has_onednn()
+    assert products._ordered.get() is None
 
 
 def test_the_same_bits_twice():

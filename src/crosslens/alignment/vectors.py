@@ -15,6 +15,7 @@ from crosslens.data.subwords import split_words
 from crosslens.data.text import cut_words
 from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.products import inference
 from crosslens.encoders.reading import cut_subwords, read_windows
 from crosslens.errors import DataError, RequestError
 
@@ -167,7 +168,7 @@ def word_pieces(
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
     encoder.model.eval()
-    with torch.inference_mode():
+    with inference():
         for chosen in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
             batch = make_batch([windows[i] for i in chosen], padding=encoder.padding, device=encoder.device)
             places, owners, shares = [], [], []

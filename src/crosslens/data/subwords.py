@@ -1,7 +1,7 @@
 """The one alignment of words to subwords: every word has at least one piece, and one piece that answers for it."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,32 +56,40 @@ def split_words(
     Raises:
         EncoderError: when a word has no piece and the tokenizer has no unknown token.
     """
-    numbers = [(piece, tokenizer.convert_tokens_to_ids(piece)) for piece in LONE_PREFIXES]  # or the unknown piece's
-    lone = [i for piece, i in numbers if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
+    distinct: dict[str, int] = {}  # a word is cut the same wherever it stands
+    numbers = _joined((distinct.setdefault(word, len(distinct)) for word in words) for words in sentences)
+    pieces, owners = _pieces(list(distinct), tokenizer)
+    counts = np.bincount(owners, minlength=len(distinct))
+    empty = counts == 0
+    if empty.any():
+        if tokenizer.unk_token_id is None:
+            word = list(distinct)[int(empty.argmax())]
+            raise EncoderError(
+                f"the word {word!r} has no subword, and the tokenizer has no unknown token",
+                hint="remove the word, or use an encoder whose tokenizer has one",
+            )
+        pieces = np.insert(pieces, np.searchsorted(owners, np.flatnonzero(empty)), tokenizer.unk_token_id)
+        counts = np.maximum(counts, 1)
+    cut = counts > longest
+    if cut.any():
+        within = np.arange(len(pieces)) - np.repeat(np.cumsum(counts) - counts, counts)
+        pieces, counts = pieces[within < longest], np.minimum(counts, longest)
+    places = np.cumsum(counts) - counts
+    lone = [(piece, tokenizer.convert_tokens_to_ids(piece)) for piece in LONE_PREFIXES]  # or the unknown piece's
+    lone = [i for piece, i in lone if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
+    later = np.isin(pieces[places], lone) & (counts > 1)
+
+    starts = np.concatenate([[0], np.cumsum(counts[numbers])])
+    ids = pieces[np.arange(starts[-1]) + np.repeat(places[numbers] - starts[:-1], counts[numbers])]
+    labelled = starts[:-1] + later[numbers]
     result = []
-    for words, (ids, owners) in zip(sentences, _pieces(sentences, tokenizer), strict=True):
-        counts = np.bincount(owners, minlength=len(words))
-        empty = counts == 0
-        if empty.any():
-            if tokenizer.unk_token_id is None:
-                word = words[int(empty.argmax())]
-                raise EncoderError(
-                    f"the word {word!r} has no subword, and the tokenizer has no unknown token",
-                    hint="remove the word, or use an encoder whose tokenizer has one",
-                )
-            # A word's pieces stand where its first one stood; an empty word's would stand before the next word's.
-            places = np.searchsorted(owners, np.flatnonzero(empty))
-            ids = np.insert(ids, places, tokenizer.unk_token_id)
-            counts = np.maximum(counts, 1)
-        cut = counts > longest
-        if cut.any():
-            starts = np.concatenate([[0], np.cumsum(counts)])
-            ids = np.concatenate([ids[a : min(b, a + longest)] for a, b in itertools.pairwise(starts)])
-            counts = np.minimum(counts, longest)
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        first = starts[:-1]
-        labelled = first + (np.isin(ids[first], lone) & (counts > 1)) if lone else first
-        result.append(Subwords(ids, starts, labelled, int(empty.sum()), int(cut.sum())))
+    for first, last in itertools.pairwise(np.cumsum([0, *map(len, sentences)])):
+        begin, end = starts[first], starts[last]
+        its = numbers[first:last]
+        inner = starts[first : last + 1] - begin
+        result.append(
+            Subwords(ids[begin:end], inner, labelled[first:last] - begin, int(empty[its].sum()), int(cut[its].sum()))
+        )
     return result
 
 
@@ -108,28 +116,26 @@ def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np
     return np.asarray(whole[:before], np.int64), np.asarray(whole[before + len(bare) :], np.int64)
 
 
-def _pieces(
-    sentences: Sequence[Sequence[str]], tokenizer: "PreTrainedTokenizerBase"
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each sentence its ids and, for each id, the number of the word it belongs to."""
+WORDS_AT_ONCE = 1000
+"""Words handed to a tokenizer as one sentence: few calls, and something for each of its threads."""
+
+
+def _pieces(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
+    """The ids of all words' pieces, and for each the number of the word it belongs to."""
+    if not words:
+        return _joined([]), _joined([])
     if not tokenizer.is_fast:  # written in Python only: no alignment to ask for, so word by word
-        vocabulary = {word for words in sentences for word in words}
-        known = {word: tokenizer.encode(word, add_special_tokens=False) for word in vocabulary}
-        result = []
-        for words in sentences:
-            ids = np.asarray([i for word in words for i in known[word]], np.int64)
-            result.append((ids, np.repeat(np.arange(len(words)), [len(known[word]) for word in words])))
-        return result
-    filled = [number for number, words in enumerate(sentences) if len(words)]
-    nothing = (np.empty(0, np.int64), np.empty(0, np.int64))
-    result = [nothing] * len(sentences)
-    if filled:
-        encoded = tokenizer(
-            [list(sentences[number]) for number in filled],
-            is_split_into_words=True, add_special_tokens=False, truncation=False, padding=False,
-            return_attention_mask=False, return_token_type_ids=False, verbose=False,
-        )  # fmt: skip
-        for place, number in enumerate(filled):
-            ids = np.asarray(encoded["input_ids"][place], np.int64)
-            result[number] = (ids, np.asarray(encoded.word_ids(place), np.int64))
-    return result
+        known = [tokenizer.encode(word, add_special_tokens=False) for word in words]
+        return _joined(known), np.repeat(np.arange(len(words)), list(map(len, known)))
+    starts = range(0, len(words), WORDS_AT_ONCE)
+    encoded = tokenizer(
+        [words[start : start + WORDS_AT_ONCE] for start in starts],
+        is_split_into_words=True, add_special_tokens=False, truncation=False, padding=False,
+        return_attention_mask=False, return_token_type_ids=False, verbose=False,
+    )  # fmt: skip
+    within = _joined(encoded.word_ids(place) for place in range(len(starts)))
+    return _joined(encoded["input_ids"]), within + np.repeat(starts, list(map(len, encoded["input_ids"])))
+
+
+def _joined(lists: Iterable[Iterable[int | None]]) -> np.ndarray:
+    return np.fromiter(itertools.chain.from_iterable(lists), np.int64)

@@ -18,7 +18,7 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
-from crosslens.encoders.products import Precision
+from crosslens.encoders.products import Precision, inference
 
 TOLERANCE = 1e-4
 """How far the states of the first batch may be from those that are computed whole, relative to their size."""
@@ -64,7 +64,7 @@ class States:
             kept = np.memmap(file, np.float32, "w+", shape=shape)
         starts = np.cumsum(sizes) - sizes
         self.encoder.model.eval()
-        with torch.inference_mode():
+        with inference():
             for first, numbers in enumerate(evaluation_batches(lengths, budget=reading_budget(self.encoder.device))):
                 chosen = [windows[i] for i in numbers]
                 batch = make_batch(chosen, padding=self.encoder.padding, device=self.encoder.device)

@@ -8,9 +8,11 @@ AVX2 as fast. Sums are taken in another order, so results differ by rounding.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import torch
+from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
@@ -27,6 +29,9 @@ for _name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 
 WORTHWHILE = 1 << 21
 """Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
+
+_ordered: ContextVar[dict[int, tuple[torch.Tensor, torch.Tensor]] | None] = ContextVar("_ordered", default=None)
+"""Weights, and how oneDNN orders them, by the weights' identities; None where they may change."""
 
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
@@ -49,14 +54,30 @@ def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def inference() -> Iterator[None]:
+    """Within, nothing is trained: no gradients, and weights stay, so that oneDNN orders each for itself only once.
+
+    The results are the same to the bit. For as long, the weights of products are held twice.
+    """
+    before = _ordered.get()
+    _ordered.set({} if before is None else before)
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        _ordered.set(before)
+
+
 class _Linears(TorchFunctionMode):
     """What asks for torch's `linear` gets ours: the layers of a model that others wrote."""
 
     def __torch_function__(
         self, func: Callable, types: Sequence[type], args: tuple = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        own = linear if func is functional.linear else func
-        return own(*args, **(kwargs or {}))
+        if func is functional.linear:
+            func = linear
+        return func(*args, **kwargs) if kwargs else func(*args)
 
 
 def has_onednn() -> bool:
@@ -75,7 +96,17 @@ def _by_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
 
 
 def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    return torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
+    return torch.ops.mkldnn._linear_pointwise(states, _in_order(weight), bias, "none", [], "")
+
+
+def _in_order(weight: torch.Tensor) -> torch.Tensor:
+    """A model's weight as oneDNN wants it, where that is kept; what is computed on the way is used once."""
+    ordered = _ordered.get()
+    if ordered is None or not isinstance(weight, nn.Parameter):
+        return weight
+    if id(weight) not in ordered:  # the weight is kept too, so that no other gets its identity
+        ordered[id(weight)] = weight, torch.ops.mkldnn._reorder_linear_weight(weight)
+    return ordered[id(weight)][1]
 
 
 class _Linear(torch.autograd.Function):

@@ -13,6 +13,7 @@ from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.products import inference
 from crosslens.encoders.reading import read_doubled, read_windows
 from crosslens.errors import DataError, EncoderError, RequestError, suggest
 
@@ -97,7 +98,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
     encoder.model.eval()
-    with torch.inference_mode():
+    with inference():
         for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
             batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
             own = torch.zeros(batch.mask.shape, dtype=torch.float32)

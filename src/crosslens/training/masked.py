@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from crosslens.encoders.products import Precision, computed_in
+from crosslens.encoders.products import Precision, computed_in, inference
 from crosslens.encoders.routed import RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import write_text
@@ -53,7 +53,7 @@ def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> 
     """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
     model.eval()
     found = {}
-    with torch.inference_mode():
+    with inference():
         for language, its in batches.items():
             parts = [masked_loss(model, batch) for batch in its]
             total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))

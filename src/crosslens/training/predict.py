@@ -11,6 +11,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.frozen import States
+from crosslens.encoders.products import inference
 from crosslens.encoders.reading import Reading
 from crosslens.training.model import TaskModel
 
@@ -56,7 +57,7 @@ def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading, *, state
     encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]
-    with torch.inference_mode():
+    with inference():
         for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
             windows = [window for i in numbers for window in units[i]]
             batch = task_batch(model, corpus, windows)
