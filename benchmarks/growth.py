@@ -36,10 +36,11 @@ def growth(what, sizes, work, *, unit):
 def many_languages(count):
     """Languages of made-up words."""
     generator = np.random.default_rng(0)
-    words = [f"w{number}" for number in range(2000)]
 
     def corpus(language):
-        items = tuple(Sentence(tuple(generator.choice(words, 8)), id=str(n)) for n in range(SENTENCES))
+        drawn = generator.integers(2000, size=(SENTENCES, 8))
+        # A file's reader makes a string of its own of every word.
+        items = tuple(Sentence(tuple(f"w{word}" for word in row), id=str(n)) for n, row in enumerate(drawn))
         return Corpus(items, language, language)
 
     return Parallel({name: corpus(name) for name in (f"l{number:03}" for number in range(count))}, "many")

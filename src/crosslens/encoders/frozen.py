@@ -21,7 +21,7 @@ from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.products import Precision, inference
 
 TOLERANCE = 1e-4
-"""How far the states of the first batch may be from those that are computed whole, relative to their size."""
+"""How far the states of the first windows may be from those that are computed whole, relative to their size."""
 
 
 class States:
@@ -45,6 +45,7 @@ class States:
             return self._resumed(batch, self._of(batch))
         return self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
+    @inference()
     def keep(self, windows: Sequence[Window]) -> bool:
         """Compute the frozen bottom's states of these windows, and keep them in a temporary file.
 
@@ -53,6 +54,10 @@ class States:
             begun in the middle, or where the disk has no room.
         """
         if not self._depth or not windows or not _can_resume(self.encoder):
+            return False
+        padding, device = self.encoder.padding, self.encoder.device
+        self.encoder.model.eval()
+        if not self._agrees(make_batch(windows[:2], padding=padding, device=device)):
             return False
         lengths = [len(window) for window in windows]
         sizes = np.asarray(lengths)
@@ -63,17 +68,11 @@ class States:
         with tempfile.TemporaryFile() as file:  # what is mapped outlives it
             kept = np.memmap(file, np.float32, "w+", shape=shape)
         starts = np.cumsum(sizes) - sizes
-        self.encoder.model.eval()
-        with inference():
-            for first, numbers in enumerate(evaluation_batches(lengths, budget=reading_budget(self.encoder.device))):
-                chosen = [windows[i] for i in numbers]
-                batch = make_batch(chosen, padding=self.encoder.padding, device=self.encoder.device)
-                bottom = self._computed(batch)
-                if first == 0 and not self._agrees(batch, bottom):
-                    return False
-                flat = bottom.cpu().numpy()
-                for row, number in enumerate(numbers):
-                    kept[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
+        for numbers in evaluation_batches(lengths, budget=reading_budget(device)):
+            batch = make_batch([windows[i] for i in numbers], padding=padding, device=device)
+            flat = self._computed(batch).cpu().numpy()
+            for row, number in enumerate(numbers):
+                kept[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
         self._kept = kept
         self._places = {id(window): int(start) for window, start in zip(windows, starts, strict=True)}
         self._windows = tuple(windows)  # alive, so that no other window gets one of their identities
@@ -103,10 +102,10 @@ class States:
         with _beginning_above(encoder, self._depth, kept):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
-    def _agrees(self, batch: Batch, bottom: torch.Tensor) -> bool:
-        """Whether going on from the kept states gives what computing everything gives."""
+    def _agrees(self, batch: Batch) -> bool:
+        """Whether going on from what would be kept gives what computing everything gives."""
         try:
-            resumed = self._resumed(batch, bottom)
+            resumed = self._resumed(batch, self._computed(batch))
         except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
             return False  # layers of this architecture hand something else on as well
         whole = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
