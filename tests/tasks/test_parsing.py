@@ -108,7 +108,7 @@ def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns
         return scores
 
     head.arc_scores = arc_scores
-    gold = torch.from_numpy(np.concatenate([task.targets(s, labels) for s in corpus.sentences]))
+    gold = np.concatenate([task.targets(s, labels) for s in corpus.sentences])
     total, count = task.loss(head, states, batch, gold)
     total.backward()
     assert count == corpus.words
@@ -187,8 +187,8 @@ def test_decoded_heads_are_those_of_the_scores(encoder, read):
 def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
     torch.manual_seed(0)
     projection = PARSING.head(8, ["a"], dropout=0.5).arc_head.train()
-    sentence = torch.tensor([0, 0, 0, 1, 1])
-    hidden = projection(torch.randn(5, 8), sentence) == 0
+    places = Places.of([2, 1], torch.device("cpu"))
+    hidden = projection(torch.randn(5, 8), places) == 0
     assert torch.equal(hidden[0], hidden[1])
     assert torch.equal(hidden[3], hidden[4])
     assert not torch.equal(hidden[0], hidden[3])
@@ -230,7 +230,7 @@ def test_one_word_sentences(encoder, toy):
         for decode in ("tree", "greedy"):
             task = find_task("parsing", {"root": root, "decode": decode})
             head = task.head(encoder.width, ["root"], dropout=0.0)
-            gold = torch.from_numpy(np.concatenate([task.targets(s, ["root"]) for s in corpus.sentences]))
+            gold = np.concatenate([task.targets(s, ["root"]) for s in corpus.sentences])
             total, _ = task.loss(head, states, batch, gold)
             total.backward()
             assert all(torch.isfinite(p.grad).all() for p in head.parameters() if p.grad is not None)

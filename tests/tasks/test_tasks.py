@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
@@ -79,7 +80,7 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(task, encoder, ready)
     def loss(numbers):
         with torch.inference_mode():
             batch, states = read([units[i] for i in numbers])
-            gold = torch.from_numpy(np.concatenate([targets[i] for i in numbers]))
+            gold = np.concatenate([targets[i] for i in numbers])
             total, count = task.loss(head, states, batch, gold)
         return float(total), count
 
@@ -87,6 +88,36 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(task, encoder, ready)
     together, alone = loss(everything), [loss([i]) for i in everything]
     assert together[1] == sum(count for _, count in alone) == sum(w.last - w.first for unit in units for w in unit)
     assert together[0] == pytest.approx(sum(total for total, _ in alone), rel=1e-5)
+
+
+class Asked(TorchDispatchMode):
+    """What is asked of the device, which a GPU would have to be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        by_bools = func.overloadpacket in (torch.ops.aten.index, torch.ops.aten.index_put_) and any(
+            place is not None and place.dtype == torch.bool for place in args[1]
+        )
+        if by_bools or func.overloadpacket in (torch.ops.aten._local_scalar_dense, torch.ops.aten.nonzero):
+            self.found.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_loss_asks_nothing_of_the_device(task, encoder, ready):
+    labels, _, units, targets = ready
+    head = task.head(encoder.read_width, labels, dropout=0.3).train()
+    batch, states = reader(encoder, task, head)(units)
+    with Asked() as asked:
+        total, _ = task.loss(head, states, batch, np.concatenate(targets))
+        total.backward()
+    assert not asked.found
+    with Asked() as asked:
+        assert total > 0
+        assert len(states[states > 0])
+    assert len(asked.found) == 2
 
 
 def test_predictions_fit_the_words_and_padding_changes_nothing(task, encoder, corpus, ready):
@@ -153,8 +184,8 @@ def test_labels_that_training_never_saw_are_counted_and_teach_nothing(task, enco
         batch, states = reader(encoder, task, head)(units)
         gold = np.concatenate([task.targets(item, ("NONE", "OF", "THESE")) for item in corpus])
         known = np.concatenate([task.targets(item, task.labels(corpus)) for item in corpus])
-        unknown, _ = task.loss(head, states, batch, torch.from_numpy(gold))
-        usual, _ = task.loss(head, states, batch, torch.from_numpy(known))
+        unknown, _ = task.loss(head, states, batch, gold)
+        usual, _ = task.loss(head, states, batch, known)
     assert torch.isfinite(unknown)
     assert unknown < usual  # what is left is what needs no label: the heads of a tree
     notes = task.score(corpus, corpus, known=frozenset({"NONE"}))[0].notes

@@ -73,11 +73,12 @@ class Labelling(BaseModel):
         return batch.at_words(states)
 
     def loss(
-        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: np.ndarray
     ) -> tuple[torch.Tensor, int]:
         """Cross-entropy, summed over units."""
         logits = head(self.units(states, batch)).float()
-        total = functional.cross_entropy(logits, targets, ignore_index=UNSEEN, reduction="sum")
+        gold = torch.from_numpy(targets).to(logits.device, non_blocking=True)
+        total = functional.cross_entropy(logits, gold, ignore_index=UNSEEN, reduction="sum")
         return total, int((targets != UNSEEN).sum())
 
     def predict(self, head: nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:

@@ -49,6 +49,7 @@ class Places:
         words: ``(words,)`` int64: the nodes that are words, sentence by sentence.
         roots: ``(sentences,)`` int64: the nodes that are roots.
         candidates: ``(sentences, longest + 1)`` bool: which places are nodes at all.
+        rows: ``(words,)`` int64: of the flattened ``sentences x longest`` those that are words.
     """
 
     grid: torch.Tensor
@@ -56,6 +57,7 @@ class Places:
     words: torch.Tensor
     roots: torch.Tensor
     candidates: torch.Tensor
+    rows: torch.Tensor
 
     @classmethod
     def of(cls, lengths: Sequence[int], device: torch.device) -> "Places":
@@ -70,8 +72,9 @@ class Places:
             np.setdiff1d(np.arange(sizes.sum()), roots),
             roots,
             candidates,
+            np.flatnonzero(candidates[:, 1:]),
         )
-        return cls(*(torch.from_numpy(array).to(device) for array in arrays))
+        return cls(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
 
 class Projection(nn.Module):
@@ -84,13 +87,13 @@ class Projection(nn.Module):
         nn.init.zeros_(self.linear.bias)
         self.dropout = dropout
 
-    def forward(self, states: torch.Tensor, sentence: torch.Tensor) -> torch.Tensor:
+    def forward(self, states: torch.Tensor, places: Places) -> torch.Tensor:
         """``(nodes, width)`` to ``(nodes, size)``."""
         projected = functional.leaky_relu(linear(states, self.linear.weight, self.linear.bias), 0.1)
         if not (self.training and self.dropout):
             return projected
-        mask = projected.new_ones(int(sentence.max()) + 1, projected.shape[1])
-        return projected * functional.dropout(mask, self.dropout)[sentence]
+        mask = projected.new_ones(len(places.roots), projected.shape[1])
+        return projected * functional.dropout(mask, self.dropout)[places.sentence]
 
 
 class BiaffineHead(nn.Module):
@@ -115,17 +118,17 @@ class BiaffineHead(nn.Module):
 
         What is no candidate, the padding and the word itself, has -inf.
         """
-        dependents = _with_one(self.arc_dependent(nodes, places.sentence))[places.grid[:, 1:]]
-        heads = self.arc_head(nodes, places.sentence)[places.grid]
+        dependents = _with_one(self.arc_dependent(nodes, places))[places.grid[:, 1:]]
+        heads = self.arc_head(nodes, places)[places.grid]
         scores = linear(dependents, self.arcs.t()) @ heads.transpose(1, 2)
         itself = torch.eye(*scores.shape[1:], dtype=torch.bool, device=scores.device).roll(1, 1)  # word i is node i + 1
         return scores.masked_fill(itself | ~places.candidates[:, None, :], -torch.inf)
 
     def relation_scores(self, nodes: torch.Tensor, places: Places, heads: torch.Tensor) -> torch.Tensor:
         """``(nodes, width)`` and each word's head, ``(words,)``, to ``(words, relations)``."""
-        dependents = _with_one(self.relation_dependent(nodes, places.sentence))[places.words]
+        dependents = _with_one(self.relation_dependent(nodes, places))[places.words]
         owners = places.roots[places.sentence[places.words]] + heads
-        governors = _with_one(self.relation_head(nodes, places.sentence))[owners]
+        governors = _with_one(self.relation_head(nodes, places))[owners]
         # A few relations at a time: of all of them the product with one side does not stay in a CPU's cache.
         parts = self.relations.split(4 if nodes.device.type == "cpu" else len(self.relations))
         scores = [
@@ -239,18 +242,20 @@ class Parsing(BaseModel):
         return replace(corpus, items=tuple(items))
 
     def loss(
-        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: np.ndarray
     ) -> tuple[torch.Tensor, int]:
         """Cross-entropy of the gold head and of its relation, summed over words."""
         assert isinstance(head, BiaffineHead)
         nodes, places = _nodes(head, states, batch)
-        heads, relations = targets.unbind(1)
-        scores = head.arc_scores(nodes, places)[places.candidates[:, 1:]].float()
-        learnt = torch.ones_like(heads, dtype=torch.bool)
+        heads, relations = torch.from_numpy(targets).to(nodes.device, non_blocking=True).unbind(1)
+        scores = head.arc_scores(nodes, places).flatten(0, 1)[places.rows].float()
+        learnt = heads
         if self.root == "wu2019-masked":
-            learnt = heads > 0
-            scores = scores.index_fill(1, torch.zeros(1, dtype=torch.int64, device=scores.device), -torch.inf)
-        arc_loss = functional.cross_entropy(scores[learnt], heads[learnt], reduction="sum")
+            learnt = heads.masked_fill(heads == 0, UNSEEN)
+            column = torch.arange(scores.shape[1], device=scores.device)
+            # Words of the root are not learnt: what they score must be a number, whatever else is masked.
+            scores = scores.masked_fill(column == 0, -torch.inf).masked_fill(heads[:, None] == 0, 0.0)
+        arc_loss = functional.cross_entropy(scores, learnt, ignore_index=UNSEEN, reduction="sum")
         of_arcs = head.relation_scores(nodes, places, heads).float()
         relation_loss = functional.cross_entropy(of_arcs, relations, ignore_index=UNSEEN, reduction="sum")
         return arc_loss + relation_loss, len(heads)

@@ -75,7 +75,7 @@ class Task(Protocol):
         ...
 
     def loss(
-        self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: torch.Tensor
+        self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: np.ndarray
     ) -> tuple[torch.Tensor, int]:
         """The sum of the losses over the units of the batch, and how many they are.
 
@@ -83,7 +83,8 @@ class Task(Protocol):
             head: the task's head.
             states: ``(windows, length, width)``, the encoder's last hidden states.
             batch: the windows.
-            targets: ``(units, …)``, item by item.
+            targets: ``(units, …)``, item by item. Counted before they are copied to the device, which is asked for
+                nothing here: a GPU would be waited for.
         """
         ...
 

@@ -228,7 +228,7 @@ def _train(
         windows = [window for i in numbers for window in units[i]]
         batch = task_batch(model, train, windows)
         gold = np.concatenate([targets[units[i][0].sentence] for i in numbers])
-        return task.loss(model.head, states(batch), batch, torch.from_numpy(gold).to(encoder.device))
+        return task.loss(model.head, states(batch), batch, gold)
 
     dev_scores: list[float] = []
     best: dict[str, torch.Tensor] | None = None
