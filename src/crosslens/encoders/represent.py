@@ -107,9 +107,9 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
             sentences = np.asarray([window.sentence for window in batch.windows])
             np.add.at(counts, sentences, own.sum(1).numpy())
             own = own.to(encoder.device)
-            for layer, states in enumerate(layer_outputs(encoder, batch.ids, batch.mask)):
-                sums = torch.bmm(own[:, None], states.float())[:, 0]
-                np.add.at(pooled[layer], sentences, sums.cpu().numpy())
+            outputs = layer_outputs(encoder, batch.ids, batch.mask)
+            sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
+            np.add.at(pooled, (slice(None), sentences), sums.cpu().numpy())  # a GPU is waited for once a batch
     if not counts.all():
         item = corpus[int(counts.argmin())]
         file, line = item.where or (corpus.name, None)
