@@ -77,7 +77,7 @@ def main():
     parser.add_argument("test", nargs="+")
     parser.add_argument("--train-sentences", type=int, default=600)
     parser.add_argument("--test-sentences", type=int, default=900, help="of all test files together")
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=7)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     train = load_corpus(chosen.train)[: chosen.train_sentences]
