@@ -109,6 +109,19 @@ def test_after_training_inference_sees_the_new_weights():
     assert not torch.is_inference(linear(states, weight))
 
 
+def test_a_weight_that_changes_all_the_same_is_seen():
+    states, weight, _, _ = _case((300, 96), 80)
+    weight = nn.Parameter(weight)
+    with inference():
+        before = linear(states, weight)
+        weight.zero_()
+        assert before.any()
+        assert not linear(states, weight).any()
+        born = nn.Parameter(torch.ones(80, 96))  # has no version
+        found = linear(states, born)
+        torch.testing.assert_close(found, states.sum(1, keepdim=True).expand(-1, 80), rtol=1e-4, atol=1e-4)
+
+
 def test_inference_keeps_only_what_stays():
     states, weight, _, _ = _case((300, 96), 80)
     with inference():

@@ -30,8 +30,8 @@ for _name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 WORTHWHILE = 1 << 21
 """Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
 
-_ordered: ContextVar[dict[int, tuple[torch.Tensor, torch.Tensor]] | None] = ContextVar("_ordered", default=None)
-"""Weights, and how oneDNN orders them, by the weights' identities; None where they may change."""
+_ordered: ContextVar[dict[int, tuple[torch.Tensor, int, torch.Tensor]] | None] = ContextVar("_ordered", default=None)
+"""Weights by their identities: each, its version, and how oneDNN orders it; None where they are trained."""
 
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
@@ -102,11 +102,12 @@ def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | No
 def _in_order(weight: torch.Tensor) -> torch.Tensor:
     """A model's weight as oneDNN wants it, where that is kept; what is computed on the way is used once."""
     ordered = _ordered.get()
-    if ordered is None or not isinstance(weight, nn.Parameter):
+    if ordered is None or not isinstance(weight, nn.Parameter) or weight.is_inference():
         return weight
-    if id(weight) not in ordered:  # the weight is kept too, so that no other gets its identity
-        ordered[id(weight)] = weight, torch.ops.mkldnn._reorder_linear_weight(weight)
-    return ordered[id(weight)][1]
+    if id(weight) not in ordered or ordered[id(weight)][1] != weight._version:
+        in_order = torch.ops.mkldnn._reorder_linear_weight(weight)
+        ordered[id(weight)] = weight, weight._version, in_order  # the weight too, so that no other gets its identity
+    return ordered[id(weight)][2]
 
 
 class _Linear(torch.autograd.Function):

@@ -109,7 +109,8 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
             own = own.to(encoder.device)
             outputs = layer_outputs(encoder, batch.ids, batch.mask)
             sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
-            np.add.at(pooled, (slice(None), sentences), sums.cpu().numpy())  # a GPU is waited for once a batch
+            for layer, its in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
+                np.add.at(pooled[layer], sentences, its)
     if not counts.all():
         item = corpus[int(counts.argmin())]
         file, line = item.where or (corpus.name, None)
