@@ -72,9 +72,9 @@ def split_words(
         counts = np.maximum(counts, 1)
     cut = counts > longest
     if cut.any():
-        within = np.arange(len(pieces)) - np.repeat(np.cumsum(counts) - counts, counts)
+        within = np.arange(len(pieces)) - np.repeat(_places(counts), counts)
         pieces, counts = pieces[within < longest], np.minimum(counts, longest)
-    places = np.cumsum(counts) - counts
+    places = _places(counts)
     lone = [(piece, tokenizer.convert_tokens_to_ids(piece)) for piece in LONE_PREFIXES]  # or the unknown piece's
     lone = [i for piece, i in lone if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
     later = np.isin(pieces[places], lone) & (counts > 1)
@@ -135,6 +135,11 @@ def _pieces(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.
     )  # fmt: skip
     within = _joined(encoded.word_ids(place) for place in range(len(starts)))
     return _joined(encoded["input_ids"]), within + np.repeat(starts, list(map(len, encoded["input_ids"])))
+
+
+def _places(counts: np.ndarray) -> np.ndarray:
+    """Where each word's pieces begin."""
+    return np.cumsum(counts) - counts
 
 
 def _joined(lists: Iterable[Iterable[int | None]]) -> np.ndarray:

@@ -252,9 +252,9 @@ class Parsing(BaseModel):
         learnt = heads
         if self.root == "wu2019-masked":
             learnt = heads.masked_fill(heads == 0, UNSEEN)
-            column = torch.arange(scores.shape[1], device=scores.device)
+            scores = scores.index_fill(1, torch.zeros(1, dtype=torch.int64, device=scores.device), -torch.inf)
             # Words of the root are not learnt: what they score must be a number, whatever else is masked.
-            scores = scores.masked_fill(column == 0, -torch.inf).masked_fill(heads[:, None] == 0, 0.0)
+            scores = scores.masked_fill(heads[:, None] == 0, 0.0)
         arc_loss = functional.cross_entropy(scores, learnt, ignore_index=UNSEEN, reduction="sum")
         of_arcs = head.relation_scores(nodes, places, heads).float()
         relation_loss = functional.cross_entropy(of_arcs, relations, ignore_index=UNSEEN, reduction="sum")

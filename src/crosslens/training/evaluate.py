@@ -6,14 +6,12 @@ from crosslens import __version__
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.records import Record, Results
-from crosslens.encoders.products import inference
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
 from crosslens.training.recipe import differing
 
 
-@inference()
 def evaluate(
     model: TaskModel,
     corpora: Sequence[Corpus | str],
