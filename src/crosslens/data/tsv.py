@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
@@ -131,6 +134,10 @@ def require_labels(corpus: Corpus) -> list[str]:
             file, line = text.where or (corpus.name, None)
             raise DataError(f"{corpus.name} has no label here, and one is needed", file=file, line=line)
     return [text.label for text in corpus.texts if text.label is not None]
+
+
+FirstSentences = Literal["all"] | Annotated[int, Field(ge=1, le=2)]
+"""What is read of a document: all of it, or so many sentences, each a segment; a text has two segments at most."""
 
 
 def first_sentences(corpus: Corpus, count: int = 2) -> Corpus:

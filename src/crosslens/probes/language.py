@@ -3,12 +3,10 @@
 If a layer had given up what tells languages apart, a linear layer on its states could not say.
 """
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.tsv import first_sentences, require_labels
+from crosslens.data.tsv import FirstSentences, first_sentences, require_labels
 from crosslens.encoders.represent import Pooling
 
 
@@ -16,13 +14,13 @@ class LanguageIdentification(BaseModel):
     """The probe ``langid``; a text's label is its language.
 
     Attributes:
-        sentences: what of a text is read: ``all``; or its first ``2`` sentences, as in the paper.
+        sentences: what of a text is read: ``all``; or its first sentence, or its first ``2``, as in the paper.
         pooling: the paper's bag of words is the mean of all subwords.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sentences: Literal["all", 2] = "all"
+    sentences: FirstSentences = "all"
     pooling: Pooling = "mean"
 
     @property

@@ -1,9 +1,9 @@
 """Document classification: the topic of a text (MLDoc, SIB-200)."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.tsv import first_sentences
+from crosslens.data.tsv import FirstSentences, first_sentences
 from crosslens.tasks.classification import Classification
 
 if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
@@ -15,11 +15,11 @@ class Documents(Classification):
     """The task ``document``.
 
     Attributes:
-        sentences: what of a document is read: ``all`` of it, or its first ``2`` sentences as a pair, as in Wu & Dredze
+        sentences: what of a document is read: ``all`` of it; or its first sentence, or ``2`` as a pair, as in Wu & Dredze
             (2019, section 4.1).
     """
 
-    sentences: Literal["all", 2] = "all"
+    sentences: FirstSentences = "all"
 
     @property
     def name(self) -> str:

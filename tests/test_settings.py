@@ -1,0 +1,57 @@
+"""Settings as a person writes them, after --set: text, whatever type they are of."""
+
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+
+from crosslens.errors import RequestError
+from crosslens.lab.presets import find_laboratory
+from crosslens.probes import PROBES, find_probe
+from crosslens.settings import replace_settings
+from crosslens.tasks import TASKS, find_task
+from crosslens.training.adaptation import Adaptation
+from crosslens.training.recipe import RECIPES
+
+EVERY: dict[str, Any] = {
+    **TASKS, **PROBES, **{f"recipe {name}": recipe for name, recipe in RECIPES.items()},
+    "adaptation": Adaptation(), "laboratory": find_laboratory().settings,
+}  # fmt: skip
+
+
+def _choices(annotation: Any) -> list[Any]:
+    """The values that a setting's type names one by one."""
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [choice for inner in get_args(annotation) for choice in _choices(inner)]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_setting_written_as_text_is_the_setting(name):
+    """Each value that a model has by default, and each that its type names."""
+    usual = EVERY[name]
+    tried = 0
+    for setting, field in type(usual).model_fields.items():
+        value = getattr(usual, setting)
+        if isinstance(value, dict | BaseModel):
+            continue
+        written = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        if written:
+            assert replace_settings(usual, {setting: written}, what=name) == usual, setting
+            tried += 1
+        for choice in _choices(field.annotation):
+            try:
+                as_value = replace_settings(usual, {setting: choice}, what=name)
+            except RequestError:  # it does not go with the other settings
+                continue
+            assert replace_settings(usual, {setting: str(choice)}, what=name) == as_value, (setting, choice)
+            tried += 1
+    assert tried or not type(usual).model_fields
+
+
+@pytest.mark.parametrize("find", [lambda its: find_probe("langid", its), lambda its: find_task("document", its)])
+def test_first_sentences_are_one_or_two_or_all(find):
+    assert [find({"sentences": its}).sentences for its in ("all", "1", "2", 2)] == ["all", 1, 2, 2]
+    for wrong in ("3", "0", "few"):
+        with pytest.raises(RequestError, match=f"sentences={wrong}"):
+            find({"sentences": wrong})
