@@ -61,6 +61,17 @@ def test_the_same_seed_gives_the_same_bits(encoder):
     assert not one.equals(other)
 
 
+def test_what_is_told_on_the_way_is_never_more_than_there_is(encoder):
+    told = []
+    train, test = texts(6, seed=1), texts(6, seed=2)
+    probe(encoder, "langid", train=train, test=test, how=Fit(epochs=3), done=lambda *its: told.append(its))
+    assert told[:2] == [("reading toy1", 0, len(train)), ("reading toy2", 0, len(test))]
+    learning = [("learning", epoch, 3) for epoch in (1, 2, 3)]
+    assert told[2 : 2 + len(learning)] == learning
+    assert told[-1][0] == "learning shuffled answers"
+    assert all(0 <= done <= total for _, done, total in told)
+
+
 def test_a_layer_learns_the_same_alone_and_among_others():
     generator = np.random.default_rng(0)
     vectors = generator.normal(size=(3, 60, 8)).astype(np.float32)

@@ -59,7 +59,7 @@ def command(
     with progress(f"probing {encoder}") as bar:
         found = ask(
             loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
-            done=lambda stage, number: bar.show(number, how.epochs, stage),
+            done=lambda stage, number, total: bar.show(number, total, stage),
         )  # fmt: skip
     layers, right, given = found.confusion.nonzero()
     confusion = pd.DataFrame(

@@ -49,7 +49,7 @@ def probe(
     dev: Corpus | None = None,
     how: Fit | None = None,
     seed: int = 1,
-    done: Callable[[str, int], None] | None = None,
+    done: Callable[[str, int, int], None] | None = None,
 ) -> Probed:
     """Train a linear layer on every layer's states, and on the same states with shuffled answers.
 
@@ -65,7 +65,7 @@ def probe(
         dev: on which the learning rate is lowered; None: a tenth of ``train``.
         how: None: as Wu & Dredze (2019).
         seed: of what is held out, the order and the shuffling.
-        done: called with a stage and a number as the work goes on.
+        done: called as the work goes on with a stage, how much of it is done, and of how much.
 
     Raises:
         DataError: with file and line: for an item without an answer, or with one that training never saw, or saw once.
@@ -89,7 +89,7 @@ def probe(
         raise RequestError(f"{shared} of the {len(test)} items of {test.name} are in {train.name} too")
     vectors = {}
     for name, corpus in corpora.items():
-        say(f"reading {corpus.name}", len(corpus))
+        say(f"reading {corpus.name}", 0, len(corpus))
         vectors[name] = represent(encoder, asked.cut(corpus), pooling=asked.pooling).vectors
     y = {name: np.asarray([number[answer] for answer in its]) for name, its in given.items()}
     if dev is None:
@@ -106,7 +106,7 @@ def probe(
         """Each layer's guesses for test and training items."""
         weights, biases = fit(
             vectors["train"], answers["train"], vectors["dev"], answers["dev"], classes=len(classes), how=how,
-            seed=seed, done=lambda epoch, learning: say(stage, epoch),
+            seed=seed, done=lambda epoch, learning: say(stage, epoch, how.epochs),
         )  # fmt: skip
         return tuple((vectors[name] @ weights + biases).argmax(-1) for name in ("test", "train"))
 
@@ -120,28 +120,32 @@ def probe(
         "condition": encoder.condition, "encoder_digest": encoder.digest, "crosslens": __version__,
         "pooling": asked.pooling, "classes": len(classes), "inputs": how.inputs,
     }  # fmt: skip
-    records = []
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
         np.add.at(confusion[layer], (y["test"], guess), 1)
-        scores: list[tuple[str | None, Score]] = [
-            (None, _accuracy("accuracy", guess == y["test"], test)),
-            (None, _accuracy("accuracy_shuffled", by_chance[layer] == shuffled["test"], test)),
-            (None, _accuracy("train_accuracy_shuffled", by_heart[layer] == shuffled["train"], train)),
-        ]
-        for answer, place in number.items():
-            its = y["test"] == place
-            if its.any():
-                scores.append((answer, _accuracy("recall", guess[its] == place, test)))
-        for answer, score in scores:
+    # Answer by answer, so that the samples of an interval are drawn once for as many items, not in every layer anew.
+    asks: list[tuple[str, str | None, np.ndarray, Corpus]] = [
+        ("accuracy", None, guesses == y["test"], test),
+        ("accuracy_shuffled", None, by_chance == shuffled["test"], test),
+        ("train_accuracy_shuffled", None, by_heart == shuffled["train"], train),
+    ]
+    for answer, place in number.items():
+        its = y["test"] == place
+        if its.any():
+            asks.append(("recall", answer, guesses[:, its] == place, test))
+    records = []
+    for metric, answer, right, corpus in asks:
+        for layer, its in enumerate(right):
+            score = Score(metric, its.astype(np.int64), np.ones(len(its), np.int64), "texts:all", corpus.digest)
             low, high = score.interval or (None, None)
             records.append(
                 Record(
                     encoder=encoder.name, target=answer, split=test.split, measure=f"probe {asked.name}", layer=layer,
-                    ablation=encoder.ablation, components=encoder.components, seed=seed, metric=score.metric,
+                    ablation=encoder.ablation, components=encoder.components, seed=seed, metric=metric,
                     value=score.value, low=low, high=high, n=score.n, tags={**tags, "signature": score.signature},
                 )
             )  # fmt: skip
+    records.sort(key=lambda record: record.layer or 0)
     return Probed(Results.of(records), confusion, classes)
 
 
@@ -165,7 +169,3 @@ def _held_out(answers: np.ndarray, seed: int) -> np.ndarray:
         places = generator.permutation(np.flatnonzero(answers == answer))
         held[places[: max(1, len(places) // HELD_OUT)]] = True
     return held
-
-
-def _accuracy(metric: str, right: np.ndarray, corpus: Corpus) -> Score:
-    return Score(metric, right.astype(np.int64), np.ones(len(right), np.int64), "texts:all", corpus.digest)
