@@ -75,6 +75,7 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
     return WordVectors(tuple(whole), rows[None].astype(np.float32), (0,), encoder.name, language, np.ones(len(whole)))
 
 
+@inference()
 def contextual_vectors(
     encoder: Encoder,
     corpus: Corpus,
@@ -109,12 +110,11 @@ def contextual_vectors(
     if not counts:
         raise RequestError(f"{corpus.name} has none of the words")
     rows = {word: row for row, word in enumerate(counts)}
+    row_of = np.asarray([rows.get(fold(word), -1) for sentence in sentences.sentences for word in sentence.words])
     sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
-    numbers = [[rows.get(fold(word), -1) for word in sentence.words] for sentence in sentences.sentences]
     for states, places, owners, shares in word_pieces(encoder, sentences):
-        types = np.asarray([numbers[sentence][word] for sentence, word in owners])
-        known = types >= 0
-        index, weights = torch.from_numpy(types[known]), torch.from_numpy(shares[known])[:, None]
+        known = row_of[owners] >= 0
+        index, weights = torch.from_numpy(row_of[owners[known]]), torch.from_numpy(shares[known])[:, None]
         for layer, its in enumerate(states):
             picked = its.flatten(0, 1)[torch.from_numpy(places[known]).to(its.device)].float().cpu()
             sums[layer].index_add_(0, index, picked * weights)
@@ -124,6 +124,7 @@ def contextual_vectors(
     return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, often)
 
 
+@inference()
 def occurrences(
     encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]], *, piece: Literal["first", "mean"] = "first"
 ) -> np.ndarray:
@@ -135,52 +136,49 @@ def occurrences(
         wanted: (sentence, word) numbers.
         piece: the state of a word's first subword, as taggers read it; or the mean of all.
     """
-    rows: dict[tuple[int, int], list[int]] = {}
-    for row, at in enumerate(wanted):
-        rows.setdefault(at, []).append(row)
-    found = np.zeros((encoder.depth + 1, len(wanted), encoder.width), np.float32)
+    sentences, words = np.asarray(wanted, np.int64).reshape(-1, 2).T
+    lengths = [len(sentence) for sentence in corpus.sentences]
+    # Each word that is wanted once, by its number in the corpus; and which of them each row of the result is.
+    numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
+    found = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
     for states, places, owners, shares in word_pieces(encoder, corpus):
-        last = None
-        chosen: list[tuple[int, int, float]] = []
-        for place, owner, share in zip(places.tolist(), owners, shares.tolist(), strict=True):
-            if owner in rows and (piece == "mean" or owner != last):
-                chosen += [(row, place, share if piece == "mean" else 1.0) for row in rows[owner]]
-            last = owner
-        if not chosen:
-            continue
-        into, out_of, weights = (np.asarray(values) for values in zip(*chosen, strict=True))
+        chosen = np.isin(owners, numbers)
+        if piece == "first":
+            chosen &= np.diff(owners, prepend=-1) != 0
+            shares = np.ones_like(shares)
+        into = np.searchsorted(numbers, owners[chosen])
         for layer, its in enumerate(states):
-            picked = its.flatten(0, 1)[torch.from_numpy(out_of).to(its.device)].float().cpu().numpy()
-            np.add.at(found[layer], into, picked * weights[:, None].astype(np.float32))
-    return found
+            picked = its.flatten(0, 1)[torch.from_numpy(places[chosen]).to(its.device)].float().cpu().numpy()
+            np.add.at(found[layer], into, picked * shares[chosen, None])
+    return found[:, row_of]
 
 
 def word_pieces(
     encoder: Encoder, corpus: Corpus
-) -> Iterator[tuple[list[torch.Tensor], np.ndarray, list[tuple[int, int]], np.ndarray]]:
+) -> Iterator[tuple[list[torch.Tensor], np.ndarray, np.ndarray, np.ndarray]]:
     """Batch by batch the states of all layers, and which subwords of them belong to which word.
 
+    Go through it within `inference`: nothing is trained.
+
     Yields:
-        ``(layers + 1)`` times ``(windows, length, width)``; ``(subwords,)`` places in the flattened windows; the
-        (sentence, word) of each; ``(subwords,)`` float32 shares that sum to 1 for each word.
+        ``(layers + 1)`` times ``(windows, length, width)``; ``(subwords,)`` places in the flattened windows, a word's
+        together; ``(subwords,)``: the number of each one's word, counted through the corpus; ``(subwords,)`` float32
+        shares that sum to 1 for each word.
     """
     encoder = encoder.speaking(corpus.language)
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
+    firsts = np.cumsum([0, *(len(its) for its in pieces)])
     encoder.model.eval()
-    with inference():
-        for chosen in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
-            batch = make_batch([windows[i] for i in chosen], padding=encoder.padding, device=encoder.device)
-            places, owners, shares = [], [], []
-            for row, number in enumerate(chosen):
-                window = windows[number]
-                starts = pieces[window.sentence].starts[window.first : window.last + 1]
-                lengths = np.diff(starts)
-                places.append(row * batch.ids.shape[1] + np.arange(*window.span))
-                words = np.repeat(np.arange(window.first, window.last), lengths)
-                owners += [(window.sentence, int(word)) for word in words]
-                shares.append(np.repeat(1.0 / lengths, lengths).astype(np.float32))
-            yield layer_outputs(encoder, batch.ids, batch.mask), np.concatenate(places), owners, np.concatenate(shares)
+    for chosen in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
+        batch = make_batch([windows[i] for i in chosen], padding=encoder.padding, device=encoder.device)
+        places, owners, shares = [], [], []
+        for row, window in enumerate(batch.windows):
+            lengths = np.diff(pieces[window.sentence].starts[window.first : window.last + 1])
+            places.append(row * batch.ids.shape[1] + np.arange(*window.span))
+            owners.append(firsts[window.sentence] + np.repeat(np.arange(window.first, window.last), lengths))
+            shares.append(np.repeat(1 / lengths, lengths).astype(np.float32))
+        yield layer_outputs(encoder, batch.ids, batch.mask), *map(np.concatenate, (places, owners, shares))
 
 
 def read_vectors(path: str | Path, *, language: str | None = None, most: int = FASTTEXT) -> WordVectors:
