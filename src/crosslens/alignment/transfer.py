@@ -95,6 +95,6 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation) -> TaskMod
     if not isinstance(top, Tower):
         raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
-    done = Change("tower", str(top.layer), init=f"{len(top.stack.layers)} rotated from {target.name}")
+    done = Change("tower", str(top.reads[0]), init=f"{len(top.stack.layers)} rotated from {target.name}")
     encoder = replace(target, top=moved.to(target.device).eval(), changes=(*target.changes, done))
     return replace(model, encoder=encoder)

@@ -178,7 +178,8 @@ def word_pieces(
             places.append(row * batch.ids.shape[1] + np.arange(*window.span))
             owners.append(firsts[window.sentence] + np.repeat(np.arange(window.first, window.last), lengths))
             shares.append(np.repeat(1 / lengths, lengths).astype(np.float32))
-        yield layer_outputs(encoder, batch.ids, batch.mask), *map(np.concatenate, (places, owners, shares))
+        outputs = layer_outputs(encoder, batch.ids, batch.mask)
+        yield outputs, np.concatenate(places), np.concatenate(owners), np.concatenate(shares)
 
 
 def read_vectors(path: str | Path, *, language: str | None = None, most: int = FASTTEXT) -> WordVectors:

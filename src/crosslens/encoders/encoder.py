@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from crosslens.encoders.families import Family
 from crosslens.encoders.products import Precision, computed_in
+from crosslens.encoders.top import Top
 from crosslens.errors import EncoderError
 from crosslens.identity import canonical_json, digest_chunks
 
@@ -51,7 +52,7 @@ class Encoder:
         family: where the layers are.
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
-        top: a network on the states of all layers, which tasks read instead of the last states (`as_features`).
+        top: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
         voices: language -> its tokenizer, where each language has a vocabulary of its own.
         language: the language that it reads now, where it matters.
     """
@@ -61,7 +62,7 @@ class Encoder:
     family: Family
     name: str
     changes: tuple[Change, ...] = ()
-    top: nn.Module | None = None
+    top: Top | None = None
     voices: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
     language: str | None = None
 
@@ -100,8 +101,8 @@ class Encoder:
 
     @property
     def read_width(self) -> int:
-        """The size of the states that tasks read: of the last layer, or of the network on all of them."""
-        return self.width if self.top is None else self.top.width  # pyright: ignore[reportReturnType]
+        """The size of the states that tasks read: of the last layer, or of the network on its layers."""
+        return self.width if self.top is None else self.top.width
 
     @property
     def trained(self) -> nn.Module:
@@ -170,10 +171,16 @@ class Encoder:
             segments: ``(windows, length)`` int64, 1 in a pair's second segment; None: there are no pairs.
             precision: what is computed in; parameters are float32 either way.
         """
-        if self.top is not None:
-            outputs = layer_outputs(self, ids, mask, segments, precision=precision)
-            return self.top(torch.stack(outputs).float(), mask)
-        return self._last_states(ids, mask, segments, precision)
+        if self.top is None:
+            return self._last_states(ids, mask, segments, precision)
+        read = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.top.reads))
+        return self.over(self.top.chosen(read), mask)
+
+    def over(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """What the network on the layers gives: see `Top`. It is small, and always computed in float32."""
+        assert self.top is not None
+        with computed_in("float32", self.device):
+            return self.top(layers, mask)
 
     def _last_states(
         self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
@@ -226,23 +233,37 @@ def layer_outputs(
     segments: torch.Tensor | None = None,
     *,
     precision: Precision = "float32",
+    highest: int | None = None,
 ) -> list[torch.Tensor]:
     """The raw output of the embeddings and of every layer, ``layers + 1`` times ``(windows, length, width)``.
 
     Read off the layers themselves: what `transformers` calls the last hidden state has been through a final
     normalisation in many architectures, and would not compare with the layers below it.
+
+    Args:
+        encoder: put into the mode, training or evaluation, that the caller wants.
+        ids: as of `Encoder.states`.
+        mask: likewise.
+        segments: likewise.
+        precision: likewise.
+        highest: the highest layer that is wanted, and the last of the result: those above it do no work; None: all.
     """
-    with _listening(encoder) as outputs:
+    outputs: list[torch.Tensor] = []
+    with _listening(encoder, outputs, highest), suppress(_Enough):
         encoder._last_states(ids, mask, segments, precision)
     return outputs
 
 
-@contextmanager
-def _listening(encoder: Encoder) -> Iterator[list[torch.Tensor]]:
-    outputs: list[torch.Tensor] = []
+class _Enough(Exception):
+    """Raised inside a forward pass that need not go on."""
 
+
+@contextmanager
+def _listening(encoder: Encoder, outputs: list[torch.Tensor], highest: int | None) -> Iterator[None]:
     def keep(states: torch.Tensor) -> None:
         outputs.append(states.transpose(0, 1) if encoder.family.time_first else states)
+        if len(outputs) - 1 == highest:
+            raise _Enough
 
     def entering(module: nn.Module, args: tuple, kwargs: dict) -> None:
         keep(args[0] if args else kwargs["hidden_states"])
@@ -257,7 +278,7 @@ def _listening(encoder: Encoder) -> Iterator[list[torch.Tensor]]:
     hooks = [first.register_forward_pre_hook(entering, with_kwargs=True)]
     hooks += [parts(layer)[-1].register_forward_hook(leaving) for layer in encoder.layers]
     try:
-        yield outputs
+        yield
     finally:
         for hook in hooks:
             hook.remove()

@@ -13,10 +13,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from crosslens.encoders.ablation import freeze
 from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.layers import format_layers
+from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed
 
 
-class Features(nn.Module):
+class Features(Top):
     """A softmax mixture of layers, then a BiLSTM.
 
     Args:
@@ -26,8 +27,7 @@ class Features(nn.Module):
     """
 
     def __init__(self, layers: int, width: int, hidden: int) -> None:
-        super().__init__()
-        self.width = 2 * hidden
+        super().__init__(reads=tuple(range(layers)), width=2 * hidden)
         self.mixture = nn.Parameter(torch.zeros(layers))
         self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
 

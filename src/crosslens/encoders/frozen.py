@@ -61,7 +61,7 @@ class States:
             return False
         lengths = [len(window) for window in windows]
         sizes = np.asarray(lengths)
-        layers = self.encoder.depth + 1 if self.encoder.top is not None else 1
+        layers = 1 if self.encoder.top is None else len(self.encoder.top.reads)
         shape = (int(sizes.sum()), layers * self.encoder.width)
         if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
             return False
@@ -80,10 +80,12 @@ class States:
 
     def _computed(self, batch: Batch) -> torch.Tensor:
         """What is kept of a batch: ``(windows, length, values)``."""
-        if self.encoder.top is None:
-            return _up_to(self.encoder, self._depth, batch, self._precision).float()
-        outputs = layer_outputs(self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision)
-        return torch.cat(outputs, -1).float()
+        top = self.encoder.top
+        outputs = layer_outputs(
+            self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision,
+            highest=self._depth if top is None else max(top.reads),
+        )  # fmt: skip
+        return outputs[-1].float() if top is None else torch.cat([*top.chosen(outputs)], -1)
 
     def _of(self, batch: Batch) -> torch.Tensor:
         assert self._kept is not None
@@ -97,8 +99,8 @@ class States:
         """The last states, from what is kept of the batch."""
         encoder = self.encoder
         if encoder.top is not None:
-            layers = kept.unflatten(-1, (encoder.depth + 1, -1)).permute(2, 0, 1, 3)
-            return encoder.top(layers, batch.mask)
+            layers = kept.unflatten(-1, (len(encoder.top.reads), -1)).permute(2, 0, 1, 3)
+            return encoder.over(layers, batch.mask)
         with _beginning_above(encoder, self._depth, kept):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
@@ -139,28 +141,6 @@ def _can_resume(encoder: Encoder) -> bool:
     """Whether its layers are modules of their own, each called once with the states first."""
     one_each = len({id(layer) for layer in encoder.layers}) == encoder.depth
     return len(encoder.family.layers) == 1 and one_each and not encoder.family.time_first
-
-
-class _Enough(Exception):
-    """Raised inside a forward pass that need not go on."""
-
-
-def _up_to(encoder: Encoder, depth: int, batch: Batch, precision: Precision) -> torch.Tensor:
-    """The output of a layer, ``(windows, length, width)``; those above it do no work."""
-    outputs: list[torch.Tensor] = []
-
-    def leaving(module: nn.Module, args: tuple, output: Any) -> None:
-        outputs.append(output if isinstance(output, torch.Tensor) else output[0])
-        raise _Enough
-
-    hook = encoder.layers[depth - 1].register_forward_hook(leaving)
-    try:
-        encoder.states(batch.ids, batch.mask, batch.segments, precision=precision)
-    except _Enough:
-        pass
-    finally:
-        hook.remove()
-    return outputs[0]
 
 
 @contextmanager

@@ -9,13 +9,14 @@ from torch import nn
 from crosslens.encoders.ablation import freeze
 from crosslens.encoders.encoder import Change, Encoder
 from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed
 
 EPSILON = 1e-8
 """As in the normalisation that a rotation is learnt after."""
 
 
-class Tower(nn.Module):
+class Tower(Top):
     """Layers that read one layer of an encoder, normalised, and rotated where it is another's.
 
     Args:
@@ -28,8 +29,7 @@ class Tower(nn.Module):
     """
 
     def __init__(self, layer: int, width: int, heads: int, feedforward: int, height: int, dropout: float) -> None:
-        super().__init__()
-        self.layer, self.width = layer, width
+        super().__init__(reads=(layer,), width=width)
         fresh = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, activation="gelu", batch_first=True)
         self.stack = nn.TransformerEncoder(fresh, height, enable_nested_tensor=False)
         for parameter in self.stack.parameters():  # the copies that torch makes are all alike
@@ -39,8 +39,8 @@ class Tower(nn.Module):
         self.matrix = _fixed(torch.eye(width))
 
     def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """``(layers + 1, windows, length, width)`` to ``(windows, length, width)``."""
-        states = _unit(layers[self.layer])
+        """``(1, windows, length, width)`` to ``(windows, length, width)``."""
+        states = _unit(layers[0])
         for mean in self.means:
             states = _unit(states - mean)
         # A row of length 1 has entries far smaller than those that layers are initialised for.
@@ -82,8 +82,8 @@ def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:
         matrix: ``(width, width)``.
     """
     shared = Tower.__new__(Tower)
-    nn.Module.__init__(shared)
-    shared.layer, shared.width, shared.stack = tower.layer, tower.width, tower.stack
+    Top.__init__(shared, reads=tower.reads, width=tower.width)
+    shared.stack = tower.stack
     device = tower.matrix.device
     shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))
     return shared

@@ -5,6 +5,7 @@ Everything is computed in float64 from centred columns, in feature space: ``n x 
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -198,6 +199,7 @@ def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Ce
     return x, y
 
 
+@lru_cache(maxsize=1)  # with and without the bias it is the same
 def _cross(x: Centred, y: Centred) -> float:
     """``||Yᵀ X||²``, by the smaller of the two ways."""
     n, d, e = len(x.features), x.features.shape[1], y.features.shape[1]

@@ -49,7 +49,7 @@ def compare(
             default CKA, without its bias too, and its nulls.
         against: the encoder of a pair's second language, layer against layer; None: the same.
         pooling: what of an item's states is compared.
-        interval: ``jackknife``: a 95 % interval over sentences, at twenty times the cost.
+        interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
         tags: kept with every record, such as which model this is.
         done: called after each language is read, with what was read.
 
@@ -92,24 +92,37 @@ def compare(
             ready = sides.pair(source, target)
             digests = {"digest": parallel[target].digest, "source_digest": parallel[source].digest}
             lengths = {"length": sum(parallel[target].lengths), "source_length": sum(parallel[source].lengths)}
+            described = {its: {**kept, **digests, **lengths, **both.tags} for its, both in ready.items()}
             records[source, target] = [
                 Record(
                     encoder=encoder.name, source=source, target=target, measure=name, layer=layer,
                     ablation=encoder.ablation, components=encoder.components, metric="similarity",
-                    n=len(parallel), tags={**kept, **digests, **lengths, **ready[measure.pooling or pooling].tags},
-                    **_values(measure, *ready[measure.pooling or pooling].at(layer), interval),
+                    n=len(parallel), tags=described[measure.pooling or pooling], **values[name],
                 )
                 for layer in range(encoder.depth + 1)
+                for values in [_values(chosen, {its: pair.at(layer) for its, pair in ready.items()}, pooling, interval)]
                 for name, measure in chosen.items()
             ]  # fmt: skip
     return Results.of(record for pair in wanted for record in records[pair])
 
 
-def _values(measure: Measure, x: Centred, y: Centred, interval: str) -> dict[str, Any]:
-    found = {"value": measure.compute(x, y)}
-    if interval == "jackknife":
-        found["low"], found["high"] = jackknife(measure.compute, x, y)
-    return {name: value if value == value else None for name, value in found.items()}  # NaN is no value
+def _values(
+    measures: Mapping[str, Measure],
+    sides: Mapping[Pooling, tuple[Centred, Centred]],
+    usual: Pooling,
+    interval: Literal["none", "jackknife"],
+) -> dict[str, dict[str, Any]]:
+    """By the measures' names their values, and with intervals how low and how high they may be."""
+    found: dict[str, dict[str, Any]] = {}
+    for pooling, (x, y) in sides.items():
+        names = [name for name, measure in measures.items() if (measure.pooling or usual) == pooling]
+        computes = [measures[name].compute for name in names]
+        reach = jackknife(computes, x, y).tolist() if interval == "jackknife" else [None] * len(names)
+        for name, compute, far in zip(names, computes, reach, strict=True):
+            value = compute(x, y)
+            values = {"value": value} if far is None else {"value": value, "low": value - far, "high": value + far}
+            found[name] = {which: its if its == its else None for which, its in values.items()}  # NaN is no value
+    return found
 
 
 def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:

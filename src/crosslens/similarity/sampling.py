@@ -1,6 +1,6 @@
 """What a similarity would be for other sentences: intervals by leaving some out, nulls by mixing them up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import stats
@@ -17,31 +17,35 @@ SHUFFLES = 20
 Compute = Callable[[Centred, Centred], float]
 
 
-def jackknife(compute: Compute, x: Centred, y: Centred, *, groups: int = GROUPS, seed: int = 0) -> tuple[float, float]:
-    """A 95 % interval over sentences, by the jackknife that leaves out one of some random groups at a time.
+def jackknife(
+    measures: Sequence[Compute], x: Centred, y: Centred, *, groups: int = GROUPS, seed: int = 0
+) -> np.ndarray:
+    """How far 95 % intervals over sentences reach, by the jackknife that leaves out random groups in turn.
 
     Not by the bootstrap: it draws sentences twice, two equal sentences are perfectly alike on both sides, and the
     intervals of CKA, RSA and Procrustes then lie above the value itself; in retrieval a sentence ties with its double.
 
     Args:
-        compute: the measure.
+        measures: what is computed; all of the same sentences, which are prepared once for all of them.
         x: one side.
         y: the other.
         groups: as many, or one a sentence where there are fewer.
         seed: of the groups.
 
     Returns:
-        The lower and the upper end; NaN where the measure is undefined without some group.
+        ``(measures,)``: how far to either side of its value each one's interval reaches; NaN where the measure is
+        undefined without some group.
     """
     x, y = pair_up(x, y)
     n = len(x.features)
     groups = min(groups, n)
     group = np.random.default_rng(stream_seed(seed, "jackknife", n)).permutation(n) % groups
-    kept = (np.flatnonzero(group != number) for number in range(groups))
-    values = np.asarray([compute(taken(x, rows), taken(y, rows)) for rows in kept])
-    half = stats.t.ppf(0.975, groups - 1) * np.sqrt((groups - 1) * values.var())
-    value = compute(x, y)
-    return float(value - half), float(value + half)
+    values = np.empty((groups, len(measures)))
+    for number in range(groups):
+        rows = np.flatnonzero(group != number)
+        some = taken(x, rows), taken(y, rows)
+        values[number] = [compute(*some) for compute in measures]
+    return stats.t.ppf(0.975, groups - 1) * np.sqrt((groups - 1) * values.var(0))
 
 
 def shuffled(compute: Compute, x: Centred, y: Centred, *, seed: int = 0) -> float:

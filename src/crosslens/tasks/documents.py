@@ -15,8 +15,8 @@ class Documents(Classification):
     """The task ``document``.
 
     Attributes:
-        sentences: what of a document is read: ``all`` of it; or its first sentence, or ``2`` as a pair, as in Wu & Dredze
-            (2019, section 4.1).
+        sentences: what of a document is read: ``all`` of it; or its first sentence, or ``2`` as a pair, as in Wu &
+            Dredze (2019, section 4.1).
     """
 
     sentences: FirstSentences = "all"

@@ -70,7 +70,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
         raise EncoderError(
             f"{folder} {reason}, so it is no model that crosslens fine-tuned",
-            hint="make one with `crosslens finetune … --model-out FOLDER`",
+            hint="make one with `crosslens finetune … --keep-model`",
         )
     try:
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
