@@ -194,6 +194,11 @@ def test_layer_outputs_are_raw_and_line_up(loaded):
         outputs = layer_outputs(loaded, ids, mask)
         last = loaded.states(ids, mask)
         reported = loaded.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        for highest in range(loaded.depth + 1):
+            lower = layer_outputs(loaded, ids, mask, highest=highest)
+            assert len(lower) == highest + 1
+            for mine, its in zip(lower, outputs, strict=False):  # XLM empties padding behind each layer
+                assert torch.equal(mine[mask.bool()], its[mask.bool()])
     assert [tuple(o.shape) for o in outputs] == [(2, 5, loaded.width)] * (loaded.depth + 1)
     real = mask.bool()
     for ours, theirs in zip(outputs[:-1], reported[:-1], strict=True):

@@ -11,6 +11,7 @@ from crosslens.encoders.features import as_features
 from crosslens.encoders.frozen import States, frozen_depth
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reading import read_windows
+from crosslens.encoders.tower import as_tower
 from crosslens.errors import RequestError
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -147,6 +148,30 @@ def test_features_begin_as_the_mean_of_all_layers_and_do_not_see_padding(encoder
         _, alone = states_of(features, [window])
         torch.testing.assert_close(together[row, : len(window)], alone[0], atol=1e-5, rtol=1e-5)
     assert torch.softmax(features.top.mixture, 0).tolist() == pytest.approx([1 / 5] * 5)
+
+
+def test_a_network_on_one_layer_has_no_other_computed_or_kept(encoder, toy, monkeypatch):
+    tower = as_tower(encoder, 2, seed=1, height=1)
+    windows = read_windows(tower, toy()).windows
+    tower.top.eval()
+    batch, expected = states_of(tower, windows)
+    worked = []
+    for number, layer in enumerate(tower.layers, start=1):
+        layer.attention.register_forward_hook(lambda *_, number=number: worked.append(number))
+    _, again = states_of(tower, windows)
+    assert worked == [1, 2]
+    assert torch.equal(again, expected)
+    sizes = []
+    real = module.np.memmap
+    monkeypatch.setattr(module.np, "memmap", lambda *args, shape: sizes.append(shape) or real(*args, shape=shape))
+    states = States(tower)
+    assert states.keep(windows)
+    assert sizes == [(sum(map(len, windows)), tower.width)]
+    tower.top.eval()
+    with torch.inference_mode():
+        there = batch.mask.bool()
+        torch.testing.assert_close(states(batch)[there], expected[there], atol=1e-5, rtol=1e-5)
+    assert set(worked) == {1, 2}
 
 
 def test_only_the_network_on_the_features_learns(encoder, toy, tmp_path):
