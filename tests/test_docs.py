@@ -5,10 +5,11 @@ import re
 from importlib.metadata import version
 from pathlib import Path
 
+import click
 import pytest
 
 import crosslens
-from crosslens.cli import COMMANDS
+from crosslens.cli import COMMANDS, cli
 from crosslens.data.records import COLUMNS
 from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
@@ -33,6 +34,33 @@ def test_relative_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def commands_in(text):
+    """Each ``crosslens …`` of a text: the command, and the options that are written behind it."""
+    for line in re.findall(r"crosslens ([a-z][^`\n\"']*)", re.sub(r"\\\\?\n\s*", " ", text)):
+        found, group = None, cli
+        for word in line.split():
+            group = group.get_command(click.Context(cli), word) if isinstance(group, click.Group) else None
+            if group is None:
+                break
+            found = group
+        if found is not None:
+            yield found, re.findall(r"(?<![\w-])--[a-z][a-z-]*", line)
+
+
+@pytest.mark.parametrize("folder", ["src", "docs"])
+def test_every_option_that_is_written_behind_a_command_is_one_of_its(folder):
+    """In hints, in help, in settings files, on pages and in the scripts behind tables."""
+    suffixes = {".py", ".md", ".sh", ".yaml"}
+    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in suffixes]
+    written = 0
+    for file in [*files, ROOT / "README.md"]:
+        for command, options in commands_in(file.read_text("utf-8")):
+            known = {"--help", *(name for parameter in command.params for name in parameter.opts)}
+            assert known.issuperset(options), f"{file}: crosslens {command.name}"
+            written += len(options)
+    assert written > 50
 
 
 def test_the_command_line_reference_is_fresh():
