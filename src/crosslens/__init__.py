@@ -23,7 +23,7 @@ _HOME = {
     "Study": "studies.study",
     "TaskModel": "training.model",
     "Text": "data.sentence",
-    "adapt": "training.adaptation",
+    "adapt": "training.adapt",
     "advise": "unseen.advice",
     "as_features": "encoders.features",
     "as_tower": "encoders.tower",

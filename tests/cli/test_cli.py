@@ -432,6 +432,25 @@ def test_help_imports_nothing_heavy():
     assert all(name in shown for name in cli.COMMANDS)
 
 
+@pytest.mark.parametrize(
+    ("words", "status"), [(["list"], 0), (["score", "parsing", "lab/sov", "lab/sov"], 0), (["typology", "none"], 2)]
+)
+def test_what_computes_nothing_does_not_wait_for_torch(tmp_path, words, status):
+    """torch and transformers take seconds to be imported. What a refused command would import, it imports here."""
+    code = (
+        "import importlib, sys\n"
+        "from crosslens.cli import main\n"
+        f"sys.argv = ['crosslens', *{words}]\n"
+        "code = 0\n"
+        "try: main()\nexcept SystemExit as end: code = end.code or 0\n"
+        "for name in ('report.page', 'studies.typology', 'studies.status', 'studies.explain', 'data.records'):\n"
+        "    importlib.import_module(f'crosslens.{name}')\n"
+        "print(code, {'torch', 'transformers'} & set(sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert ended.stdout.splitlines()[-1] == f"{status} set()", ended.stderr
+
+
 def test_a_laboratory_of_other_shares(run, tmp_path):
     status, _, said = run("lab", "export", "--set", "anchors=1", "--set", "sentences=50", "--seed", "4", "--out", "lab")
     assert status == 0, said

@@ -13,7 +13,8 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
 from crosslens.encoders.load import load_encoder, load_masked_lm
 from crosslens.errors import DataError, EncoderError, RequestError
-from crosslens.training.adaptation import Adaptation, adapt
+from crosslens.training.adapt import adapt
+from crosslens.training.adaptation import Adaptation
 from crosslens.training.masked import masked_loss
 from crosslens.training.pretraining import Masking
 

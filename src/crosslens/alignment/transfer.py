@@ -13,7 +13,8 @@ from crosslens.alignment.links import Links, one_to_one
 from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_different
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import RequestError
 from crosslens.training.finetune import finetune

@@ -36,7 +36,8 @@ def command(
     from crosslens.cli.show import progress, say
     from crosslens.errors import RequestError
     from crosslens.settings import replace_settings
-    from crosslens.training.adaptation import Adaptation, adapt
+    from crosslens.training.adapt import adapt
+    from crosslens.training.adaptation import Adaptation
 
     chosen: Adaptation = replace_settings(Adaptation(), read_settings(settings), what="an adaptation")
     corpora = {}

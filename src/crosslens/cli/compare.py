@@ -7,7 +7,8 @@ import click
 from crosslens.cli.options import data_option, device_option, out_option, split_names
 
 if TYPE_CHECKING:
-    from crosslens.encoders.represent import Pooling, Representations
+    from crosslens.encoders.pooling import Pooling
+    from crosslens.encoders.represent import Representations
 
 NULLS = ("shuffled", "length-matched", "untrained")
 

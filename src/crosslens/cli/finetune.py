@@ -10,7 +10,7 @@ import click
 from crosslens.cli.options import data_option, device_option, out_option, read_settings
 
 if TYPE_CHECKING:
-    from crosslens.encoders.ablation import Components, Init
+    from crosslens.encoders.changes import Components, Init
 
 
 @click.command("finetune")

@@ -8,18 +8,16 @@ is drawn on an unmarked twin, with a sentinel that shows up any parameter the in
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import nn
 
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change, Components, Init
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, suggest
 from crosslens.identity import stream_seed
-
-Components = Literal["all", "attention", "ffn", "norms", "embeddings"]
-Init = Literal["architecture", "torch"]
 
 _ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention", "rel_attn"}
 _MARK = "_is_hf_initialized"

@@ -28,9 +28,6 @@ from crosslens.encoders.families import find_family
 from crosslens.errors import DataError, RequestError
 from crosslens.identity import stream_seed
 
-SEMANTICS = 1
-"""Raised by hand whenever the same training data give another network than before."""
-
 BEGIN = "▁"
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 LONGEST = 20_000

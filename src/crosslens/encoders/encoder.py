@@ -1,7 +1,7 @@
 """An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from crosslens.encoders.changes import Change, describe_changes
 from crosslens.encoders.families import Family
 from crosslens.encoders.products import Precision, computed_in
 from crosslens.encoders.top import Top
@@ -19,27 +20,6 @@ from crosslens.identity import canonical_json, digest_chunks
 
 USUAL_CAPACITY = 512
 """Subwords read at once where neither the configuration nor the tokenizer sets a limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What was done to an encoder after loading.
-
-    Attributes:
-        kind: ``random_init``, ``freeze``, ``features``, ``tower``, or ``pretrain`` for another way of pretraining.
-        layers: as `format_layers` writes them.
-        components: ``all``, ``attention``, ``ffn``, ``norms`` or ``embeddings``.
-        init: how the layers were drawn, what reads the features, or which factor; None for a freeze.
-        seed: of the drawing; None for a freeze.
-        tensors: names of the parameters changed.
-    """
-
-    kind: str
-    layers: str
-    components: str = "all"
-    init: str | None = None
-    seed: int | None = None
-    tensors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,24 +186,6 @@ class Encoder:
 def usual_device() -> str:
     """A GPU where there is one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def describe_changes(changes: Iterable[Change]) -> str:
-    """Changes as tables head their columns: ``reference`` where no layer is drawn anew, then what is unusual."""
-    drawn, rest = [], []
-    for change in changes:
-        if change.kind == "pretrain":
-            drawn.append(str(change.init))
-            continue
-        if change.kind != "random_init":
-            words = {"freeze": f"frozen {change.layers}", "tower": f"tower on {change.layers}"}
-            rest.append(words.get(change.kind, change.kind))
-            continue
-        words = [change.layers]
-        words += [change.components] if change.components != "all" else []
-        words += [f"init={change.init}"] if change.init not in (None, "architecture") else []
-        drawn.append(" ".join(words))
-    return " ".join([";".join(drawn) or "reference", *rest])
 
 
 def layer_outputs(

@@ -11,7 +11,8 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from crosslens.encoders.ablation import freeze
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import format_layers
 from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -13,19 +13,10 @@ from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.products import inference
 from crosslens.encoders.reading import read_doubled, read_windows
 from crosslens.errors import DataError, EncoderError, RequestError, suggest
-
-Pooling = Literal["mean", "first", "cls", "last", "muller2021-code"]
-"""Which states an item's vector is the mean of.
-
-``mean``: all its subwords', special tokens left out (Muller et al. 2021, section 2.2). They carry the sentence's length
-into the mean and make unrelated sentences look alike. ``first``: the first subword's of every word. ``cls``: the
-special token's before the first word. ``last``: the last subword's, which in a decoder is the only one that has seen
-all others. ``muller2021-code``: what the paper's published script does. It reads the running text and writes special
-tokens around it that the tokenizer then adds once more; the mean leaves out the outer ones and holds the inner ones.
-"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from crosslens.encoders.ablation import freeze
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed

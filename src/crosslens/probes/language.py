@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.tsv import FirstSentences, first_sentences, require_labels
-from crosslens.encoders.represent import Pooling
+from crosslens.encoders.pooling import Pooling
 
 
 class LanguageIdentification(BaseModel):

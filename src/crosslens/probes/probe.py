@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.represent import Pooling
+from crosslens.encoders.pooling import Pooling
 
 
 class Probe(Protocol):

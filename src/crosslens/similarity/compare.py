@@ -13,7 +13,8 @@ from crosslens import __version__
 from crosslens.data.parallel import Parallel
 from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.represent import Pooling, Representations, represent
+from crosslens.encoders.pooling import Pooling
+from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import USUAL, Measure, find_measure

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from crosslens.encoders.represent import Pooling
+from crosslens.encoders.pooling import Pooling
 from crosslens.errors import RequestError, suggest
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import Centred, debiased_cka, length_matched_cka, linear_cka, shuffled_cka

@@ -1,7 +1,6 @@
 """Finding a sentence's translation among all sentences of the other language, by nearest neighbour."""
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from crosslens.similarity.cka import Centred, pair_up
@@ -45,6 +44,8 @@ def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     cosines = _cosines(X, Y)
     if cosines is None:
         return float("nan")
+    import torch  # its topk is the fastest there is; what only lists measures need not wait for it
+
     scores = torch.from_numpy(cosines)
     k = min(NEIGHBOURS, len(cosines))
     near = [scores.topk(k, dim=dim, sorted=False).values.mean(dim).numpy() for dim in (1, 0)]

@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from crosslens.encoders.ablation import Components, Init
-from crosslens.encoders.encoder import Change, describe_changes
+from crosslens.encoders.changes import Change, Components, Init, describe_changes
 from crosslens.encoders.layers import format_layers, parse_layers
 
 

@@ -15,7 +15,8 @@ from crosslens.data.parallel import Parallel
 from crosslens.data.records import Record, Results
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.bilstm import fresh_bilstm
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError, StoreError
@@ -30,7 +31,7 @@ from crosslens.studies.run import Comparison, Named, Run
 from crosslens.studies.store import Store
 from crosslens.studies.summary import Counts, add_counts, counted, pack
 from crosslens.tasks import find_task
-from crosslens.training.adaptation import adapt
+from crosslens.training.adapt import adapt
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import Progress, finetune

@@ -5,7 +5,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from crosslens.catalogue import cache_folder
-from crosslens.encoders.bilstm import SEMANTICS as BILSTM_SEMANTICS
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.identity import digest
@@ -18,6 +17,7 @@ from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretrai
 from crosslens.studies.run import Adapted, Named, Pretrained, Run
 from crosslens.studies.store import Store
 from crosslens.studies.study import PRETRAIN, Source, Study
+from crosslens.training import semantics
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory
@@ -72,7 +72,7 @@ class Starts:
             beside: the other language of a bilingual encoder.
         """
         if condition.start == "bilstm":
-            return Base(BILSTM, digest({"bilstm": BILSTM_SEMANTICS}))
+            return Base(BILSTM, digest({"bilstm": semantics.BILSTM}))
         if condition.start != "encoder":
             assert source is not None
             run = self.making(condition, seed, source, beside)

@@ -3,22 +3,24 @@
 As in Wu & Dredze (2019, sections 4.1 and 4.2): a linear layer on the last state of ``[CLS]``, scored as accuracy.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Text
 from crosslens.data.tsv import require_labels
-from crosslens.encoders.batch import Batch
 from crosslens.errors import DataError
 from crosslens.scores import Score, accuracy
 from crosslens.tasks.labelling import Labelling
 
-if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+    import torch
+
+    from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.reading import Reading
 
@@ -74,11 +76,11 @@ class Classification(Labelling):
         assert isinstance(item, Text)
         return () if item.label is None else (item.label,)
 
-    def units(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
         """``(windows, length, width)`` to ``(texts, width)``."""
         if self.pooling == "cls":
             return batch.at_words(states)
-        return states.masked_fill(batch.mask[:, :, None] == 0, -torch.inf).amax(1)
+        return states.masked_fill(batch.mask[:, :, None] == 0, -math.inf).amax(1)
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Text:
         """The text with the predicted label."""

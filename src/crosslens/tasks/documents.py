@@ -6,7 +6,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.tsv import FirstSentences, first_sentences
 from crosslens.tasks.classification import Classification
 
-if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.reading import Reading
 

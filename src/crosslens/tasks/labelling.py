@@ -4,33 +4,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from pydantic import BaseModel, ConfigDict
-from torch import nn
-from torch.nn import functional
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
-from crosslens.encoders.batch import Batch
 
-if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+    import torch
+    from torch import nn
+
+    from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
 
 UNSEEN = -100
 """The target of a gold label that is none of the model's: nothing can be learnt from it."""
-
-
-class LinearHead(nn.Module):
-    """Dropout, then a linear layer."""
-
-    def __init__(self, width: int, labels: int, *, dropout: float) -> None:
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(width, labels)
-
-    def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """``(units, width)`` to ``(units, labels)``."""
-        return self.classifier(self.dropout(states))
 
 
 class Labelling(BaseModel):
@@ -51,8 +38,10 @@ class Labelling(BaseModel):
         """The corpus's labels, sorted."""
         return tuple(sorted({label for item in corpus for label in self.gold(item)}))
 
-    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> nn.Module:
+    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "nn.Module":
         """A fresh `LinearHead`."""
+        from crosslens.tasks.linear import LinearHead
+
         return LinearHead(width, len(labels), dropout=dropout)
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
@@ -68,20 +57,19 @@ class Labelling(BaseModel):
         """All of it."""
         return corpus
 
-    def units(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
         """``(windows, length, width)`` to ``(units, width)``: the states that the labels are read from."""
         return batch.at_words(states)
 
     def loss(
-        self, head: nn.Module, states: torch.Tensor, batch: Batch, targets: np.ndarray
-    ) -> tuple[torch.Tensor, int]:
+        self, head: "nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
+    ) -> "tuple[torch.Tensor, int]":
         """Cross-entropy, summed over units."""
-        logits = head(self.units(states, batch)).float()
-        gold = torch.from_numpy(targets).to(logits.device, non_blocking=True)
-        total = functional.cross_entropy(logits, gold, ignore_index=UNSEEN, reduction="sum")
-        return total, int((targets != UNSEEN).sum())
+        from crosslens.tasks.linear import summed_loss
 
-    def predict(self, head: nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
+        return summed_loss(head(self.units(states, batch)), targets)
+
+    def predict(self, head: "nn.Module", states: "torch.Tensor", batch: "Batch") -> list[np.ndarray]:
         """``(units,)`` numbers of the likeliest labels, for each item."""
         best = head(self.units(states, batch)).argmax(-1).cpu().numpy()
         return np.split(best, np.cumsum(batch.lengths)[:-1])

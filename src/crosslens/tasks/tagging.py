@@ -10,7 +10,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
 from crosslens.tasks.labelling import Labelling
 
-if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.reading import Reading
 

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
-from crosslens.encoders.batch import Batch
 from crosslens.scores import Score
 
-if TYPE_CHECKING:  # they bring transformers, which scoring and reports need not wait for
+if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+    import torch
+
+    from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.reading import Reading
 
@@ -55,7 +56,7 @@ class Task(Protocol):
         """The labels that the corpus has, sorted: what a model trained on it can predict."""
         ...
 
-    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> torch.nn.Module:
+    def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "torch.nn.Module":
         """A fresh head on states of this width; it draws from torch's global generator, which the caller seeds."""
         ...
 
@@ -75,8 +76,8 @@ class Task(Protocol):
         ...
 
     def loss(
-        self, head: torch.nn.Module, states: torch.Tensor, batch: Batch, targets: np.ndarray
-    ) -> tuple[torch.Tensor, int]:
+        self, head: "torch.nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
+    ) -> "tuple[torch.Tensor, int]":
         """The sum of the losses over the units of the batch, and how many they are.
 
         Args:
@@ -88,7 +89,7 @@ class Task(Protocol):
         """
         ...
 
-    def predict(self, head: torch.nn.Module, states: torch.Tensor, batch: Batch) -> list[np.ndarray]:
+    def predict(self, head: "torch.nn.Module", states: "torch.Tensor", batch: "Batch") -> list[np.ndarray]:
         """For each item its units' predictions, ``(units, …)``, as numbers."""
         ...
 

@@ -6,8 +6,15 @@ worked on together: every step contracts one cycle in each of them.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+
+Decode = Literal["tree", "greedy"]
+"""The best tree with one root, or the likeliest head of each word."""
+
+Root = Literal["learnt", "wu2019-masked"]
+"""Whether attachment to the root is learnt: see `crosslens.tasks.parsing.Parsing`."""
 
 
 def best_trees(scores: np.ndarray, lengths: Sequence[int]) -> list[np.ndarray]:

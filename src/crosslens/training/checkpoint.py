@@ -13,14 +13,15 @@ from pydantic import ValidationError
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
-from crosslens.encoders.encoder import Change, Encoder
+from crosslens.encoders.changes import Change
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.features import as_features
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 from crosslens.tasks import find_task
-from crosslens.tasks.labelling import LinearHead
+from crosslens.tasks.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
 from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe

@@ -21,15 +21,13 @@ from crosslens.encoders.routed import language_parts
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.identity import digest, stream_seed
 from crosslens.tasks import Task, find_task
+from crosslens.training import semantics
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for, task_batch
 from crosslens.training.processes import processes
 from crosslens.training.recipe import Recipe, usual_recipe
 from crosslens.training.rows import only_used_rows
-
-SEMANTICS, FROZEN_SEMANTICS = 4, 5
-"""Raised by hand whenever the same request gives other weights than before; of encoders with frozen layers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def finetune(
         parameter.requires_grad_(False)
     labels = task.labels(train)
     frozen = not all(parameter.requires_grad for parameter in encoder.model.parameters())
-    semantics = FROZEN_SEMANTICS if frozen else SEMANTICS
+    version = semantics.FINE_TUNING_FROZEN if frozen else semantics.FINE_TUNING
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "head"))
         head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout).to(encoder.device)
@@ -122,7 +120,7 @@ def finetune(
     identity = digest(
         {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
          "recipe": recipe.model_dump(mode="json"),
-         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": semantics,
+         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": version,
          "trained": [name for name, p in encoder.trained.named_parameters() if p.requires_grad]}
     )  # fmt: skip
     keeping = (Path(state), save_every) if state is not None else None
@@ -140,7 +138,7 @@ def finetune(
         "train_unknown_words": reading.unknown, "train_cut_words": reading.cut, "train_split_sentences": reading.split,
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved), "processes": processes().size,
-        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": semantics,
+        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": version,
         "selection": recipe.select,
     }  # fmt: skip
     if train.items and isinstance(train.items[0], Sentence):

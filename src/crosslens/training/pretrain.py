@@ -24,6 +24,7 @@ from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
 from crosslens.identity import digest, stream_seed
+from crosslens.training import semantics
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.masked import Batch, claim, release, train_masked
 from crosslens.training.pretraining import Pretraining
@@ -31,9 +32,6 @@ from crosslens.training.processes import processes
 from crosslens.training.streams import Lines, Masker, Streams, cut_stream, cut_streams, sort_lines
 from crosslens.training.switching import switch_words
 from crosslens.training.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
-
-SEMANTICS = 2
-"""Raised by hand whenever the same settings give other weights than before."""
 
 
 def pretrain(
@@ -85,7 +83,7 @@ def pretrain(
         text, held_out = _hold_out(text, settings.validation.lines)
     text, dictionaries = _with_extra_anchors(text, settings, base, data)
     identity = digest(
-        {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": SEMANTICS,
+        {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": semantics.PRETRAINING,
          "text": {language: corpus.digest for language, corpus in corpora.items()}, "dictionaries": dictionaries}
     )  # fmt: skip
     tokenizers = _tokenizers(text, settings)
