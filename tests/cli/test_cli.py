@@ -87,7 +87,7 @@ def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
     (tmp_path / "odd.conllu").write_text(text + "\n", "utf-8")
     status, _, said = finetune(run, tiny_bert, test="odd.conllu")
     assert status == 0
-    assert "odd.conllu: 2 gold labels were never seen in training; they count as errors" in said
+    assert "odd.conllu: gold labels never seen in training, which count as errors: 2" in said
     assert "odd.conllu: 1 words have no subword" in said
 
 

@@ -96,7 +96,7 @@ def command(
         refuse_same_names(chosen, tests)
 
     from crosslens.alignment.vectors import read_vectors
-    from crosslens.cli.show import progress, say
+    from crosslens.cli.show import ODDITIES, progress, say
     from crosslens.encoders.ablation import freeze as frozen
     from crosslens.encoders.ablation import random_init as drawn_anew
     from crosslens.encoders.bilstm import fresh_bilstm
@@ -143,11 +143,11 @@ def command(
         return
     say(f"trained {model.facts['steps']} steps in {model.facts['seconds']} s")
     for fact, words in (
-        ("train_split_sentences", "sentences were read in several windows"),
-        ("train_cut_words", "words have so many subwords that only the first were read"),
+        ("train_split_sentences", "sentences read in several windows"),
+        ("train_cut_words", ODDITIES["cut_words"]),
     ):
         if model.facts[fact]:
-            say(f"{train_corpus.name}: {model.facts[fact]} {words}")
+            say(f"{train_corpus.name}: {words}: {model.facts[fact]}")
     with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
         results = evaluate_into(folder, model, tests, predictions=kept)
         described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)

@@ -135,9 +135,9 @@ def show_tables(results: "Results", *, metric: str | None = None) -> None:
 
 
 ODDITIES = {
-    "unknown_gold": "gold labels were never seen in training; they count as errors",
-    "unknown_words": "words have no subword; they were read as the unknown token, and scored",
-    "cut_words": "words have so many subwords that only the first were read",
+    "unknown_gold": "gold labels never seen in training, which count as errors",
+    "unknown_words": "words without a subword, read as the unknown token and scored",
+    "cut_words": "words of so many subwords that only the first ones were read",
 }
 
 
@@ -147,7 +147,7 @@ def say_oddities(results: "Results") -> None:
         facts = json.loads(tags)
         for fact, words in ODDITIES.items():
             if facts.get(fact):
-                say(f"{facts['corpus']}: {facts[fact]} {words}")
+                say(f"{facts['corpus']}: {words}: {facts[fact]}")
 
 
 EVERY = 20.0
