@@ -69,6 +69,12 @@ class Encoder:
         rows = zip(*lists, strict=True)  # pyright: ignore[reportArgumentType]
         return [nn.ModuleDict(dict(zip(self.family.layers, row, strict=True))) for row in rows]
 
+    @cached_property
+    def embeddings(self) -> list[nn.Module]:
+        """The modules of layer 0. An ELECTRA has a projection among them only where its embeddings are narrower."""
+        there = dict(self.model.named_modules())
+        return [there[path] for path in self.family.embeddings if path in there]
+
     @property
     def depth(self) -> int:
         """How many layers there are."""

@@ -131,8 +131,7 @@ def frozen_depth(encoder: Encoder) -> int:
 
 def frozen_parts(encoder: Encoder) -> Iterator[nn.Module]:
     """The modules of the embeddings and layers that training leaves alone."""
-    parts = [encoder.model.get_submodule(path) for path in encoder.family.embeddings]
-    for part in (*parts, *encoder.layers):
+    for part in (*encoder.embeddings, *encoder.layers):
         if not any(parameter.requires_grad for parameter in part.parameters()):
             yield part
 
@@ -145,16 +144,16 @@ def _can_resume(encoder: Encoder) -> bool:
 
 @contextmanager
 def _beginning_above(encoder: Encoder, depth: int, kept: torch.Tensor) -> Iterator[None]:
-    """Inside the block the lowest layers do no work, and the last of them gives what is kept."""
+    """Inside the block the embeddings and the lowest layers do no work: each gives what is kept above them all."""
 
     def passing(*args: Any, **kwargs: Any) -> torch.Tensor:
         return kept
 
-    lowest = encoder.layers[:depth]
-    for layer in lowest:
-        layer.forward = passing
+    lowest = [*encoder.embeddings, *encoder.layers[:depth]]
+    for module in lowest:
+        module.forward = passing
     try:
         yield
     finally:
-        for layer in lowest:
-            del layer.forward
+        for module in lowest:
+            del module.forward
