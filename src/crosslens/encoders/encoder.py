@@ -13,7 +13,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from crosslens.encoders.changes import Change, describe_changes
 from crosslens.encoders.families import Family
-from crosslens.encoders.products import Precision, computed_in
+from crosslens.encoders.precision import Precision
+from crosslens.encoders.products import computed_in
 from crosslens.encoders.top import Top
 from crosslens.errors import EncoderError
 from crosslens.identity import canonical_json, digest_chunks

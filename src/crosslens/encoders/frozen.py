@@ -18,7 +18,8 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
-from crosslens.encoders.products import Precision, inference
+from crosslens.encoders.precision import Precision
+from crosslens.encoders.products import inference
 
 TOLERANCE = 1e-4
 """How far the states of the first windows may be from those that are computed whole, relative to their size."""

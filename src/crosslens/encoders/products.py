@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,7 +17,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-Precision = Literal["float32", "bfloat16"]
+from crosslens.encoders.precision import Precision
 
 CARRIED = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
 """Whether this is a torch for x86 that carries both."""

@@ -13,7 +13,8 @@ from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from crosslens.encoders.products import Precision, computed_in, inference
+from crosslens.encoders.precision import Precision
+from crosslens.encoders.products import computed_in, inference
 from crosslens.encoders.routed import RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import write_text

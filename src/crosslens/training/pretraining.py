@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from crosslens.encoders.layers import parse_layers
+from crosslens.encoders.precision import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
 
 Count = Annotated[int, Field(ge=1)]
@@ -167,7 +168,7 @@ class Pretraining(_Strict):
     mix: Literal["all", "one"] = "all"
     batch: Count = 16
     micro_batch: Count | None = None
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     masking: Masking = Masking()
     learning_rate: Positive = 1e-3
     embedding_learning_rate: Positive | None = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crosslens.encoders.precision import Precision
 from crosslens.errors import RequestError, suggest
 from crosslens.settings import replace_settings
 from crosslens.tasks import Task, find_task
@@ -48,7 +49,7 @@ class Recipe(BaseModel):
 
     batch: Count = 16
     micro_batch: Count | None = None
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     learning_rate: Positive = 5e-5
     head_learning_rate: Positive | None = None
     epochs: Count = 6
