@@ -16,7 +16,7 @@ from crosslens.cli.options import read_settings
 def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Score PREDICTED against GOLD, as TASK is scored. Values are points, 0 to 100.
 
-    Both are files, .conllu or IOB (UNER, CoNLL, WikiANN); GOLD can be a name such as ud/fr_pud.
+    Both are files, .conllu, IOB (UNER, CoNLL, WikiANN) or .tsv; GOLD can be a name such as ud/fr_pud.
     """
     from crosslens.catalogue import load_corpus
     from crosslens.tasks import find_task
