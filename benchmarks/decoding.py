@@ -1,13 +1,13 @@
 """Decoding the trees of long sentences from a trained parser's scores, beside ufal.chu_liu_edmonds (GPL, one by one).
 
-    python benchmarks/decoding.py TRAIN.conllu
+    python benchmarks/decoding.py TRAIN.conllu [--sentences 1000 --epochs 5]
 
 The parser is a BiLSTM trained on the first sentences of the treebank for two minutes, and parses those of about 40
 words among the rest, so that the scores are real ones; in batches of 16, which is about what an encoder of subwords
 reads at once of them. CPU milliseconds a sentence, without the network. Both sides must find trees of the same score.
 """
 
-import sys
+import argparse
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +16,10 @@ from ratios import note, row, seconds
 from ufal.chu_liu_edmonds import chu_liu_edmonds
 
 from crosslens import Recipe, finetune, fresh_bilstm, load_corpus, predict
-from crosslens.tasks import parsing
+from crosslens.tasks import biaffine
 from crosslens.tasks.trees import best_trees
 
-SENTENCES, EPOCHS, WORDS, BATCH, TURNS = 1000, 5, range(35, 46), 16, 5
+WORDS, BATCH, TURNS = range(35, 46), 16, 5
 
 
 def padded(matrices):
@@ -42,10 +42,15 @@ def with_ufal(matrix):
 
 def main():
     torch.set_num_threads(1)
-    whole = load_corpus(sys.argv[1])
-    train, rest = whole[:SENTENCES], whole[SENTENCES:]
+    asked = argparse.ArgumentParser()
+    asked.add_argument("train")
+    asked.add_argument("--sentences", type=int, default=1000)
+    asked.add_argument("--epochs", type=int, default=5)
+    asked = asked.parse_args()
+    whole = load_corpus(asked.train)
+    train, rest = whole[: asked.sentences], whole[asked.sentences :]
     test = replace(rest, items=tuple(sentence for sentence in rest if len(sentence) in WORDS))
-    recipe = Recipe(epochs=EPOCHS, batch=16, learning_rate=2e-3, select="last")
+    recipe = Recipe(epochs=asked.epochs, batch=16, learning_rate=2e-3, select="last")
     model = finetune(fresh_bilstm(train, device="cpu"), "parsing", train=train, recipe=recipe, seed=1)
     matrices = []
 
@@ -53,9 +58,9 @@ def main():
         matrices.extend(scores[row, :length, : length + 1].copy() for row, length in enumerate(lengths))
         return best_trees(scores, lengths)
 
-    parsing.best_trees = listening
+    biaffine.best_trees = listening
     parsed = predict(model, test)
-    parsing.best_trees = best_trees
+    biaffine.best_trees = best_trees
     right = sum(a == b for x, y in zip(parsed, test, strict=True) for a, b in zip(x.heads, y.heads, strict=True))
     batches = [padded(matrices[start : start + BATCH]) for start in range(0, len(matrices), BATCH)]
     ours, its = [], []

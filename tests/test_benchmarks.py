@@ -57,6 +57,15 @@ def test_reading_is_measured_against_the_library():
     assert row[3].startswith("conllu: ")
 
 
+def test_trees_are_decoded_as_well_as_by_another_decoder():
+    pytest.importorskip("ufal.chu_liu_edmonds", reason="it is measured against ufal.chu_liu_edmonds")
+    treebank = SAMPLE / "UD_French-PUD/fr_pud-ud-test.conllu"
+    code, out, err = run("decoding.py", treebank, "--sentences", 50, "--epochs", 1)
+    assert code == 0, err
+    assert cells(out.splitlines()[0])[3].startswith("ufal: ")
+    assert float(out.rsplit("by ", 1)[1].split()[0]) < 1e-9
+
+
 def test_what_measures_a_gpu_runs_without_one():
     batch = "8"
     code, out, err = run(
