@@ -12,7 +12,7 @@ from torch.nn import functional
 from crosslens.data.sentence import UPOS
 from crosslens.encoders.batch import Batch
 from crosslens.encoders.products import linear
-from crosslens.tasks.labelling import UNSEEN
+from crosslens.tasks.task import UNSEEN
 from crosslens.tasks.trees import Decode, Root, best_trees, greedy_heads
 
 

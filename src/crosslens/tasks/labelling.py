@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
+from crosslens.tasks.task import UNSEEN
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     import torch
@@ -15,9 +16,6 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-
-UNSEEN = -100
-"""The target of a gold label that is none of the model's: nothing can be learnt from it."""
 
 
 class Labelling(BaseModel):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from crosslens.tasks.labelling import UNSEEN
+from crosslens.tasks.task import UNSEEN
 
 
 class LinearHead(nn.Module):

@@ -17,7 +17,7 @@ from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.errors import DataError, suggest
 from crosslens.scores import Score, attachment_scores
-from crosslens.tasks.labelling import UNSEEN
+from crosslens.tasks.task import UNSEEN
 from crosslens.tasks.trees import Decode, Root
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for

@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
     from crosslens.encoders.reading import Reading
 
 
+UNSEEN = -100
+"""The target of a gold label that is none of the model's: nothing can be learnt from it."""
+
+
 class Task(Protocol):
     """A task knows labels, a head, a loss and a score; it knows neither files nor the training loop."""
 
@@ -61,7 +65,7 @@ class Task(Protocol):
         ...
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
-        """What the loss compares with, ``(units, …)`` int64; -100 where the gold label is none of ``labels``.
+        """What the loss compares with, ``(units, …)`` int64; `UNSEEN` where the gold label is none of ``labels``.
 
         A unit is a word, or a whole text.
         """
