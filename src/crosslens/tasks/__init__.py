@@ -1,4 +1,4 @@
-"""One file a task. A new task is one file here and one row in `TASKS`."""
+"""One file a task, and one a head. A new task is one file here and one row in `TASKS`."""
 
 from collections.abc import Mapping
 from typing import Any
