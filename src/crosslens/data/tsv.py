@@ -140,7 +140,7 @@ FirstSentences = Literal["all"] | Annotated[int, Field(ge=1, le=2)]
 """What is read of a document: all of it, or so many sentences, each a segment; a text has two segments at most."""
 
 
-def first_sentences(corpus: Corpus, count: int = 2) -> Corpus:
+def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
     """Documents cut to their first sentences, each a segment of its own.
 
     Wu & Dredze (2019, section 4.1) read two sentences of a document, which they split with NLTK; here sentencex does,
@@ -148,11 +148,13 @@ def first_sentences(corpus: Corpus, count: int = 2) -> Corpus:
 
     Args:
         corpus: documents of one segment; its language says by which rules they are split.
-        count: sentences kept, 1 or 2.
+        count: sentences kept; all: the documents as they are, whole.
 
     Raises:
         RequestError: when sentencex is not installed.
     """
+    if count == "all":
+        return corpus
     try:
         from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError:

@@ -86,7 +86,7 @@ class States:
             self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision,
             highest=self._depth if top is None else max(top.reads),
         )  # fmt: skip
-        return outputs[-1].float() if top is None else torch.cat([*top.chosen(outputs)], -1)
+        return outputs[-1].float() if top is None else top.chosen(outputs).movedim(0, 2).flatten(2)
 
     def _of(self, batch: Batch) -> torch.Tensor:
         assert self._kept is not None
@@ -100,7 +100,7 @@ class States:
         """The last states, from what is kept of the batch."""
         encoder = self.encoder
         if encoder.top is not None:
-            layers = kept.unflatten(-1, (len(encoder.top.reads), -1)).permute(2, 0, 1, 3)
+            layers = kept.unflatten(2, (len(encoder.top.reads), -1)).movedim(2, 0)
             return encoder.over(layers, batch.mask)
         with _beginning_above(encoder, self._depth, kept):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)

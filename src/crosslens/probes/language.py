@@ -35,7 +35,7 @@ class LanguageIdentification(BaseModel):
 
     def cut(self, corpus: Corpus) -> Corpus:
         """Texts, or their first sentences."""
-        return corpus if self.sentences == "all" else first_sentences(corpus, self.sentences)
+        return first_sentences(corpus, self.sentences)
 
     def answers(self, corpus: Corpus) -> list[str]:
         """The labels."""

@@ -28,5 +28,4 @@ class Documents(Classification):
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """A window a document."""
-        seen = corpus if self.sentences == "all" else first_sentences(corpus, self.sentences)
-        return super().read(encoder, seen, window=window, context=context)
+        return super().read(encoder, first_sentences(corpus, self.sentences), window=window, context=context)
