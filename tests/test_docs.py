@@ -10,7 +10,7 @@ import pytest
 
 import crosslens
 from crosslens.cli import COMMANDS, cli
-from crosslens.data.records import COLUMNS
+from crosslens.results.record import COLUMNS
 from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import TASKS

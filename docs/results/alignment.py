@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from scipy import stats
 
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 
 here = Path(__file__).parent
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 from crosslens.report.published import find_paper
 
 here = Path(__file__).parent

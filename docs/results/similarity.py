@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 from crosslens.similarity.transfer import correlations
 
 here = Path(__file__).parent

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 from crosslens.tasks import find_task
 
 here = Path(__file__).parent

@@ -11,7 +11,7 @@ import pytest
 from conftest import SENTENCES
 from crosslens import cli
 from crosslens.data.conllu import read, write
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 
 
 def rows_of(path):
@@ -443,7 +443,7 @@ def test_what_computes_nothing_does_not_wait_for_torch(tmp_path, words, status):
         f"sys.argv = ['crosslens', *{words}]\n"
         "code = 0\n"
         "try: main()\nexcept SystemExit as end: code = end.code or 0\n"
-        "for name in ('report.page', 'studies.typology', 'studies.status', 'studies.explain', 'data.records'):\n"
+        "for name in ('report.page', 'studies.typology', 'studies.status', 'studies.explain', 'results.record'):\n"
         "    importlib.import_module(f'crosslens.{name}')\n"
         "print(code, {'torch', 'transformers'} & set(sys.modules))"
     )

@@ -2,7 +2,7 @@ import html.parser
 
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
 from crosslens.errors import RequestError, WorkError
 from crosslens.lab.laboratory import LaboratorySettings

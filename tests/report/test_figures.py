@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from crosslens.data.chart import score_chart, similarity_chart
-from crosslens.data.records import Record, Results
+from crosslens.results.chart import score_chart, similarity_chart
+from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
 from crosslens.report.figures import FORMATS, all_figures, write_figures
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.report.finding import effects, findings
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.report.finding import findings
 from crosslens.report.page import make_page
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
 from crosslens.report.cells import Cell
 from crosslens.report.published import PAPERS, find_paper, read_published

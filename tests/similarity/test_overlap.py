@@ -5,7 +5,7 @@ import pytest
 
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.records import Results
+from crosslens.results.record import Results
 from crosslens.data.sentence import Sentence
 from crosslens.errors import RequestError
 from crosslens.similarity.overlap import subword_overlap

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
 from crosslens.similarity.correlate import correlate
 from crosslens.similarity.transfer import correlations, transfer_gaps

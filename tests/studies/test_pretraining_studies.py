@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from conftest import SENTENCES
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.report.published import find_paper

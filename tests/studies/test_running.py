@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import crosslens.studies.execute as executing
-from crosslens.data.records import read_results
+from crosslens.results.record import read_results
 from crosslens.encoders.ablation import random_init
 from crosslens.errors import EncoderError, RequestError
 from crosslens.studies.condition import Condition

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError, StoreError
 from crosslens.studies.condition import Condition
 from crosslens.studies.run import Comparison, Named, Run, Training

@@ -160,7 +160,7 @@ def test_a_source_is_needed(encoder, toy):
 
 
 def test_a_rule_is_fitted_to_records_whatever_is_cut_out_of_their_corpora(encoder, treebanks):
-    from crosslens.data.records import Record, Results
+    from crosslens.results.record import Record, Results
     from crosslens.unseen.fitting import fit_rule
 
     def score(corpus, target, value, source="en", condition="reference"):

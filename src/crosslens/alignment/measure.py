@@ -1,7 +1,7 @@
 """How well spaces align: translations of words and of sentences retrieved after a rotation, layer by layer."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_differen
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.identity import digest
+from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 AT = (1, 5, 10)
@@ -65,10 +65,8 @@ def word_translation(
     queries = list(answers)
     right = [answers[i] for i in queries]
     asked = len(test.translations)
-    tags = {
-        "corpus": test.name, "digest": digest([list(pair) for pair in test.pairs]), "training_train": train.name,
-        "pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns),
-    }  # fmt: skip
+    described = {"corpus": test.name, "corpus_digest": digest([list(pair) for pair in test.pairs]), "train": train.name}
+    tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
     left, into = (list(side) for side in zip(*pairs, strict=True))
     records = []
     for place, layer in enumerate(source.layers):
@@ -77,7 +75,7 @@ def word_translation(
         moved, kept = _moved(rotation, x, y, mapping)
         found = ranked(moved[queries], kept, method=method, best=max(AT))
         records += _records(
-            {f"precision@{at}": hits(found, right, at=at) for at in AT}, tags,
+            {f"precision@{at}": hits(found, right, at=at) for at in AT}, described, tags,
             level="words", layer=layer, names=(source.name, target.name),
             languages=(source.language, target.language), mapping=mapping, method=method,
         )  # fmt: skip
@@ -121,10 +119,8 @@ def sentence_retrieval(
             sides.append(represent(encoder, parallel[language]).vectors)
             if done is not None:
                 done(parallel[language].name)
-    tags = {
-        "corpus": test.name, "digest": test[pair[1]].digest, "training_train": train.name, "pairs": len(train),
-        "candidates": len(test),
-    }  # fmt: skip
+    described = {"corpus": test.name, "corpus_digest": test[pair[1]].digest, "train": train.name}
+    tags = {"pairs": len(train), "candidates": len(test)}
     right = [{number} for number in range(len(test))]
     records = []
     for layer in range(source.depth + 1):
@@ -135,8 +131,8 @@ def sentence_retrieval(
         ):  # fmt: skip
             found = ranked(queries, candidates, method=method, best=1)
             records += _records(
-                {"precision@1": hits(found, right, at=1)}, tags, level="sentences", layer=layer, names=names,
-                languages=languages, mapping=mapping, method=method,
+                {"precision@1": hits(found, right, at=1)}, described, tags, level="sentences", layer=layer,
+                names=names, languages=languages, mapping=mapping, method=method,
             )  # fmt: skip
     return Results.of(records)
 
@@ -162,7 +158,8 @@ def _pairs(
 
 def _records(
     scores: dict[str, np.ndarray],
-    tags: dict,
+    described: dict[str, Any],
+    tags: dict[str, Any],
     *,
     level: str,
     layer: int | None,
@@ -173,14 +170,14 @@ def _records(
 ) -> list[Record]:
     found = []
     for metric, right in scores.items():
-        score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", str(tags["digest"]))
+        score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
         low, high = score.interval or (None, None)
         found.append(
             Record(
-                encoder=names[0], source=languages[0], target=languages[1], measure=f"{level} {mapping}", layer=layer,
-                metric=metric, value=score.value, low=low, high=high, n=score.n,
-                tags={**tags, "against": names[1], "method": method, "signature": score.signature,
-                      "crosslens": __version__},
+                **described, encoder=names[0], source=languages[0], target=languages[1], measure=f"{level} {mapping}",
+                layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
+                settings=f"against={names[1]} method={method}", signature=score.signature,
+                tags={**tags, "crosslens": __version__},
             )
         )  # fmt: skip
     return found

@@ -15,6 +15,7 @@ from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import RequestError
 from crosslens.training.finetune import finetune
@@ -96,6 +97,6 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation) -> TaskMod
     if not isinstance(top, Tower):
         raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
-    done = Change("tower", str(top.reads[0]), init=f"{len(top.stack.layers)} rotated from {target.name}")
-    encoder = replace(target, top=moved.to(target.device).eval(), changes=(*target.changes, done))
+    done = OnOneLayer(layer=top.reads[0], height=len(top.stack.layers), mapped_from=target.name)
+    encoder = replace(target.changed(Change(done), since=target), top=moved.to(target.device).eval())
     return replace(model, encoder=encoder)

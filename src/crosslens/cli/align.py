@@ -8,7 +8,7 @@ from crosslens.cli.options import data_option, device_option, out_option, read_s
 
 if TYPE_CHECKING:
     from crosslens.alignment.vectors import WordVectors
-    from crosslens.data.records import Results
+    from crosslens.results.record import Results
 
 against_option = click.option(
     "--against", metavar="ENCODER", help="Reads the second language [the same ENCODER reads both, and nothing rotates]."
@@ -186,11 +186,11 @@ def transfer(
     from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transplant
     from crosslens.catalogue import load_corpus
     from crosslens.cli.show import print_table, progress, say
-    from crosslens.data.records import Results
     from crosslens.data.text import cut_words
     from crosslens.encoders.layers import parse_layers
     from crosslens.encoders.load import load_encoder
     from crosslens.files import new_folder
+    from crosslens.results.record import Results
     from crosslens.tasks import find_task
     from crosslens.training.evaluate import evaluate
     from crosslens.training.recipe import find_recipe, usual_recipe

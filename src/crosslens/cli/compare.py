@@ -105,9 +105,9 @@ def command(
     import numpy as np
 
     from crosslens.cli.show import print_table, progress, say
-    from crosslens.data.records import Results
     from crosslens.encoders.ablation import random_init as drawn_anew
     from crosslens.encoders.load import load_encoder
+    from crosslens.results.record import Results
 
     loaded = load_encoder(encoder, device=device)
     if random_init:

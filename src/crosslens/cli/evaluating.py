@@ -9,7 +9,7 @@ from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
-    from crosslens.data.records import Results
+    from crosslens.results.record import Results
     from crosslens.tasks import Task
     from crosslens.training.model import TaskModel
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from crosslens.data.records import Results
+    from crosslens.results.record import Results
 
 
 def read_paths(paths: tuple[str, ...]) -> "Results":
@@ -15,8 +15,8 @@ def read_paths(paths: tuple[str, ...]) -> "Results":
     Raises:
         DataError: when there are none.
     """
-    from crosslens.data.records import Results
     from crosslens.errors import DataError
+    from crosslens.results.record import Results
 
     found = [its for path in map(Path, paths) for its in _read(path)]
     if not found:
@@ -25,7 +25,7 @@ def read_paths(paths: tuple[str, ...]) -> "Results":
 
 
 def _read(path: Path) -> "list[Results]":
-    from crosslens.data.records import read_results
+    from crosslens.results.record import read_results
     from crosslens.studies.store import Store, is_store
 
     if is_store(path):  # of runs, finished or not: what is done counts

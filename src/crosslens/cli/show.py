@@ -26,9 +26,9 @@ from crosslens.numbers import duration, plain, signed
 if TYPE_CHECKING:
     import pandas
 
-    from crosslens.data.records import Results
     from crosslens.report.cells import Table as ReportTable
     from crosslens.report.writing import Spread
+    from crosslens.results.record import Results
 
 
 def _writing(column: str, kind: str) -> Callable[..., str]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from crosslens.data.records import Results, read_results
 from crosslens.encoders.e5 import SHA256, get_e5_small
 from crosslens.errors import WorkError
 from crosslens.identity import digest, digest_file
 from crosslens.lab.presets import describe_preset, find_laboratory
+from crosslens.results.record import Results, read_results
 from crosslens.studies.runner import run_study
 from crosslens.studies.study import Study, read_study
 from crosslens.training.laboratory import Told

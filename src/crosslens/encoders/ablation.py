@@ -13,8 +13,10 @@ from typing import get_args
 import torch
 from torch import nn
 
-from crosslens.encoders.changes import Change, Components, Init
+from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.freeze import Freeze
+from crosslens.encoders.interventions.reinit import Components, Init, Reinit
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, suggest
 from crosslens.identity import stream_seed
@@ -78,8 +80,8 @@ def random_init(
             f"layers {format_layers(chosen)} of this {encoder.family.name} have no {components}: nothing would change",
             hint="embeddings are layer 0; attention, ffn and norms are in layers 1 and up",
         )
-    change = Change("random_init", format_layers(chosen), components, init, seed, tuple(changed))
-    return replace(copied, changes=(*encoder.changes, change))
+    done = Reinit(layers=format_layers(chosen), components=components, init=init)
+    return copied.changed(Change(done, seed, tuple(changed)), since=encoder)
 
 
 def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
@@ -111,8 +113,17 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
     for parameter in frozen:
         parameter.requires_grad_(False)
         parameter.grad = None
-    change = Change("freeze", format_layers(chosen), tensors=tuple(names[id(p)] for p in frozen))
-    return replace(copied, changes=(*encoder.changes, change))
+    done = Freeze(layers=format_layers(chosen))
+    return copied.changed(Change(done, tensors=tuple(names[id(p)] for p in frozen)), since=encoder)
+
+
+def frozen_whole(encoder: Encoder) -> Encoder:
+    """A copy that is not trained at all, with nothing noted: for networks that read a fixed encoder."""
+    copied = replace(encoder, model=copy.deepcopy(encoder.model))
+    for parameter in copied.model.parameters():
+        parameter.requires_grad_(False)
+        parameter.grad = None
+    return copied
 
 
 def _matches(part: nn.Module, name: str, components: Components) -> bool:

@@ -1,6 +1,7 @@
 """An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
 
 import inspect
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from crosslens.encoders.changes import Change, describe_changes
+from crosslens.encoders.changes import Change
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.families import Family
 from crosslens.encoders.precision import Precision
 from crosslens.encoders.products import computed_in
@@ -33,6 +35,7 @@ class Encoder:
         family: where the layers are.
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
+        origin: the digest that it had before the first of them; None: nothing was done to it.
         top: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
         voices: language -> its tokenizer, where each language has a vocabulary of its own.
         language: the language that it reads now, where it matters.
@@ -46,6 +49,11 @@ class Encoder:
     top: Top | None = None
     voices: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
     language: str | None = None
+    origin: str | None = None
+
+    def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
+        """The encoder with a change noted that makes it of another one."""
+        return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
 
     def speaking(self, language: str | None) -> "Encoder":
         """The encoder as it reads a language: with that one's vocabulary and parts. Most read all alike.
@@ -108,19 +116,24 @@ class Encoder:
         return identifier if isinstance(identifier, int) else 0
 
     @property
-    def ablation(self) -> str | None:
-        """The layers drawn anew, as records have them; None for the reference."""
-        return ";".join(change.layers for change in self.changes if change.kind == "random_init") or None
+    def condition(self) -> Condition:
+        """What was done to it since it was loaded."""
+        return Condition.of(tuple(change.intervention for change in self.changes))
 
     @property
-    def components(self) -> str | None:
-        """Which parts of those layers; None for the reference."""
-        return ";".join(change.components for change in self.changes if change.kind == "random_init") or None
+    def loaded_digest(self) -> str:
+        """The digest that it had before anything was done to it, and before any training."""
+        return self.origin or self.digest
 
     @property
-    def condition(self) -> str:
-        """What was done to it: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, …"""
-        return describe_changes(self.changes)
+    def columns(self) -> dict[str, Any]:
+        """What records say of it: columns of `crosslens.results.record.Record`."""
+        condition = self.condition
+        state = "untrained" if condition.is_untrained(self.depth) else "pretrained"
+        return {
+            **condition.columns, "encoder": self.name, "encoder_digest": self.loaded_digest, "depth": self.depth,
+            "state": state,
+        }  # fmt: skip
 
     @cached_property
     def capacity(self) -> int:
@@ -135,12 +148,12 @@ class Encoder:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of every parameter and of the vocabulary, or of each language's."""
-        vocabulary = b"".join(
-            canonical_json(sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]))
-            for tokenizer in self.voices.values() or [self.tokenizer]
-        )
-        return digest_chunks(_bytes_of(self.trained, vocabulary))
+        """sha256 of all that determines what it computes: parameters, configuration and tokenizers, without names."""
+        facts = {
+            "config": _described(self.model.config.to_dict()), "capacity": self.capacity,
+            "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.voices.values() or [self.tokenizer]],
+        }  # fmt: skip
+        return digest_chunks(_bytes_of(self.trained, canonical_json(facts)))
 
     def states(
         self,
@@ -253,8 +266,36 @@ def _listening(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
             hook.remove()
 
 
-def _bytes_of(model: nn.Module, vocabulary: bytes) -> Iterator[bytes]:
+NAMES = frozenset(
+    {"_name_or_path", "architectures", "transformers_version", "dtype", "torch_dtype", "id2label", "label2id",
+     "num_labels", "problem_type", "finetuning_task", "task_specific_params", "classifier_dropout", "use_cache",
+     "output_hidden_states", "output_attentions", "return_dict", "tie_word_embeddings", "auto_map"}
+)  # fmt: skip
+"""Settings of a configuration that change nothing in what the encoder computes: names, versions, heads, output."""
+
+
+def _described(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration as plain values, without `NAMES`."""
+    kept = {str(key): value for key, value in config.items() if key not in NAMES and not str(key).startswith("_")}
+    return {key: _described(value) if isinstance(value, Mapping) else _plain(value) for key, value in kept.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _tokenizing(tokenizer: PreTrainedTokenizerBase) -> Any:
+    """All of a tokenizer that decides which subwords a text has; how the last batch was cut and padded does not."""
+    if not tokenizer.is_fast:
+        return sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    whole = json.loads(tokenizer.backend_tokenizer.to_str())
+    return {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+
+
+def _bytes_of(model: nn.Module, facts: bytes) -> Iterator[bytes]:
     for name, parameter in sorted(model.named_parameters()):
         yield canonical_json([name, list(parameter.shape)])
         yield parameter.detach().cpu().contiguous().numpy().tobytes()
-    yield vocabulary
+    yield facts

@@ -10,10 +10,10 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from crosslens.encoders.ablation import freeze
+from crosslens.encoders.ablation import frozen_whole
 from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.layers import format_layers
+from crosslens.encoders.interventions.features import Features as FeatureBased
 from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed
 
@@ -50,8 +50,6 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "features"))
         top = Features(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
-    frozen = freeze(encoder, format_layers(range(encoder.depth + 1)))
-    for parameter in frozen.model.parameters():  # a final normalisation lies in no layer
-        parameter.requires_grad_(False)
-    change = Change("features", "all", init=f"lstm {top.width // 2}", seed=seed)
-    return replace(frozen, changes=(*encoder.changes, change), top=top)
+    frozen = frozen_whole(encoder)
+    change = Change(FeatureBased(use="features", hidden=hidden), seed)
+    return replace(frozen.changed(change, since=encoder), top=top)

@@ -53,3 +53,19 @@ def format_layers(layers: Iterable[int]) -> str:
         else:
             runs.append([layer, layer])
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
+    """The layers of an encoder of this depth that named layers overlap when both stacks are drawn equally tall.
+
+    Args:
+        layers: as `parse_layers` reads them.
+        written_for: the depth that they are meant for; None: this one.
+        depth: the encoder's.
+    """
+    written_for = written_for or depth
+    kept: set[int] = set()
+    for layer in parse_layers(layers, written_for):
+        first, last = (layer - 1) * depth // written_for, -(-layer * depth // written_for)
+        kept |= set(range(first + 1, last + 1)) if layer else {0}
+    return format_layers(kept)

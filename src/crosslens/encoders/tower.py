@@ -6,10 +6,11 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from crosslens.encoders.ablation import freeze
+from crosslens.encoders.ablation import frozen_whole
 from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.interventions.tower import Tower as OnOneLayer
+from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.top import Top
 from crosslens.identity import stream_seed
 
@@ -67,11 +68,9 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "tower"))
         top = Tower(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
-    frozen = freeze(encoder, format_layers(range(encoder.depth + 1)))
-    for parameter in frozen.model.parameters():  # a final normalisation lies in no layer
-        parameter.requires_grad_(False)
-    change = Change("tower", str(layer), init=str(height), seed=seed)
-    return replace(frozen, changes=(*encoder.changes, change), top=top)
+    frozen = frozen_whole(encoder)
+    change = Change(OnOneLayer(layer=layer, height=height), seed)
+    return replace(frozen.changed(change, since=encoder), top=top)
 
 
 def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:

@@ -7,7 +7,6 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
-from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
@@ -15,6 +14,7 @@ from crosslens.identity import stream_seed
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
+from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 HELD_OUT = 10
@@ -115,10 +115,12 @@ def probe(
     shuffled = {name: generator.permutation(its) for name, its in y.items()}
     by_chance, by_heart = trained(shuffled, "learning shuffled answers")
 
-    tags = {
-        "corpus": test.name, "digest": test.digest, "training_train": train.name, "training_train_digest": train.digest,
-        "condition": encoder.condition, "encoder_digest": encoder.digest, "crosslens": __version__,
-        "pooling": asked.pooling, "classes": len(classes), "inputs": how.inputs,
+    chosen = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
+    settings = " ".join(f"{name}={value}" for name, value in {**chosen, "inputs": how.inputs}.items())
+    columns = {
+        **encoder.columns, "settings": settings, "corpus": test.name, "corpus_digest": test.digest, "train": train.name,
+        "train_digest": train.digest, "dev": dev.name if dev is not None else None, "split": test.split, "seed": seed,
+        "measure": f"probe {asked.name}",
     }  # fmt: skip
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
@@ -140,9 +142,8 @@ def probe(
             low, high = score.interval or (None, None)
             records.append(
                 Record(
-                    encoder=encoder.name, target=answer, split=test.split, measure=f"probe {asked.name}", layer=layer,
-                    ablation=encoder.ablation, components=encoder.components, seed=seed, metric=metric,
-                    value=score.value, low=low, high=high, n=score.n, tags={**tags, "signature": score.signature},
+                    **columns, target=answer, layer=layer, metric=metric, value=score.value, low=low, high=high,
+                    n=score.n, signature=score.signature, tags={"classes": len(classes), "crosslens": __version__},
                 )
             )  # fmt: skip
     records.sort(key=lambda record: record.layer or 0)

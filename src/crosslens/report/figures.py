@@ -10,7 +10,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crosslens.data.chart import (
+from crosslens.errors import RequestError
+from crosslens.report.tables import main_metric
+from crosslens.results.chart import (
     COLOURS,
     differences,
     encoder_states,
@@ -21,10 +23,8 @@ from crosslens.data.chart import (
     similarity_chart,
     styled,
 )
-from crosslens.data.records import Results
-from crosslens.data.table import values_by_seed
-from crosslens.errors import RequestError
-from crosslens.report.tables import main_metric
+from crosslens.results.record import Results
+from crosslens.results.table import values_by_seed
 from crosslens.similarity.transfer import OVERLAPS, Correlated, correlations
 
 if TYPE_CHECKING:

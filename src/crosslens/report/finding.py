@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from scipy import stats
 
-from crosslens.data.records import Results
-from crosslens.data.table import conditions_of, variants_of
 from crosslens.numbers import plain, signed
+from crosslens.results.record import Results
+from crosslens.results.table import conditions_of, variants_of
 from crosslens.similarity.correlate import correlate
 from crosslens.tasks import find_task
 

@@ -10,10 +10,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosslens.data.chart import encoder_states
-from crosslens.data.records import Results
-from crosslens.data.table import conditions_of, variants_of
 from crosslens.report.tables import main_metric
+from crosslens.results.chart import encoder_states
+from crosslens.results.record import Results
+from crosslens.results.table import conditions_of, variants_of
 from crosslens.studies.store import Store, is_store
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from crosslens.data.records import Results
-from crosslens.data.table import UNKNOWN, values_by_seed
 from crosslens.report.cells import Cell, Row, Table, cell_of
 from crosslens.report.published import Paper
+from crosslens.results.record import Results
+from crosslens.results.table import UNKNOWN, values_by_seed
 from crosslens.tasks import TASKS, find_task
 
 SETTINGS = ("in-language", "translate-train", "zero-shot")

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from crosslens.data.chart import NULLS
-from crosslens.data.records import Results
-from crosslens.data.table import UNKNOWN, values_by_seed
 from crosslens.errors import RequestError
 from crosslens.report.cells import Cell, Row, Table, cell_of, rows_beside, said_beside, short
 from crosslens.report.published import OTHERS, Paper
 from crosslens.report.supervision import supervision
 from crosslens.report.tested import Tested
+from crosslens.results.chart import NULLS
+from crosslens.results.record import Results
+from crosslens.results.table import UNKNOWN, values_by_seed
 from crosslens.similarity.transfer import Correlated, correlations
 from crosslens.tasks import TASKS, find_task
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
+from crosslens.identity import digest
+from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import USUAL, Measure, find_measure
 from crosslens.similarity.sampling import jackknife
@@ -34,7 +35,7 @@ def compare(
     against: Encoder | None = None,
     pooling: Pooling = "mean",
     interval: Literal["none", "jackknife"] = "none",
-    tags: Mapping[str, str | int | float] | None = None,
+    state: Literal["pretrained", "fine-tuned", "untrained"] | None = None,
     done: Callable[[Representations], None] | None = None,
 ) -> Results:
     """How alike an encoder represents sentences and their translations, for every layer.
@@ -51,7 +52,8 @@ def compare(
         against: the encoder of a pair's second language, layer against layer; None: the same.
         pooling: what of an item's states is compared.
         interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
-        tags: kept with every record, such as which model this is.
+        state: what records say that the encoder is; None: ``untrained`` where everything of it was re-initialised, and
+            else ``pretrained``.
         done: called after each language is read, with what was read.
 
     Returns:
@@ -78,12 +80,12 @@ def compare(
     sources = list(dict.fromkeys(source for source, _ in wanted))
     by_source = sorted(wanted, key=lambda pair: sources.index(pair[0]))
     poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in chosen.values()))
-    kept = {
-        "corpus": parallel.name, "condition": encoder.condition, "encoder_digest": encoder.digest,
-        "crosslens": __version__, **({} if pooling == "mean" else {"pooling": pooling}), **(tags or {}),
-    }  # fmt: skip
+    settings = {} if pooling == "mean" else {"pooling": pooling}
     if against is not None:
-        kept |= {"against": against.name, "against_condition": against.condition, "against_digest": against.digest}
+        settings |= {"against": against.name}
+        settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
+    columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
+    columns |= {"state": state} if state else {}
     records: dict[tuple[str, str], list[Record]] = {}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
@@ -91,14 +93,16 @@ def compare(
         )
         for source, target in by_source:
             ready = sides.pair(source, target)
-            digests = {"digest": parallel[target].digest, "source_digest": parallel[source].digest}
-            lengths = {"length": sum(parallel[target].lengths), "source_length": sum(parallel[source].lengths)}
-            described = {its: {**kept, **digests, **lengths, **both.tags} for its, both in ready.items()}
+            length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
+            described = {
+                **columns, "source": source, "target": target, "metric": "similarity", "n": len(parallel),
+                "corpus": parallel.name, "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
+                "length_ratio": length / source_length,
+            }  # fmt: skip
             records[source, target] = [
                 Record(
-                    encoder=encoder.name, source=source, target=target, measure=name, layer=layer,
-                    ablation=encoder.ablation, components=encoder.components, metric="similarity",
-                    n=len(parallel), tags=described[measure.pooling or pooling], **values[name],
+                    **described, measure=name, layer=layer, fertility=ready[measure.pooling or pooling].subwords / length,
+                    tags={"crosslens": __version__}, **values[name],
                 )
                 for layer in range(encoder.depth + 1)
                 for values in [_values(chosen, {its: pair.at(layer) for its, pair in ready.items()}, pooling, interval)]
@@ -158,8 +162,8 @@ class _Pair:
         return self.source.layers[layer], self.target.layers[layer]
 
     @property
-    def tags(self) -> dict[str, int]:
-        return {"subwords": self.target.subwords, "source_subwords": self.source.subwords}
+    def subwords(self) -> int:
+        return self.target.subwords
 
 
 class _Sides:

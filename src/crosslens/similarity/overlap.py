@@ -6,10 +6,10 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
-from crosslens.data.records import Record, Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reading import cut_subwords
 from crosslens.errors import RequestError
+from crosslens.results.record import Record, Results
 from crosslens.scores.score import bootstrap_interval
 
 
@@ -44,20 +44,17 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         counts = np.asarray([len(its.ids) for its in pieces], np.int64)
         low, high = bootstrap_interval(shared, counts) or (None, None)
         unread = sum(int((its.ids == unknown).sum()) for its in pieces)
-        tags = {
-            "corpus": test.name, "digest": test.digest, "training_train": train.name,
-            "unknown": round(100.0 * unread / max(1, int(counts.sum())), 2),
-            "training_train_digest": train.digest, "condition": encoder.condition, "encoder_digest": encoder.digest,
-            "length": sum(test.lengths), "subwords": int(counts.sum()), "crosslens": __version__,
-        }  # fmt: skip
+        tags = {"unknown": round(100.0 * unread / max(1, int(counts.sum())), 2), "crosslens": __version__}
         found = (
             ("overlap_types", 100.0 * np.isin(types, seen).mean(), None, None, len(types)),
             ("overlap_tokens", 100.0 * shared.sum() / counts.sum(), low, high, int(counts.sum())),
         )
         records += [
             Record(
-                encoder=encoder.name, source=train.language, target=test.language, split=test.split, measure=measure,
-                metric="overlap", value=float(value), low=low, high=high, n=n, tags=tags,
+                **encoder.columns, source=train.language, target=test.language, split=test.split, measure=measure,
+                metric="overlap", value=float(value), low=low, high=high, n=n, corpus=test.name,
+                corpus_digest=test.digest, train=train.name, train_digest=train.digest,
+                fertility=int(counts.sum()) / max(1, sum(test.lengths)), tags=tags,
             )
             for measure, value, low, high, n in found
         ]  # fmt: skip

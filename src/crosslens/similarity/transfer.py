@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from crosslens.data.records import Results
-from crosslens.data.table import variants_of
 from crosslens.errors import RequestError, suggest
+from crosslens.results.record import Results
+from crosslens.results.table import variants_of
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.tasks import find_task
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from crosslens import __version__
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import Record, Results
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.bilstm import fresh_bilstm
 from crosslens.encoders.changes import Change
@@ -23,6 +22,7 @@ from crosslens.errors import CrosslensError, StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
+from crosslens.results.record import Record, Results
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.condition import START_LABELS

@@ -6,7 +6,7 @@ from typing import Any
 
 from crosslens.identity import digest
 from crosslens.studies.condition import Condition
-from crosslens.training import semantics
+from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe
@@ -181,11 +181,11 @@ class Run:
         """All that determines the weights, as plain values; the semantics' version is raised when they change."""
         if self.pretrained is not None:
             settings = self.pretrained.settings.model_dump(mode="json", exclude={"corpora"})
-            return {"pretraining": settings, "texts": self.pretrained.texts, "semantics": semantics.PRETRAINING}
+            return {"pretraining": settings, "texts": self.pretrained.texts, "semantics": versions.PRETRAINING}
         if self.adapted is not None:
             settings = self.adapted.settings.model_dump(mode="json")
             return {"adaptation": settings, "encoder": self.encoder_digest, "text": self.adapted.text.digest,
-                    "semantics": semantics.ADAPTATION}  # fmt: skip
+                    "semantics": versions.ADAPTATION}  # fmt: skip
         its: dict[str, Any] = {
             "encoder": self.encoder_digest, "seed": self.seed,
             "condition": self.condition.model_dump(mode="json", exclude={"recipe"}),
@@ -196,7 +196,7 @@ class Run:
             its |= {
                 "task": t.task, "settings": t.settings, "recipe": recipe, "train": t.train.digest,
                 "dev": t.dev.digest if t.dev else None,
-                "semantics": semantics.FINE_TUNING_FROZEN if self.condition.frozen else semantics.FINE_TUNING,
+                "semantics": versions.FINE_TUNING_FROZEN if self.condition.frozen else versions.FINE_TUNING,
             }  # fmt: skip
         return its
 

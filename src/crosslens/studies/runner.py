@@ -12,9 +12,9 @@ from types import FrameType
 
 from ruamel.yaml import YAML
 
-from crosslens.data.records import Results
 from crosslens.errors import RequestError
 from crosslens.files import write_text
+from crosslens.results.record import Results
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.execute import Outcome, Surroundings
 from crosslens.studies.executors import find_executor

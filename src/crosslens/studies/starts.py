@@ -17,7 +17,7 @@ from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretrai
 from crosslens.studies.run import Adapted, Named, Pretrained, Run
 from crosslens.studies.store import Store
 from crosslens.studies.study import PRETRAIN, Source, Study
-from crosslens.training import semantics
+from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory
@@ -72,7 +72,7 @@ class Starts:
             beside: the other language of a bilingual encoder.
         """
         if condition.start == "bilstm":
-            return Base(BILSTM, digest({"bilstm": semantics.BILSTM}))
+            return Base(BILSTM, digest({"bilstm": versions.BILSTM}))
         if condition.start != "encoder":
             assert source is not None
             run = self.making(condition, seed, source, beside)

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from crosslens.data.records import Results, read_results
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import new_folder, write_text
+from crosslens.results.record import Results, read_results
 
 if TYPE_CHECKING:
     from crosslens.studies.run import Run

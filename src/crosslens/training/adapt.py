@@ -26,7 +26,7 @@ from crosslens.encoders.routed import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing
 from crosslens.identity import digest, stream_seed
-from crosslens.training import semantics
+from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.masked import Batch, Perplexities, claim, perplexities, release, train_masked
@@ -92,7 +92,7 @@ def adapt(
         _freeze(model, loaded, settings.freeze)
     loaded_digest = loaded.digest
     identity = digest(
-        {"encoder": loaded_digest, "settings": settings.model_dump(mode="json"), "semantics": semantics.ADAPTATION,
+        {"encoder": loaded_digest, "settings": settings.model_dump(mode="json"), "semantics": versions.ADAPTATION,
          "text": {language: corpus.digest for language, corpus in corpora.items()}}
     )  # fmt: skip
     partial = folder.with_name(f"{folder.name}.partial")

@@ -5,6 +5,7 @@ import dataclasses
 import json
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import safetensors
 import safetensors.torch
@@ -14,8 +15,10 @@ from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
 from crosslens.encoders.changes import Change
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.features import as_features
+from crosslens.encoders.interventions.features import Features
+from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import EncoderError
@@ -29,7 +32,7 @@ from crosslens.training.recipe import Recipe
 DESCRIPTION = "crosslens.json"
 HEAD = "head.safetensors"
 TOP = "features.safetensors"
-FORMAT = 1
+FORMAT = 2
 
 
 def save_model(model: TaskModel, folder: str | Path) -> None:
@@ -46,7 +49,11 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         "labels": list(model.labels),
         "recipe": model.recipe.model_dump(mode="json"), "source": model.source, "seed": model.seed,
         "facts": dict(model.facts), "encoder": model.encoder.name,
-        "changes": [dataclasses.asdict(change) for change in model.encoder.changes],
+        "origin": model.encoder.origin,
+        "changes": [
+            {**change.intervention.plain, "seed": change.seed, "tensors": change.tensors}
+            for change in model.encoder.changes
+        ],
     }  # fmt: skip
     with new_folder(folder) as partial, quiet():
         whole = _token_classifier(model)
@@ -80,11 +87,12 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         task = find_task(description["task"], description.get("task_settings"))
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
-        changes = tuple(Change(**{**change, "tensors": tuple(change["tensors"])}) for change in description["changes"])
+        changes = tuple(map(_read_change, description["changes"]))
         encoder = load_encoder(folder, device=device)
         if (folder / TOP).exists():
             encoder = _with_top(encoder, changes, safetensors.torch.load_file(folder / TOP))
-        encoder = dataclasses.replace(encoder, name=description["encoder"], changes=changes)
+        named = {"name": description["encoder"], "origin": description["origin"], "changes": changes}
+        encoder = dataclasses.replace(encoder, **named)
         head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
         facts = MappingProxyType(description["facts"])
@@ -95,15 +103,21 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
 
 
+def _read_change(described: dict[str, Any]) -> Change:
+    keys = {key: value for key, value in described.items() if key not in ("seed", "tensors")}
+    (intervention,) = Condition(**keys).interventions
+    return Change(intervention, described["seed"], tuple(described["tensors"]))
+
+
 def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
     """The encoder with the network that reads its layers."""
-    change = next(change for change in changes if change.kind in ("features", "tower"))
-    if change.kind == "tower":
-        encoder = as_tower(encoder, int(change.layers), seed=0, height=int((change.init or "").split()[0]))
+    made = next(change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer))
+    if isinstance(made, OnOneLayer):
+        encoder = as_tower(encoder, made.layer, seed=0, height=made.height)
         assert isinstance(encoder.top, Tower)
         encoder = dataclasses.replace(encoder, top=rotated(encoder.top, weights["means"], weights["matrix"]))
     else:
-        encoder = as_features(encoder, seed=0, hidden=weights["lstm.weight_hh_l0"].shape[1])
+        encoder = made.apply(encoder, seed=0)
     assert encoder.top is not None
     encoder.top.load_state_dict(weights)
     return encoder

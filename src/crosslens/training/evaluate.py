@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from crosslens import __version__
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.records import Record, Results
+from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
-from crosslens.training.recipe import differing
 
 
 def evaluate(
@@ -36,7 +35,7 @@ def evaluate(
     gold = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:
         model.task.check(corpus)
-    differs = " ".join(f"{key}={value}" for key, value in differing(model.recipe, model.task).items())
+    columns = model.columns
     records = []
     for whole in gold:
         corpus = model.task.cut(model.encoder, whole)
@@ -47,33 +46,18 @@ def evaluate(
                 scored(corpus, score)
             low, high = score.interval or (None, None)
             tags = {
-                "corpus": corpus.name, "digest": corpus.digest, "sentences": len(corpus),
-                "unknown_words": reading.unknown, "cut_words": reading.cut, "split_sentences": reading.split,
-                "condition": model.encoder.condition, "signature": score.signature, "crosslens": __version__,
-                **score.notes, **{f"training_{key}": value for key, value in model.facts.items()},
+                "sentences": len(corpus), "unknown_words": reading.unknown, "cut_words": reading.cut,
+                "split_sentences": reading.split, "crosslens": __version__, **score.notes, **model.provenance,
             }  # fmt: skip
-            if differs:
-                tags["differs_from_usual"] = differs
             if corpus.release:
                 tags["release"] = corpus.release
             records.append(
                 Record(
-                    task=model.task.name,
-                    encoder=model.encoder.name,
-                    source=model.source,
-                    target=corpus.language,
-                    split=corpus.split,
-                    ablation=model.encoder.ablation,
-                    components=model.encoder.components,
-                    seed=model.seed,
-                    metric=score.metric,
-                    value=score.value,
-                    low=low,
-                    high=high,
-                    n=score.n,
-                    tags=tags,
+                    **columns, target=corpus.language, split=corpus.split, corpus=corpus.name,
+                    corpus_digest=corpus.digest, metric=score.metric, value=score.value, low=low, high=high, n=score.n,
+                    signature=score.signature, tags=tags,
                 )
-            )
+            )  # fmt: skip
         if done is not None:
             done(corpus, predicted)
     return Results.of(records)

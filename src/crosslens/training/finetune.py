@@ -21,9 +21,9 @@ from crosslens.encoders.routed import language_parts
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.identity import digest, stream_seed
 from crosslens.tasks import Task, find_task
-from crosslens.training import semantics
+from crosslens.training.identity import run_id, training_identity
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
-from crosslens.training.model import TaskModel
+from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import predict_windows, read_for, task_batch
 from crosslens.training.processes import processes
 from crosslens.training.recipe import Recipe, usual_recipe
@@ -95,7 +95,8 @@ def finetune(
     if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
         what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
         raise RequestError(f"{what} on dev data, and none is given", hint="give dev, or select=last schedule=linear")
-    train = _limit(load_corpus(train, split="train") if isinstance(train, str) else train, recipe.limit)
+    whole = load_corpus(train, split="train") if isinstance(train, str) else train
+    train = _limit(whole, recipe.limit)
     dev = load_corpus(dev, split="dev") if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
@@ -104,41 +105,39 @@ def finetune(
             task.check(corpus)
 
     started = time.perf_counter()
-    encoder_digest = encoder.digest
+    identity = training_identity(
+        encoder=encoder.loaded_digest, condition=encoder.condition, seed=seed, task=task, recipe=recipe,
+        train=whole.digest, dev=dev.digest if dev else None,
+        drawn=[change.seed for change in encoder.changes if change.seed is not None],
+    )  # fmt: skip
     encoder = encoder.speaking(train.language)
     encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top))
     for parameter in language_parts(encoder.model):  # the target's will not be trained, so the source's are not either
         parameter.requires_grad_(False)
     labels = task.labels(train)
-    frozen = not all(parameter.requires_grad for parameter in encoder.model.parameters())
-    version = semantics.FINE_TUNING_FROZEN if frozen else semantics.FINE_TUNING
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "head"))
         head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
-    identity = digest(
-        {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
-         "recipe": recipe.model_dump(mode="json"),
-         "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": version,
-         "trained": [name for name, p in encoder.trained.named_parameters() if p.requires_grad]}
-    )  # fmt: skip
+    # Parameters that somebody froze by hand are no part of the identity, but a state of theirs fits no other training.
+    trained = [name for name, parameter in encoder.trained.named_parameters() if parameter.requires_grad]
     keeping = (Path(state), save_every) if state is not None else None
     reading = read_for(model, train)
     dev_reading = read_for(model, dev) if dev else None
     both = [reading] if dev_reading is None else [reading, dev_reading]
     with only_used_rows(encoder, *both) as (small, *small_dev):
         held_out = _HeldOut.of(task, recipe, dev, small_dev[0]) if dev is not None else None
-        loop, dev_scores = _train(model, train, small, held_out, identity, keeping, progress)
+        loop, dev_scores = _train(model, train, small, held_out, digest([identity, trained]), keeping, progress)
     encoder.trained.eval()
     head.eval()
     facts: dict[str, str | int | float] = {
-        "encoder_digest": encoder_digest,
-        "train": train.name, "train_digest": train.digest, "train_sentences": len(train),
+        "run": run_id(identity), "weights": model_digest(encoder, head), "encoder_digest": encoder.loaded_digest,
+        "train": whole.name, "train_digest": whole.digest, "train_sentences": len(train),
         "train_unknown_words": reading.unknown, "train_cut_words": reading.cut, "train_split_sentences": reading.split,
         "steps": loop.step, "last_loss": loop.losses[-1], "seconds": round(time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved), "processes": processes().size,
-        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": version,
+        "threads": torch.get_num_threads(), "torch": torch.__version__, "semantics": identity["semantics"],
         "selection": recipe.select,
     }  # fmt: skip
     if train.items and isinstance(train.items[0], Sentence):

@@ -8,7 +8,7 @@ from crosslens.identity import digest
 from crosslens.lab.export import export, pretraining_settings
 from crosslens.lab.laboratory import Laboratory
 from crosslens.settings import read_settings
-from crosslens.training import semantics
+from crosslens.training import versions
 from crosslens.training.pretrain import pretrain
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.processes import threads
@@ -33,7 +33,7 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, told: To
     say = told or (lambda *_: None)
     identity = digest(
         {"laboratory": laboratory.settings.model_dump(mode="json"), "pretraining": pretraining_settings(laboratory),
-         "semantics": semantics.PRETRAINING, "threads": THREADS, "crosslens": __version__}
+         "semantics": versions.PRETRAINING, "threads": THREADS, "crosslens": __version__}
     )  # fmt: skip
     folder = Path(cache) / identity[:16]
     if not (folder / "lab").exists():

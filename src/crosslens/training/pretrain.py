@@ -24,7 +24,7 @@ from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
 from crosslens.identity import digest, stream_seed
-from crosslens.training import semantics
+from crosslens.training import versions
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.masked import Batch, claim, release, train_masked
 from crosslens.training.pretraining import Pretraining
@@ -83,7 +83,7 @@ def pretrain(
         text, held_out = _hold_out(text, settings.validation.lines)
     text, dictionaries = _with_extra_anchors(text, settings, base, data)
     identity = digest(
-        {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": semantics.PRETRAINING,
+        {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": versions.PRETRAINING,
          "text": {language: corpus.digest for language, corpus in corpora.items()}, "dictionaries": dictionaries}
     )  # fmt: skip
     tokenizers = _tokenizers(text, settings)

@@ -9,9 +9,9 @@ import numpy as np
 
 from crosslens.catalogue import load_corpus, split_name
 from crosslens.data.corpus import Corpus
-from crosslens.data.records import Results
 from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
+from crosslens.results.record import Results
 from crosslens.tasks import find_task
 from crosslens.unseen.evidence import gather
 from crosslens.unseen.rule import Measured, Rule

@@ -3,8 +3,8 @@ from types import MappingProxyType
 
 import pytest
 
-from crosslens.data.records import COLUMNS, Record, Results, read_results
-from crosslens.data.table import CROSS, SAME
+from crosslens.results.record import COLUMNS, Record, Results, read_results
+from crosslens.results.table import CROSS, SAME
 from crosslens.errors import DataError, RequestError
 
 

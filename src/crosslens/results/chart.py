@@ -6,8 +6,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from crosslens.data.table import CROSS, SAME, conditions_of, score_table
 from crosslens.errors import RequestError
+from crosslens.results.table import CROSS, SAME, conditions_of, score_table
 
 if TYPE_CHECKING:
     import altair
@@ -39,7 +39,7 @@ def similarity_chart(frame: "pandas.DataFrame", *, measure: str = "cka") -> "alt
     """Figures 1 and 2 of Muller et al. (2021): a line an encoder, its nulls dashed; bands hold 80 % of the pairs.
 
     Args:
-        frame: the columns of `crosslens.data.records.Record`.
+        frame: the columns of `crosslens.results.record.Record`.
         measure: whose; its nulls come along.
 
     Raises:
@@ -75,7 +75,7 @@ def score_chart(frame: "pandas.DataFrame") -> "altair.LayerChart":
     """What each set of layers costs each target: a heat map of one task, blue for what is no loss.
 
     Args:
-        frame: the columns of `crosslens.data.records.Record`, of one task, metric, encoder and source.
+        frame: the columns of `crosslens.results.record.Record`, of one task, metric, encoder and source.
 
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.

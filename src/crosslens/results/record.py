@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from crosslens.data.chart import score_chart, similarity_chart
-from crosslens.data.table import score_table, similarity_table
+from crosslens.encoders.condition import REFERENCE
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import write_bytes
+from crosslens.results.version1 import VERSION_1, updated
 
 if TYPE_CHECKING:
     import altair
@@ -36,7 +36,7 @@ class Record:
         split: the split evaluated on.
         measure: of a similarity, which (``cka``); of a score, None.
         layer: of a similarity, the layer; 0 is the embeddings.
-        ablation: the layers drawn anew before training, ``1-2``; None is the reference.
+        ablation: the layers re-initialised before training, ``1-2``; None: none.
         components: which parts of those layers: ``all``, ``attention``, …
         seed: the run's seed.
         metric: ``accuracy``, ``las``, ``f1``, ``similarity``, …
@@ -44,7 +44,28 @@ class Record:
         low: lower end of its 95 % interval.
         high: upper end.
         n: how many units (words, spans, sentences) it was computed from.
-        tags: anything else worth keeping: digests, versions, signature.
+        question: id of what was asked of the run.
+        condition: what was done to the encoder, as `crosslens.encoders.condition.Condition.text` writes it.
+        layers: the layers that the condition acts on.
+        depth: how many layers the encoder has.
+        factor: what was different in pretraining; None: nothing.
+        start: what training began with, where that is not the encoder: ``adapted``, ``scratch``, ``bilstm``.
+        state: ``fine-tuned``, ``pretrained``, or ``untrained`` where everything was re-initialised.
+        encoder_digest: of the encoder that was named, before any change; None where runs of the study made it.
+        partner: the other language of a bilingual encoder.
+        corpus: what was evaluated on.
+        corpus_digest: of its content.
+        train: what was trained on.
+        train_digest: of its content.
+        translated_from: the language that the training data were translated from.
+        dev: the development data.
+        selection: the rule that selected the weights.
+        recipe: the named recipe.
+        settings: what differs from that, ``name=value`` with blanks between; of a similarity or a probe, its settings.
+        length_ratio: of parallel text, the target's words over the source's.
+        fertility: of parallel text, the target's subwords a word.
+        signature: the scoring rule.
+        tags: provenance: versions, counts. Nothing is computed from them.
     """
 
     study: str | None = None
@@ -64,14 +85,39 @@ class Record:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    question: str | None = None
+    condition: str | None = REFERENCE
+    layers: str | None = None
+    depth: int | None = None
+    factor: str | None = None
+    start: str | None = None
+    state: str | None = None
+    encoder_digest: str | None = None
+    partner: str | None = None
+    corpus: str | None = None
+    corpus_digest: str | None = None
+    train: str | None = None
+    train_digest: str | None = None
+    translated_from: str | None = None
+    dev: str | None = None
+    selection: str | None = None
+    recipe: str | None = None
+    settings: str | None = None
+    length_ratio: float | None = None
+    fertility: float | None = None
+    signature: str | None = None
     tags: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
-_ARROW = {"layer": pa.int64(), "seed": pa.int64(), "n": pa.int64()}
-_ARROW |= {name: pa.float64() for name in ("value", "low", "high")}
+VERSION = 2
+"""Of the columns; files of version 1 are read by `crosslens.results.version1`."""
+
+_ARROW = {name: pa.int64() for name in ("layer", "seed", "n", "depth")}
+_ARROW |= {name: pa.float64() for name in ("value", "low", "high", "length_ratio", "fertility")}
 COLUMNS = tuple(f.name for f in fields(Record))
 SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 """The columns of every results file. ``tags`` is one JSON object, so that new tags never change the columns."""
+INTEGERS = tuple(name for name, kind in _ARROW.items() if kind == pa.int64())
 
 
 def _column(name: str) -> pa.Field:
@@ -137,14 +183,23 @@ class Results:
         """The rows as a pandas frame, one column a field; ``tags`` stays JSON text."""
         return self.records.to_pandas()
 
+    def tags(self) -> list[dict[str, Any]]:
+        """The provenance of each row, to be shown."""
+        return [json.loads(text) for text in self.records["tags"].to_pylist()]
+
+    @property
+    def _similarities_only(self) -> bool:
+        return len(self) > 0 and not self.records["measure"].null_count
+
     def table(self) -> "pandas.DataFrame":
         """What a person reads first: scores by target and condition, or else similarities by pair and layer.
 
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
         """
-        make = similarity_table if len(self) and not self.records["measure"].null_count else score_table
-        return make(self.to_pandas())
+        from crosslens.results.table import score_table, similarity_table
+
+        return similarity_table(self) if self._similarities_only else score_table(self)
 
     def plot(self) -> "altair.LayerChart":
         """What a person looks at first: a heat map of what layers cost each target, or else similarity by layer.
@@ -152,8 +207,9 @@ class Results:
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
         """
-        make = similarity_chart if len(self) and not self.records["measure"].null_count else score_chart
-        return make(self.to_pandas())
+        from crosslens.results.chart import score_chart, similarity_chart
+
+        return similarity_chart(self) if self._similarities_only else score_chart(self)
 
     def _repr_html_(self) -> str:
         """The table where there is one, else the first records: what a notebook shows."""
@@ -173,7 +229,8 @@ class Results:
         if path.suffix == ".csv":
             pyarrow.csv.write_csv(self.records, sink)
         elif path.suffix == ".parquet":
-            pyarrow.parquet.write_table(self.records, sink, write_page_checksum=True)
+            versioned = self.records.replace_schema_metadata({"crosslens.results": str(VERSION)})
+            pyarrow.parquet.write_table(versioned, sink, write_page_checksum=True)
         elif path.suffix == ".json":
             sink.write(json.dumps(self.records.to_pylist(), ensure_ascii=False, indent=1, allow_nan=False).encode())
         else:
@@ -182,7 +239,7 @@ class Results:
 
 
 def read_results(path: str | Path) -> Results:
-    """Read what `Results.write` wrote.
+    """Read what `Results.write` wrote, in this version or an earlier one, or what pandas made of it.
 
     Raises:
         DataError: for a file that is missing, or that holds no records of ours.
@@ -192,18 +249,27 @@ def read_results(path: str | Path) -> Results:
         raise DataError("no such results file", file=str(path))
     try:
         if path.suffix == ".csv":
+            # pandas writes a column of integers that lacks some as 1.0.
+            types = {name: pa.float64() if name in INTEGERS else kind for name, kind in zip(SCHEMA.names, SCHEMA.types)}
             options = pyarrow.csv.ConvertOptions(
-                column_types=SCHEMA, strings_can_be_null=True, quoted_strings_can_be_null=False
+                column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
             )
             table = pyarrow.csv.read_csv(path, convert_options=options)
+            table = table.drop_columns([name for name in table.column_names if not name])  # the index of a frame
         elif path.suffix == ".parquet":
             table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
         elif path.suffix == ".json":
-            table = pa.Table.from_pylist(json.loads(path.read_text("utf-8")), schema=SCHEMA)
+            rows = json.loads(path.read_text("utf-8"))
+            table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in rows[0]})
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet or .json")
-    except (pa.ArrowInvalid, OSError, json.JSONDecodeError, UnicodeDecodeError, AttributeError) as error:
-        raise DataError(f"cannot be read as results: {str(error).splitlines()[0]}", file=str(path)) from None
-    if table.column_names != list(COLUMNS):
-        raise DataError("the columns are not those of results", file=str(path), hint="expected " + ", ".join(COLUMNS))
-    return Results(table.cast(SCHEMA))
+        if table.column_names == VERSION_1:
+            return Results(updated(table, SCHEMA))
+        if table.column_names != list(COLUMNS):
+            raise DataError(
+                "the columns are not those of results", file=str(path), hint="expected " + ", ".join(COLUMNS)
+            )
+        return Results(table.cast(SCHEMA))
+    except (pa.ArrowInvalid, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot be read as results: {reason}", file=str(path)) from None

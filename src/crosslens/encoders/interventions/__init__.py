@@ -1,0 +1,17 @@
+"""What can be done to an encoder: one file an intervention. A new one is a file here and a row in `INTERVENTIONS`.
+
+The order is that in which the parts of a condition are written, recorded and applied.
+"""
+
+from crosslens.encoders.interventions.factor import Factor
+from crosslens.encoders.interventions.features import Features
+from crosslens.encoders.interventions.freeze import Freeze
+from crosslens.encoders.interventions.intervention import Intervention
+from crosslens.encoders.interventions.reinit import Reinit
+from crosslens.encoders.interventions.start import Start
+from crosslens.encoders.interventions.tower import Tower
+
+_ALL: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, Tower)
+INTERVENTIONS = {kind.kind: kind for kind in _ALL}
+
+__all__ = ["INTERVENTIONS", "Intervention"]

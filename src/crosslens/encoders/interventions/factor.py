@@ -1,0 +1,22 @@
+"""What is different in pretraining (Conneau, Wu et al. 2020, Table 1)."""
+
+from crosslens.encoders.interventions.intervention import Intervention
+
+
+class Factor(Intervention):
+    """Pretrain with one setting changed.
+
+    Attributes:
+        name: a row of `crosslens.training.factors.FACTORS`, or one of the study's own factors.
+    """
+
+    kind = "factor"
+    stage = "pretraining"
+    keys = {"factor": "name"}
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        """The factor's name."""
+        return self.name

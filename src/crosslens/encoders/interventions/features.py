@@ -1,0 +1,37 @@
+"""Feature-based use: the encoder is frozen, and a BiLSTM reads a mixture of its layers (Wu & Dredze 2019, section 5.2)."""
+
+from typing import TYPE_CHECKING, Literal
+
+from crosslens.encoders.interventions.intervention import Intervention
+
+if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+
+
+class Features(Intervention):
+    """Use the encoder's features.
+
+    Attributes:
+        use: ``features``.
+        hidden: size of the BiLSTM in each direction; None: the encoder's width.
+    """
+
+    kind = "features"
+    keys = {"use": "use", "hidden": "hidden"}
+    absent = {"use": "fine-tune"}
+    follows = True
+    own_recipe = True
+
+    use: Literal["features"]
+    hidden: int | None = None
+
+    @property
+    def label(self) -> str:
+        """``features``, ``features hidden=256``."""
+        return "features" if self.hidden is None else f"features hidden={self.hidden}"
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """A frozen copy with a fresh BiLSTM on it."""
+        from crosslens.encoders.features import as_features
+
+        return as_features(encoder, seed=seed, hidden=self.hidden)

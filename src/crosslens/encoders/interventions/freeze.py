@@ -1,0 +1,39 @@
+"""Freezing: chosen layers are not trained (Wu & Dredze 2019, section 4.3)."""
+
+from typing import TYPE_CHECKING
+
+from crosslens.encoders.interventions.intervention import Intervention, Layers, Option
+
+if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+
+
+class Freeze(Intervention):
+    """Exclude layers from training.
+
+    Attributes:
+        layers: which layers; 0 is the embeddings.
+    """
+
+    kind = "freeze"
+    keys = {"freeze": "layers"}
+    options = {"freeze": Option("--freeze", "Layers that are not trained; 0 is the embeddings.", "LAYERS")}
+    follows = True
+
+    layers: Layers
+
+    @property
+    def label(self) -> str:
+        """``frozen 0-3``."""
+        return f"frozen {self.layers}"
+
+    @property
+    def acts_on(self) -> str:
+        """The frozen layers."""
+        return self.layers
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """A copy with these layers frozen; nothing is drawn."""
+        from crosslens.encoders.ablation import freeze
+
+        return freeze(encoder, self.layers)

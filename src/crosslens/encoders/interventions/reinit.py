@@ -1,0 +1,55 @@
+"""RANDOM-INIT: re-initialise chosen layers, or parts of them, before fine-tuning (Muller et al. 2021, section 2.1)."""
+
+from typing import TYPE_CHECKING, Literal
+
+from crosslens.encoders.interventions.intervention import Intervention, Layers, Option
+
+if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+
+Components = Literal["all", "attention", "ffn", "norms", "embeddings"]
+"""Which parts of a layer are re-initialised."""
+
+Init = Literal["architecture", "torch"]
+"""How they are drawn: see `crosslens.encoders.ablation.random_init`."""
+
+
+class Reinit(Intervention):
+    """Re-initialise layers.
+
+    Attributes:
+        layers: which layers.
+        components: which parts of them.
+        init: how they are drawn.
+    """
+
+    kind = "reinit"
+    keys = {"layers": "layers", "components": "components", "init": "init"}
+    options = {
+        "layers": Option("--random-init", "Layers to re-initialise before training: 1-2, or all, or 0,all.", "LAYERS"),
+        "components": Option("--components", "Parts of these layers: all, attention, ffn, norms, or embeddings."),
+        "init": Option("--init", "How they are initialised: architecture or torch."),
+    }
+
+    layers: Layers
+    components: Components = "all"
+    init: Init = "architecture"
+
+    @property
+    def label(self) -> str:
+        """``1-2``, ``1-2 attention``, ``1-2 init=torch``."""
+        words = [self.layers]
+        words += [self.components] if self.components != "all" else []
+        words += [f"init={self.init}"] if self.init != "architecture" else []
+        return " ".join(words)
+
+    @property
+    def acts_on(self) -> str:
+        """The re-initialised layers."""
+        return self.layers
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """A copy with these layers re-initialised."""
+        from crosslens.encoders.ablation import random_init
+
+        return random_init(encoder, self.layers, seed=seed, components=self.components, init=self.init)

@@ -1,0 +1,53 @@
+"""Fresh Transformer layers on one fixed layer (Conneau, Wu et al. 2020, section 5.1.2)."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from crosslens.encoders.interventions.intervention import Intervention
+from crosslens.errors import EncoderError
+
+if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+
+
+class Tower(Intervention):
+    """Freeze the encoder and train fresh layers on one of its layers.
+
+    Attributes:
+        layer: which one is read; 0 is the embeddings.
+        height: how many fresh layers.
+        mapped_from: name of the encoder whose layer is mapped into the one that they were trained on; None: none is.
+    """
+
+    kind = "tower"
+    keys = {"tower": "layer", "height": "height", "mapped_from": "mapped_from"}
+    follows = True
+    own_recipe = True
+
+    layer: Annotated[int, Field(ge=0)]
+    height: Annotated[int, Field(ge=1)] = 4
+    mapped_from: str | None = None
+
+    @property
+    def label(self) -> str:
+        """``tower on 2``."""
+        words = [f"tower on {self.layer}"]
+        words += [f"height={self.height}"] if self.height != 4 else []
+        words += [f"mapped from {self.mapped_from}"] if self.mapped_from else []
+        return " ".join(words)
+
+    @property
+    def acts_on(self) -> str:
+        """The layer that is read."""
+        return str(self.layer)
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """A frozen copy with fresh layers on it."""
+        from crosslens.encoders.tower import as_tower
+
+        if self.mapped_from is not None:
+            raise EncoderError(
+                "a mapped tower is made from a trained one", hint="crosslens.alignment.transfer.transplant"
+            )
+        return as_tower(encoder, self.layer, seed=seed, height=self.height)

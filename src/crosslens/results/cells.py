@@ -1,0 +1,307 @@
+"""The one rule of every number shown: a cell is the mean over seeds of exactly one record a seed.
+
+Whatever tells two records of a cell apart either becomes part of the key, and of what a reader sees, or the request is
+refused with its name. Nothing else is averaged, unless the table says so where it stands: a mean over languages is made
+of cells, over the languages that it names.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.results.record import Results
+
+Row = dict[str, Any]
+"""A record as plain values, by column."""
+
+WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
+"""What one table cannot mix: each is part of its key, or constant."""
+
+VARIANTS = ("selection", "train", "dev", "recipe", "settings")
+"""What tells models of one task, source and condition apart. Where it varies, it stands in the head of the column."""
+
+OF_RECIPE = ("selection", "dev", "recipe", "settings")
+"""What a condition with a recipe of its own has otherwise than the reference."""
+
+WITHIN = ("partner", "target", "split", "corpus", "translated_from", "start", "factor", "depth", "layer")
+"""What is constant within a cell, or part of its key."""
+
+DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "train_digest"}
+"""Name -> the digest of what it names: two things of one name are told apart by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The mean over seeds of one record a seed.
+
+    Attributes:
+        by_seed: seed -> value.
+        studies: those that have all of its records.
+        left_out: seeds that lack their partner in a difference, or a language in a mean.
+        lacks: how many languages of a mean have no value; then it has none either.
+    """
+
+    by_seed: Mapping[int | None, float]
+    studies: frozenset[str] = frozenset()
+    left_out: int = 0
+    lacks: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        """Over seeds; None where there is no seed."""
+        return statistics.fmean(self.by_seed.values()) if self.by_seed else None
+
+    @property
+    def std(self) -> float | None:
+        """Over seeds (ddof 1); None of fewer than two."""
+        return statistics.stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
+
+    def minus(self, other: "Cell") -> "Cell":
+        """The difference within seeds: a seed that only one side has says nothing of it."""
+        seeds = [seed for seed in self.by_seed if seed in other.by_seed]
+        values = {seed: self.by_seed[seed] - other.by_seed[seed] for seed in seeds}
+        left_out = len(set(self.by_seed) | set(other.by_seed)) - len(seeds)
+        return Cell(values, self.studies & other.studies, left_out)
+
+
+EMPTY = Cell({})
+
+
+def mean_of(cells: Sequence[Cell]) -> Cell:
+    """The mean over the cells of a row or column, seed by seed. It has no value where one of them has none."""
+    lacking = sum(not cell.by_seed for cell in cells)
+    if not cells or lacking:
+        return Cell({}, lacks=lacking)
+    seeds = [seed for seed in cells[0].by_seed if all(seed in cell.by_seed for cell in cells)]
+    every = {seed for cell in cells for seed in cell.by_seed}
+    values = {seed: statistics.fmean(cell.by_seed[seed] for cell in cells) for seed in seeds}
+    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), len(every) - len(seeds))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A condition of models of one kind.
+
+    Attributes:
+        condition: what was done to the encoder.
+        variant: what else tells the models apart; "" where nothing does.
+    """
+
+    condition: Condition
+    variant: str = ""
+
+    @property
+    def label(self) -> str:
+        """As the head of a column."""
+        return ", ".join(filter(None, (self.condition.label, self.variant)))
+
+    @property
+    def order(self) -> tuple:
+        """The reference first, small sets of layers before large ones, each from the bottom up, all else behind."""
+        reinit = next((each for each in self.condition.interventions if each.kind == "reinit"), None)
+        if self.condition.is_reference:
+            return (0, 0, [], "")
+        if reinit is None or not reinit.acts_on or not reinit.acts_on[0].isdecimal():
+            return (2, 0, [], self.condition.label)
+        ends = [[int(end) for end in part.split("-")] for part in reinit.acts_on.split(",")]
+        return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], self.condition.label)
+
+
+Key = tuple
+"""The values of the columns that name a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A table of cells.
+
+    Attributes:
+        rows: their keys, in the order of the records.
+        columns: their heads: `Column`, or a plain value such as a layer.
+        values: (row, column) -> cell.
+    """
+
+    rows: tuple[Key, ...]
+    columns: tuple[Any, ...]
+    values: Mapping[tuple[Key, Any], Cell]
+
+    def get(self, row: Key, column: Any) -> Cell:
+        """A cell; an empty one where there is none."""
+        return self.values.get((row, column), EMPTY)
+
+    def compared(self) -> "Cells":
+        """Every condition as a difference to the reference of its variant, where there is one."""
+        values = {}
+        for row in self.rows:
+            for column in self.columns:
+                reference = self.reference_of(column)
+                cell = self.get(row, column)
+                values[row, column] = cell if reference in (None, column) else cell.minus(self.get(row, reference))
+        return Cells(self.rows, self.columns, values)
+
+    def reference_of(self, column: Column) -> Column | None:
+        """What a column is compared with; itself when it is a reference; None: there is none."""
+        reference = Column(Condition(), column.variant)
+        return reference if reference in self.columns else None
+
+    def head(self, column: Column) -> str:
+        """The column's name, with Δ where it is a difference after `compared`."""
+        return column.label if self.reference_of(column) in (None, column) else f"Δ {column.label}"
+
+
+def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("condition",)) -> Cells:
+    """Records as a table of cells.
+
+    Args:
+        results: records.
+        rows: names of record columns that name a row.
+        columns: ``("condition",)``, or names that hold one value a column, such as ``("layer",)``.
+
+    Returns:
+        Columns are `Column` where they are conditions, else values; conditions are sorted, layers too.
+
+    Raises:
+        RequestError: naming what varies within a cell, or the two records of one seed that contradict one another.
+    """
+    records = told_apart(results)
+    by_condition = tuple(columns) == ("condition",)
+    for axis in WHOLE:
+        if axis not in (*rows, *columns):
+            refuse_several(records, axis)
+    variants = variants_of(records) if by_condition else [""] * len(records)
+    kept: dict[tuple[Key, Any], dict[int | None, Row]] = {}
+    studies: dict[tuple[Key, Any], dict[int | None, set]] = {}
+    keys: dict[Key, None] = {}
+    heads: dict[Any, None] = {}
+    fixed = [axis for axis in (*WITHIN, *(() if by_condition else VARIANTS)) if axis not in (*rows, *columns)]
+    firsts: dict[tuple[Key, Any], Row] = {}
+    for record, variant in zip(records, variants, strict=True):
+        if record["value"] is None:
+            continue
+        row = tuple(record[name] for name in rows)
+        head = (
+            Column(condition_of(record["condition"]), variant) if by_condition
+            else record[columns[0]] if len(columns) == 1 else tuple(record[name] for name in columns)
+        )  # fmt: skip
+        keys[row] = heads[head] = None
+        first = firsts.setdefault((row, head), record)
+        for axis in fixed:
+            if first[axis] != record[axis]:
+                refuse_several([first, record], axis)
+        by_seed = kept.setdefault((row, head), {})
+        known = by_seed.setdefault(record["seed"], record)
+        if known["value"] != record["value"]:
+            raise RequestError(_contradiction(known, record), hint="report them one by one, or filter them")
+        studies.setdefault((row, head), {}).setdefault(record["seed"], set()).add(record["study"])
+    values = {
+        at: Cell(
+            {seed: record["value"] for seed, record in by_seed.items()},
+            frozenset(set.intersection(*studies[at].values()) - {None}),
+        )
+        for at, by_seed in kept.items()
+    }
+    ordered = sorted(heads, key=lambda head: head.order) if by_condition else sorted(heads)
+    if by_condition:  # variant by variant, each with its reference first
+        order = list(dict.fromkeys(column.variant for column in heads))
+        ordered = sorted(ordered, key=lambda column: order.index(column.variant))
+    return Cells(tuple(keys), tuple(ordered), values)
+
+
+def told_apart(results: Results) -> list[Row]:
+    """Records as plain values; of two things with one name each gets the beginning of its digest behind it."""
+    records = results.records.drop_columns("tags").to_pylist()
+    for name, digest in DIGESTS.items():
+        known: dict[str, set[str]] = {}
+        for record in records:
+            if record[name] is not None and record[digest] is not None:
+                known.setdefault(record[name], set()).add(record[digest])
+        several = {value for value, digests in known.items() if len(digests) > 1}
+        for record in records if several else ():
+            if record[name] in several and record[digest] is not None:
+                record[name] = f"{record[name]} ({record[digest][:8]})"
+    return records
+
+
+def refuse_several(records: Iterable[Row], axis: str) -> None:
+    """Refuse records that differ in something that one table cannot mix.
+
+    Raises:
+        RequestError: naming its values.
+    """
+    values = list(dict.fromkeys(record[axis] for record in records))
+    if len(values) > 1:
+        raise RequestError(
+            f"one table cannot hold several {axis}s: {', '.join(map(str, values))}",
+            hint=f"filter({axis}=…) picks one",
+        )
+
+
+def variants_of(records: Sequence[Row]) -> list[str]:
+    """What tells records of one task, source and condition apart beyond the condition: "" where nothing does.
+
+    The rule that selected the weights, the training corpus, the recipe and what was replaced in it, each only where it
+    varies. A condition that needs a recipe of its own is compared with the reference all the same: what it has otherwise
+    is part of the condition, as long as it does not vary there, and the others have one recipe only.
+    """
+    own = [condition_of(record["condition"]).own_recipe for record in records]
+    columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
+    devs = _variant(records, own, "dev")
+    if any(devs) and not any(columns[0]):  # which dev data selected the weights, where the rule does not say it
+        columns.append([f"dev {dev}" if dev else "" for dev in devs])
+    return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
+
+
+def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str]:
+    values = [record[axis] or "" for record in records]
+    others = {value for value, is_own in zip(values, own, strict=True) if not is_own}
+    if axis in OF_RECIPE and len(others) == 1:
+        by_condition: dict[str, set[str]] = {}
+        for record, value in zip(records, values, strict=True):
+            by_condition.setdefault(record["condition"], set()).add(value)
+        (usual,) = others
+        values = [
+            usual if is_own and len(by_condition[record["condition"]]) == 1 else value
+            for record, value, is_own in zip(records, values, own, strict=True)
+        ]
+    if len(set(values) - {""}) < 2 and (axis not in ("settings", "recipe") or len(set(values)) < 2):
+        return [""] * len(values)
+    if axis != "settings":
+        return values
+    words = [value.split() for value in values]
+    common = set.intersection(*map(set, words))
+    return [" ".join(word for word in each if word not in common) for each in words]
+
+
+@cache
+def condition_of(text: str | None) -> Condition:
+    """A record's condition as a value."""
+    return Condition.parse(text) if text else Condition()
+
+
+def languages_of(records: Results) -> Callable[[str], str]:
+    """How a corpus is called in a row: by its language where it is the only corpus of it, or else by its name."""
+    pairs = {(record["target"], record["corpus"]) for record in told_apart(records)}
+    many = Counter(target for target, _ in pairs)
+    names = {corpus: target if many[target] == 1 and target else corpus for target, corpus in pairs}
+    return lambda corpus: names.get(corpus, corpus)
+
+
+def _contradiction(a: Row, b: Row) -> str:
+    differing = [
+        " ".join(f"{name} {record[name]}" for name in ("study", "run") if record[name] is not None) or "a file"
+        for record in (a, b)
+    ]
+    what = ", ".join(
+        str(a[name])
+        for name in ("task", "metric", "encoder", "source", "corpus", "measure", "layer")
+        if a[name] is not None
+    )
+    return (
+        f"two records contradict one another: {what}, {condition_of(a['condition']).label}, seed {a['seed']}:"
+        f" {a['value']:.4g} in {differing[0]} and {b['value']:.4g} in {differing[1]}"
+    )

@@ -1,0 +1,115 @@
+"""Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from crosslens.errors import RequestError
+from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, mean_of
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import pandas
+
+SAME, CROSS = "same-language mean", "cross-language mean"
+UNKNOWN = "?"
+"""Stands for an unknown language: such a corpus is in no mean."""
+
+ROW = ("target", "corpus", "partner")
+"""What names a row of scores."""
+
+
+def score_cells(results: Results) -> Cells:
+    """The scores of one task, metric, encoder and source: a row a corpus, a column a condition.
+
+    Raises:
+        RequestError: when there are none, or one table cannot hold them: see `cells`.
+    """
+    scores = results.filter(measure=None)
+    if not len(scores):
+        raise RequestError("these results hold no scores")
+    return cells(scores, rows=ROW)
+
+
+def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
+    """The rows in the source's language, those in another, and those whose language is unknown, each sorted."""
+    known = [row for row in table.rows if row[0] is not None and source is not None]
+    same = [row for row in known if row[0] == source]
+    cross = [row for row in known if row[0] != source]
+    unknown = [row for row in table.rows if row not in known]
+    return _sorted(same), _sorted(cross), unknown
+
+
+def _sorted(rows: Sequence[Key]) -> list[Key]:
+    return sorted(rows, key=lambda row: tuple(str(part or "") for part in row))
+
+
+def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
+    """The mean over rows in one column."""
+    return mean_of([table.get(row, column) for row in rows])
+
+
+def score_table(results: Results) -> "pandas.DataFrame":
+    """Scores of one task and source: a row a corpus, a column a condition.
+
+    With a reference (nothing done to the encoder) the other conditions are differences to it within a seed, headed
+    ``Δ``, as in Table 1 of Muller et al. (2021). Where several rules selected the weights, or models were trained on
+    several corpora or with several settings, each has a reference and differences of its own, and its name stands in
+    the heads. Values are means over seeds; a mean over corpora weighs every corpus alike, is taken over targets in the
+    source's language and over all others apart, and is absent where one of them has no value.
+
+    Raises:
+        RequestError: when the records hold no score, or those of several tasks, metrics, encoders or sources.
+    """
+    import pandas as pd
+
+    table = score_cells(results)
+    compared = table.compared()
+    source = results.filter(measure=None).records["source"][0].as_py()
+    same, cross, unknown = parts_of(table, source)
+    rows: list[Key] = []
+    values: list[list[float | None]] = []
+    for part, title in ((same, SAME), (cross, CROSS)):
+        for row in part:
+            rows.append(row)
+            values.append([compared.get(row, column).mean for column in table.columns])
+        if part:
+            rows.append((title, f"of {len(part)}", ""))
+            values.append([mean_row(compared, part, column).mean for column in table.columns])
+    for row in unknown:
+        rows.append((row[0] or UNKNOWN, *row[1:]))
+        values.append([compared.get(row, column).mean for column in table.columns])
+    several = any(row[2] for row in table.rows)
+    index = pd.MultiIndex.from_tuples(
+        [tuple(part or "" for part in row[: 3 if several else 2]) for row in rows],
+        names=list(ROW[: 3 if several else 2]),
+    )
+    return pd.DataFrame(values, index=index, columns=[table.head(column) for column in table.columns], dtype=float)
+
+
+def similarity_table(results: Results) -> "pandas.DataFrame":
+    """Similarities: a row a pair and measure, a column a layer.
+
+    Raises:
+        RequestError: when the records hold no similarity, or one table cannot hold them.
+    """
+    import pandas as pd
+
+    kept = results.records.to_pylist()
+    if all(record["measure"] is None for record in kept):
+        raise RequestError("these results hold no similarities")
+    varying = [
+        name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
+    ]
+    table = cells(results, rows=(*varying, "source", "target", "measure", "metric", "state"), columns=("layer",))
+    several = len({row[-2] for row in table.rows}) > 1
+    index, values = [], []
+    for row in table.rows:
+        *told, source, target, measure, metric, _ = row
+        told = [condition_of(value).label if name == "condition" else value or "" for name, value in zip(varying, told)]
+        pair = "-".join(filter(None, (source, target)))
+        index.append((*told, pair, measure, *([metric] if several else [])))
+        values.append([table.get(row, layer).mean for layer in table.columns])
+    names = [*varying, "pair", "measure", *(["metric"] if several else [])]
+    return pd.DataFrame(
+        values, index=pd.MultiIndex.from_tuples(index, names=names), columns=list(table.columns), dtype=float
+    )

@@ -1,0 +1,19 @@
+"""Which results are the same: numbers that are raised by hand whenever the same request gives other results.
+
+Those of weights are part of what a run is known by, those of answers of what a question is known by, so that a store
+never takes old results for new ones.
+"""
+
+FINE_TUNING = 4
+FINE_TUNING_FROZEN = 5
+"""Of encoders that are not trained whole."""
+PRETRAINING = 2
+ADAPTATION = 2
+BILSTM = 1
+"""Of the drawing of a `crosslens.encoders.bilstm.Bilstm`."""
+
+SCORING = 1
+"""Of the scores of a model on a corpus."""
+SIMILARITY = 1
+PROBING = 1
+OVERLAP = 1
