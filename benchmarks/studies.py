@@ -13,7 +13,7 @@ from ratios import command, note, row
 
 from crosslens.catalogue import cache_folder
 from crosslens.lab.presets import find_laboratory
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 from crosslens.training.laboratory import pretrained_laboratory
 
 TASKS = ("pos", "parsing")

@@ -443,7 +443,7 @@ def test_what_computes_nothing_does_not_wait_for_torch(tmp_path, words, status):
         f"sys.argv = ['crosslens', *{words}]\n"
         "code = 0\n"
         "try: main()\nexcept SystemExit as end: code = end.code or 0\n"
-        "for name in ('report.page', 'studies.typology', 'studies.status', 'studies.explain', 'results.record'):\n"
+        "for name in ('report.page', 'studies.typology', 'runs.status', 'runs.explain', 'results.record'):\n"
         "    importlib.import_module(f'crosslens.{name}')\n"
         "print(code, {'torch', 'transformers'} & set(sys.modules))"
     )

@@ -9,7 +9,7 @@ from crosslens.lab.laboratory import LaboratorySettings
 from crosslens.lab.presets import LANGUAGES, PRESETS
 from crosslens.report.finding import Estimate, describe, describe_correlation, effects, findings, similarity_means
 from crosslens.report.page import known_runs, make_page
-from crosslens.studies.condition import Condition
+from crosslens.encoders.condition import Condition
 
 LAYERS = ("1-2", "3-4", "5-6", "1-6", "0-6")
 

@@ -4,7 +4,7 @@ import pytest
 
 from crosslens.demo.demo import lab_demo, run_demo
 from crosslens.report.finding import effects
-from crosslens.studies.condition import Condition
+from crosslens.encoders.condition import Condition
 
 SEEDS = 3
 

@@ -8,7 +8,7 @@ from crosslens.report.tables import by_target
 from crosslens.report.tested import LEVEL, read_tested
 from crosslens.report.writing import number, to_latex, to_markdown
 from crosslens.studies.runner import run_study
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from crosslens.report.published import find_paper
 from crosslens.studies.plan import plan
 from crosslens.studies.pretrainings import find_pretraining
 from crosslens.studies.runner import run_study
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 from crosslens.studies.study import pretrainings, read_study
 
 STUDY = """

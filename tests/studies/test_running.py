@@ -12,18 +12,18 @@ import time
 import pandas as pd
 import pytest
 
-import crosslens.studies.execute as executing
+import crosslens.runs.answer as answering
 from crosslens.results.record import read_results
 from crosslens.encoders.ablation import random_init
 from crosslens.errors import EncoderError, RequestError
-from crosslens.studies.condition import Condition
-from crosslens.studies.corpora import Corpora
-from crosslens.studies.execute import Surroundings, execute
-from crosslens.studies.executors import EXECUTORS, find_executor
+from crosslens.encoders.condition import Condition
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.execute import Context, execute
+from crosslens.runs.executors import EXECUTORS, find_executor
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
-from crosslens.studies.status import status
-from crosslens.studies.store import Store
+from crosslens.runs.status import status
+from crosslens.runs.store import Store
 from crosslens.studies.study import Data, Grid, Similarity, Source, Study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -199,7 +199,7 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
 
 def test_a_run_that_succeeds_later_is_no_failure_any_more(study, treebanks, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(executing, "evaluate", lambda *_, **__: 1 / 0)
+        patch.setattr(answering, "evaluate", lambda *_, **__: 1 / 0)
         report = run(study, tmp_path, treebanks)
     assert len(report.failed) == 4
     assert "ZeroDivisionError" in report.failed[0].tail
@@ -211,9 +211,9 @@ def test_a_run_that_succeeds_later_is_no_failure_any_more(study, treebanks, tmp_
 def test_a_run_that_another_process_works_on_is_left_to_it(study, treebanks, tmp_path):
     store = Store(tmp_path)
     planned = plan(study, store, corpora=Corpora(str(treebanks)))
-    with store.claim(planned.left[0].id):
+    with store.claim(planned.left[0].run.id):
         report = run(study, tmp_path, treebanks)
-    assert [outcome.run for outcome in report.taken] == [planned.left[0].id]
+    assert [outcome.run for outcome in report.taken] == [planned.left[0].run.id]
     assert report.plan.done == 3
 
 
@@ -224,7 +224,7 @@ def test_data_that_change_under_a_study_are_noticed(study, treebanks, tmp_path):
     text = (treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-train.conllu").read_text("utf-8")
     (changed / "ud" / "UD_EN-toy").mkdir(parents=True)
     (changed / "ud" / "UD_EN-toy" / "en_toy-ud-train.conllu").write_text(text.replace("dog", "cow"), "utf-8")
-    outcome = execute(first, Surroundings(str(tmp_path), str(changed), "cpu"))
+    outcome = execute(first, Context(str(tmp_path), str(changed), "cpu"))
     assert outcome.state == "failed"
     assert "ud/en_toy:train has changed since the study was planned" in outcome.tail
 
@@ -241,7 +241,7 @@ def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path
         )
     planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
     assert len(planned.left) == 4
-    assert not {one.id for one in planned.left} & set(Store(tmp_path).ids())
+    assert not {one.run.id for one in planned.left} & set(Store(tmp_path).ids())
 
 
 def test_an_encoder_that_is_cut_short_is_told_before_anything_runs(study, treebanks, tmp_path, tiny_bert):
@@ -274,11 +274,13 @@ def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
     scores = {}
     for identifier in store.ids():
         described = store.describe(identifier)
-        if described["identity"]["seed"] == 1 and described["identity"]["condition"]["layers"] is None:
+        if described["identity"]["seed"] == 1 and described["identity"]["condition"] == "none":
             recipe = described["identity"]["recipe"]
-            scores[recipe["learning_rate"], recipe["batch"]] = described["facts"]["dev_score"]
+            scores[recipe["learning_rate"], recipe.get("batch", 16)] = described["facts"]["dev_score"]
     assert len(scores) == 4
-    chosen = {(r.training.recipe.learning_rate, r.training.recipe.batch) for r in report.plan.runs if r.tests}
+    chosen = {
+        (r.run.training.recipe.learning_rate, r.run.training.recipe.batch) for r in report.plan.runs if r.questions
+    }
     (best,) = chosen
     assert scores[best] == max(scores.values())
     assert report.plan.notes == (
@@ -318,13 +320,13 @@ def test_sigterm_saves_the_training_and_the_same_call_goes_on(study, treebanks, 
     store = Store(tmp_path)
     (first, *_) = plan(study, store, corpora=Corpora(str(treebanks))).left
     steps = iter(range(100))
-    outcome = execute(first, Surroundings(str(tmp_path), str(treebanks), "cpu"), stop=lambda: next(steps) >= 3)
+    outcome = execute(first, Context(str(tmp_path), str(treebanks), "cpu"), stop=lambda: next(steps) >= 3)
     assert outcome.state == "stopped"
-    assert store.state(first.id).exists()
+    assert store.state(first.run.id).exists()
     report = run(study, tmp_path, treebanks)
     assert not report.failed
-    assert "going on from" in (store.path(first.id) / "log.txt").read_text()
-    assert not store.state(first.id).exists()
+    assert "resuming from" in (store.path(first.run.id) / "log.txt").read_text()
+    assert not store.state(first.run.id).exists()
     assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
 
 
@@ -335,7 +337,7 @@ def test_asked_to_stop_while_it_evaluates_no_other_run_is_begun(study, treebanks
         asked.append(its)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(executing, "evaluate", interrupted)
+    monkeypatch.setattr(answering, "evaluate", interrupted)
     report = run(study, tmp_path, treebanks)
     assert (report.stopped, len(asked), Store(tmp_path).ids()) == (True, 1, [])
     assert not report.failed
@@ -463,7 +465,7 @@ def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
     asked = Study.model_validate({**study.model_dump(), "name": "rules", "select": rules, "seeds": [1]})
     report = run_study(asked, tmp_path, executor="serial", data=str(treebanks), device="cpu")
     assert len(report.plan.runs) == 2 * 4
-    assert report.plan.runs[3].label == "pos en reference oracle ud/fr_pud:test[:3] seed 1"
+    assert report.plan.runs[3].run.label == "pos en reference oracle ud/fr_pud:test[:3] seed 1"
     results = read_results(tmp_path / "studies" / "rules" / "results.csv").filter(task="pos", metric="accuracy")
     labels = ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
     table = results.table()
@@ -473,7 +475,7 @@ def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
     alone = Study.model_validate({**study.model_dump(), "name": "last", "select": "last", "seeds": [1]})
     assert plan(alone, Store(tmp_path), corpora=Corpora(str(treebanks))).done == 2
     french = results.filter(target="fr").to_pandas()
-    rule = french["tags"].map(lambda tags: json.loads(tags)["training_selection"])
+    rule = french["selection"]
     values = french.set_index([rule, french["ablation"].fillna("")])["value"]
     for label in labels:
         found = table.loc[("fr", "ud/fr_pud:test"), f"Δ 1-2, {label}"]

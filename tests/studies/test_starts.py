@@ -9,10 +9,10 @@ from conftest import SENTENCES
 from crosslens.cli.studying import mean_seconds
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
-from crosslens.studies.condition import Condition
+from crosslens.encoders.condition import Condition
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 from crosslens.studies.study import read_study
 from crosslens.studies.typology import read_typology
 

@@ -3,7 +3,7 @@ import pytest
 from crosslens.encoders.layers import parse_layers
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
-from crosslens.studies.condition import Condition
+from crosslens.encoders.condition import Condition
 from crosslens.studies.corpora import find_data
 from crosslens.studies.study import Study, data_sets, library, read_study
 from crosslens.tasks import TASKS

@@ -3,10 +3,10 @@ import pytest
 from scipy import stats
 
 from crosslens.scores.crossed import crossed, linearised
-from crosslens.studies.corpora import Corpora
+from crosslens.runs.corpora import Corpora
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 from crosslens.studies.summary import read_counts, summarise
 
 

@@ -10,7 +10,7 @@ def command(run: str, folder: str) -> None:
     """Say what determines RUN (its id, or the beginning of one), and how its nearest neighbour differs."""
     from crosslens.cli.studying import find_store, tell_differences
     from crosslens.errors import RequestError
-    from crosslens.studies.explain import flat, nearest
+    from crosslens.runs.explain import flat, nearest
 
     store = find_store(folder)
     found = [known for known in store.ids() if known.startswith(run)]

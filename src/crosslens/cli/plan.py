@@ -24,21 +24,22 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     from crosslens.cli.show import progress, say
     from crosslens.cli.studying import find_study, mean_seconds, tell_differences
     from crosslens.numbers import duration
-    from crosslens.studies.corpora import Corpora
-    from crosslens.studies.explain import nearest
+    from crosslens.runs.corpora import Corpora
+    from crosslens.runs.explain import nearest
+    from crosslens.runs.run import ModelRun
+    from crosslens.runs.store import Store
     from crosslens.studies.plan import plan
-    from crosslens.studies.store import Store
 
     chosen = find_study(study, settings)
     store = Store(out)
     with progress("planning") as bar:
         planned = plan(chosen, store, corpora=Corpora(data), told=lambda stage, *rest: bar.show(*rest))
-    left = {run.id: run for run in planned.left}
+    left = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():
         for run in runs if name != chosen.name else ():
             shared.setdefault(run, []).append(name)
-    for run in planned.runs:
+    for run in (asked.run for asked in planned.runs):
         todo = left.get(run.id)
         if todo is None and not everything:
             continue
@@ -47,8 +48,7 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
         if run.id in shared:
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
-            missing = [test.name for test in todo.tests] + ([todo.comparison.corpus] if todo.comparison else [])
-            words.append(f"trained; not evaluated on {', '.join(missing)}")
+            words.append(f"done but for {', '.join(question.about for question in todo.questions)}")
         elif todo is not None:
             if store.failed(run.id):
                 words.append("failed last time")
@@ -61,6 +61,6 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     waiting = f", {planned.waiting} that wait for others" if planned.waiting else ""
     click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
-    known = [seconds.get(run.training.task) if run.training else 0.0 for run in planned.left]
+    known = [seconds.get(run.training.task) if isinstance(run, ModelRun) else 0.0 for run in (a.run for a in planned.left)]
     if planned.left and None not in known:
         say(f"training takes {duration(sum(filter(None, known)))} on one core, judged by the runs there are")

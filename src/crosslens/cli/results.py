@@ -26,11 +26,11 @@ def read_paths(paths: tuple[str, ...]) -> "Results":
 
 def _read(path: Path) -> "list[Results]":
     from crosslens.results.record import read_results
-    from crosslens.studies.store import Store, is_store
+    from crosslens.runs.store import Store, is_store
 
     if is_store(path):  # of runs, finished or not: what is done counts
         store = Store(path)
-        return [store.collect(runs, study=study) for study, runs in store.studies().items()]
+        return [store.collect(study) for study in store.studies()]
     return [read_results(file) for file in (sorted(path.rglob("results.csv")) if path.is_dir() else [path])]
 
 

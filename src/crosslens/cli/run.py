@@ -44,9 +44,9 @@ def command(
     """
     from crosslens.cli.show import progress, say, show_tables
     from crosslens.cli.studying import find_study
-    from crosslens.studies.execute import Outcome
-    from crosslens.studies.runner import collect, run_study
-    from crosslens.studies.store import Store
+    from crosslens.runs.execute import Outcome
+    from crosslens.runs.store import Store
+    from crosslens.studies.runner import run_study
 
     chosen = find_study(study, settings)
     chosen_options = read_settings(options, option="--with")
@@ -72,7 +72,7 @@ def command(
         say(f"note: {note}")
     done = report.plan.done
     if done:
-        show_tables(collect(Store(out), report.plan))
+        show_tables(Store(out).collect(chosen.name))
     for outcome in report.failed:
         say(f"\nfailed: {outcome.label}\n{outcome.tail}\nagain: {shlex.join(words)} --only {outcome.run}")
     if report.stopped:

@@ -11,7 +11,7 @@ import click
 def command(folder: str, watch: bool) -> None:
     """Count the runs in FOLDER: done, running, failed, left, and how long it will take."""
     from crosslens.cli.studying import find_store
-    from crosslens.studies.status import status
+    from crosslens.runs.status import status
 
     store = find_store(folder)
     while True:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from crosslens.studies.store import Store
+    from crosslens.runs.store import Store
     from crosslens.studies.study import Study
 
 store_option = click.option(
@@ -32,7 +32,7 @@ def find_store(folder: str) -> "Store":
         RequestError: when the folder is none.
     """
     from crosslens.errors import RequestError
-    from crosslens.studies.store import Store, is_store
+    from crosslens.runs.store import Store, is_store
 
     if not is_store(folder):
         raise RequestError(f"{folder} is no store of runs", hint="`crosslens run STUDY --out FOLDER` makes one")

@@ -22,7 +22,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_text
-    from crosslens.studies.store import Store, is_store
+    from crosslens.runs.store import Store, is_store
 
     if not is_store(store):
         raise RequestError(f"{store} is no store of runs", hint="name what `crosslens run --out` made")

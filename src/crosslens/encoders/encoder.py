@@ -290,7 +290,8 @@ def _tokenizing(tokenizer: PreTrainedTokenizerBase) -> Any:
     """All of a tokenizer that decides which subwords a text has; how the last batch was cut and padded does not."""
     if not tokenizer.is_fast:
         return sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
-    whole = json.loads(tokenizer.backend_tokenizer.to_str())
+    backend: Any = tokenizer.backend_tokenizer
+    whole = json.loads(backend.to_str())
     return {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
 
 

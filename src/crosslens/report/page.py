@@ -14,7 +14,7 @@ from crosslens.report.tables import main_metric
 from crosslens.results.chart import encoder_states
 from crosslens.results.record import Results
 from crosslens.results.table import conditions_of, variants_of
-from crosslens.studies.store import Store, is_store
+from crosslens.runs.store import Store, is_store
 
 if TYPE_CHECKING:
     import pandas

@@ -173,11 +173,11 @@ class Results:
         Raises:
             RequestError: for a column that does not exist.
         """
-        table = self.records
+        arrays = {name: self.records[name] for name in COLUMNS}
         for name, value in columns.items():
             column = _column(name)
-            table = table.set_column(COLUMNS.index(name), column, pa.array([value] * len(self), column.type))
-        return Results(table)
+            arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
+        return Results(pa.table(arrays, schema=SCHEMA))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows as a pandas frame, one column a field; ``tags`` stays JSON text."""
@@ -236,6 +236,12 @@ class Results:
         else:
             raise RequestError(f"{path}: results are written as .csv, .parquet or .json", hint="change the ending")
         write_bytes(path, sink.getvalue().to_pybytes())
+
+
+def concatenated(parts: Iterable[Results]) -> Results:
+    """All records of several results, in their order."""
+    tables = [part.records for part in parts]
+    return Results(pa.concat_tables(tables)) if tables else Results.of([])
 
 
 def read_results(path: str | Path) -> Results:

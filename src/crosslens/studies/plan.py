@@ -3,53 +3,74 @@
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from crosslens.catalogue import name_split
+from crosslens.data.corpus import Corpus
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestion, Question, Score, Similarity
+from crosslens.runs.run import Asked, LookRun, ModelRun, PretrainRun, Training
+from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
 from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
-from crosslens.studies.condition import Condition
-from crosslens.studies.corpora import Corpora, find_data
-from crosslens.studies.execute import side
-from crosslens.studies.run import Comparison, Named, Overlap, Probe, Run, Training
+from crosslens.studies.data_sets import find_data
 from crosslens.studies.starts import Starts
-from crosslens.studies.store import Store
-from crosslens.studies.study import Grid, Source, Study
+from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
 from crosslens.training.laboratory import Told
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
-"""Encoders that are compared without any training."""
+"""Encoders that are looked at without any training."""
+
+Ask = Callable[[str | None], tuple[Question, ...]]
+"""The questions for an encoder, by the other language of a bilingual one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """The runs of a study, and where they stand.
 
     Attributes:
         study: the study.
-        runs: all that are known now, in the study's order, each once.
-        left: those that are still to be done, with what is missing of each.
+        asked: its runs and what it asks of each, in its order, under its names. Sources with the same training data
+            have the same runs, each under its own name.
+        left: what is still to be done, each run once.
         waiting: runs that wait for a search for their recipe to end, or for their encoder to be pretrained.
         notes: what the reader should know, such as layers that were scaled, or recipes that were chosen.
     """
 
     study: Study
-    runs: tuple[Run, ...]
-    left: tuple[Run, ...]
+    asked: tuple[Asked, ...]
+    left: tuple[Asked, ...]
     waiting: int
     notes: tuple[str, ...]
+
+    @cached_property
+    def runs(self) -> tuple[Asked, ...]:
+        """Each run once, with all that is asked of it."""
+        return merged(self.asked)
 
     @property
     def done(self) -> int:
         """How many runs are done."""
         return len(self.runs) - len(self.left)
+
+
+def merged(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    """Each run once, under the first of its names, with all that is asked of it."""
+    runs: dict[str, Asked] = {}
+    for each in asked:
+        known = runs.get(each.run.id, replace(each, questions=()))
+        questions = {question.id: question for question in (*known.questions, *each.questions)}
+        runs[each.run.id] = replace(known, questions=tuple(questions.values()))
+    return tuple(runs.values())
 
 
 def plan(
@@ -75,23 +96,23 @@ def plan(
         RequestError: for data, a task, a source or layers that there are not.
     """
     planner = _Planner(study, store, corpora or Corpora(), cache, told)
-    merged: dict[str, Run] = {}
-    for run in planner.runs():  # the same weights are made once, whatever is asked of them
-        known = merged.get(run.id)
-        merged[run.id] = run if known is None else _both(known, run)
-    left = tuple(rest for run in merged.values() if (rest := store.missing(run)) is not None)
-    return Plan(study, tuple(merged.values()), left, planner.waiting, tuple(dict.fromkeys(planner.notes)))
+    asked = tuple(planner.asked())
+    left = tuple(rest for each in merged(asked) if (rest := store.missing(each)) is not None)
+    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked)]))
+    return Plan(study, asked, left, planner.waiting, notes)
 
 
-def _both(a: Run, b: Run) -> Run:
-    def all_of(name: str) -> tuple:
-        mine = getattr(a, name)
-        return (*mine, *(its for its in getattr(b, name) if its not in mine))
-
-    return replace(
-        a, tests=all_of("tests"), comparison=a.comparison or b.comparison, probes=all_of("probes"),
-        overlaps=all_of("overlaps"),
-    )  # fmt: skip
+def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
+    """Notes on sources that have the same training data."""
+    sources: dict[tuple[str, str], dict[str, str]] = {}
+    for run in (each.run for each in asked):
+        if isinstance(run, ModelRun):
+            training = run.training
+            sources.setdefault((training.task, training.train.digest), {})[training.source] = training.train.name
+    for (task, _), names in sources.items():
+        if len(names) > 1:
+            described = ", ".join(f"{source} ({train})" for source, train in names.items())
+            yield f"{task}: these sources have the same training data, and share their runs: {described}"
 
 
 class _Planner:
@@ -116,151 +137,149 @@ class _Planner:
     def _scaled(self, condition: Condition) -> Condition:
         scaled = condition.scaled(written_for=self.study.depth, depth=self.depth)
         if self.study.depth not in (None, self.depth):
-            for name in ("layers", "freeze"):
-                before, after = getattr(condition, name), getattr(scaled, name)
-                if before is not None:
+            for before, after in zip(condition.interventions, scaled.interventions, strict=True):
+                if before.acts_on is not None:
                     self.notes.append(
-                        f"layers {before} of {self.study.depth} are layers {after} of this encoder's {self.depth}"
+                        f"layers {before.acts_on} of {self.study.depth} are layers {after.acts_on} of this encoder's"
+                        f" {self.depth}"
                     )
         return scaled
 
-    def runs(self) -> Iterator[Run]:
-        """All runs: comparisons first, then task by task."""
+    def asked(self) -> Iterator[Asked]:
+        """All runs: those that make encoders first, then comparisons, then task by task."""
         study = self.study
-        similarity = study.similarity
-        tasks = {task: its for task, its in self.data.tasks.items() if task in (study.tasks or self.data.tasks)}
+        tasks = {task: sources for task, sources in self.data.tasks.items() if task in (study.tasks or self.data.tasks)}
         sources = [
             (task, name, source)
-            for task, its in tasks.items()
-            for name, source in its.items()
-            if name in (study.sources or its)
+            for task, by_name in tasks.items()
+            for name, source in by_name.items()
+            if name in (study.sources or by_name)
         ]
-        languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
         pretrained = list(self._pretrained()) if study.pretrains else []
-        yield from (run for run, _ in pretrained)
-        yield from self._making([source for _, _, source in sources])
-        if similarity is not None:
-            for state in similarity.of:
-                if state in STATES:
-                    condition = STATES[state].scaled(written_for=None, depth=self.depth)
-                    yield from self._looked_at(
-                        condition, pretrained, lambda beside: {"comparison": self._comparison(languages, beside)}
-                    )
-        yield from self._probed(pretrained)
-        if study.overlap:
-            for _, _, source in sources:
+        making = [*pretrained, *self._making([source for _, _, source in sources])]
+        yield from (Asked(run, (Perplexity(),)) for run in making)
+        yield from self._looked_at_all(sources, pretrained)
+        for partner, (task, name, source), condition in itertools.product(
+            study.bilingual or [None], sources, self.conditions
+        ):
+            yield from self._trained(task, name, source, condition, partner)
+
+    def _trained(
+        self, task: str, name: str, source: Source, condition: Condition, partner: str | None
+    ) -> Iterator[Asked]:
+        """The models of one source under one condition, and first those that a search for its recipe needs."""
+        study = self.study
+        training = self._training(task, name, source, condition)
+        if study.grid is not None:
+            searched = condition if study.grid.each == "condition" else Condition()
+            tried = list(self._tried(training, study.grid, searched, source))
+            yield from map(Asked, tried)
+            chosen = self._chosen(tried)
+            if chosen is None:
+                self.waiting += len(study.seeds) * len(study.select or [None])
+                return
+            training = chosen
+        for selected, seed in itertools.product(list(self._selected(training, source)), study.seeds):
+            base = self.starts.base(condition, seed, source, partner)
+            if base is None:
+                self.waiting += 1
+                continue
+            tests = tuple(Score(test, selected.settings) for test in self._tests(source, partner))
+            after = ()
+            if study.similarity is not None and "fine-tuned" in study.similarity.of:
+                after = self._similarities([self._train(source).language], partner)
+            yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *after))
+
+    def _looked_at_all(
+        self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]
+    ) -> Iterator[Asked]:
+        """All that is asked of encoders that are not fine-tuned."""
+        similarity = self.study.similarity
+        languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
+        for state in similarity.of if similarity is not None else ():
+            if state in STATES:
                 yield from self._looked_at(
-                    Condition(), pretrained, lambda beside, its=source: {"overlaps": (self._overlap(its, beside),)}
+                    STATES[state], pretrained, lambda partner: self._similarities(languages, partner)
                 )
-        after = similarity is not None and "fine-tuned" in similarity.of
-        for beside, (task, name, source) in itertools.product(study.bilingual or [None], sources):
-            tests = self._tests(source, beside)
-            comparison = self._comparison([self._train(source).language], beside) if after else None
-            for condition in self.conditions:
-                training = self._training(task, name, source, condition)
-                if study.grid is not None:
-                    searched = condition if study.grid.each == "condition" else Condition()
-                    tried = self._tried(training, study.grid, searched, source)
-                    yield from tried
-                    training = self._chosen(tried)
-                    if training is None:
-                        self.waiting += len(study.seeds) * len(study.select or [None])
-                        continue
-                for selected in self._selected(training, source):
-                    for seed in study.seeds:
-                        yield from self._run(
-                            condition, seed, selected, source=source, tests=tests, comparison=comparison, beside=beside
-                        )
+        for probing in self.study.probes:
+            question = self._probe(probing)
+            for state in probing.of:
+                yield from self._looked_at(STATES[state], pretrained, lambda _, question=question: (question,))
+        for _, _, source in sources if self.study.overlap else ():
+            train = self._ref(source.train, "train")
 
-    def _run(
-        self, condition: Condition, seed: int, training: Training | None, *, source: Source | None = None,
-        beside: str | None = None, **asked: Any,
-    ) -> Iterator[Run]:  # fmt: skip
-        """One run; none while what it begins with is not made."""
-        base = self.starts.base(condition, seed, source, beside)
-        if base is None:
-            self.waiting += 1
-            return
-        yield Run(base.encoder, self.study.encoder, base.digest, condition, seed, training, beside=beside, **asked)
+            def overlaps(
+                partner: str | None, train: CorpusRef = train, source: Source = source
+            ) -> tuple[Question, ...]:
+                return tuple(Overlap(train, test) for test in self._tests(source, partner))
 
-    def _looked_at(
-        self,
-        condition: Condition,
-        pretrained: list[tuple[Run, str | None]],
-        ask: Callable[[str | None], dict[str, Any]],
-    ) -> Iterator[Run]:
-        """The runs that ask something of encoders that are not fine-tuned; ``ask`` takes a pair's other language."""
-        if not self.study.pretrains:
-            yield from self._run(condition, 1, None, **ask(None))
-        for run, beside in pretrained:
-            both = condition.model_copy(update={"factor": run.condition.factor})
-            yield from self._run(both, run.seed, None, beside=beside, **ask(beside))
+            yield from self._looked_at(Condition(), pretrained, overlaps)
 
-    def _probed(self, pretrained: list[tuple[Run, str | None]]) -> Iterator[Run]:
-        for asked in self.study.probes:
-            probe = find_probe(asked.probe, asked.set)
-            named = {split: self._named(getattr(asked, split), split) for split in ("train", "test")}
-            dev = self._named(asked.dev, "dev") if asked.dev else None
-            settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]
-            its = Probe(asked.probe, settings, named["train"], named["test"], dev, asked.inputs, asked.seed)
-            for state in asked.of:
-                condition = STATES[state].scaled(written_for=None, depth=self.depth)
-                yield from self._looked_at(condition, pretrained, lambda beside, its=its: {"probes": (its,)})
+    def _looked_at(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
+        condition = condition.scaled(written_for=None, depth=self.depth)
+        if self.starts.given is not None:
+            yield Asked(LookRun(self.starts.given, condition, 1), ask(None))
+        for run in pretrained:
+            seed = run.settings.seed
+            base = self.starts.base(run.condition, seed, partner=run.partner)
+            if base is None:
+                self.waiting += 1
+                continue
+            both = Condition.of((*run.condition.interventions, *condition.interventions))
+            yield Asked(LookRun(base, both, seed, run.partner), ask(run.partner))
 
-    def _overlap(self, source: Source, beside: str | None) -> Overlap:
-        return Overlap(self._named(source.train, "train"), self._tests(source, beside))
+    def _probe(self, asked: Probing) -> ProbeQuestion:
+        probe = find_probe(asked.probe, asked.set)
+        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]
+        dev = self._ref(asked.dev, "dev") if asked.dev else None
+        train, test = self._ref(asked.train, "train"), self._ref(asked.test, "test")
+        return ProbeQuestion(asked.probe, settings, train, test, dev, asked.inputs, asked.seed)
 
-    def _tests(self, source: Source, beside: str | None) -> tuple[Named, ...]:
+    def _tests(self, source: Source, partner: str | None) -> tuple[CorpusRef, ...]:
         """The corpora that a source's models are tested on; of a bilingual encoder those of its two languages."""
         return tuple(
-            self._named(test)
+            self._ref(test)
             for test in self.corpora.matching(source.tests)
-            if beside is None or self.corpora.corpus(test).language in (beside, self._train(source).language)
+            if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
         )
 
-    def _pretrained(self) -> Iterator[tuple[Run, str | None]]:
-        """The runs that pretrain, with the other language where an encoder has two."""
-        factors = list(dict.fromkeys(condition.at_pretraining for condition in self.conditions))
+    def _pretrained(self) -> Iterator[PretrainRun]:
+        """The runs that pretrain, each once."""
+        factors = list(dict.fromkeys(condition.up_to("pretraining") for condition in self.conditions))
         known = set()
-        for beside, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
-            run = self.starts.pretraining(factor, seed, beside)
+        for partner, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
+            run = self.starts.pretraining(factor, seed, partner)
             if run.id not in known:
                 known.add(run.id)
-                yield run, beside
+                yield run
 
-    def _making(self, sources: list[Source]) -> Iterator[Run]:
+    def _making(self, sources: list[Source]):  # noqa: ANN202
         """The runs that adapt the encoder to a source's raw text, or make one from that alone; each once."""
         asked = itertools.product(self.study.bilingual or [None], self.conditions, self.study.seeds, sources)
-        found = {}
-        for beside, condition, seed, source in asked:
-            run = self.starts.making(condition, seed, source, beside)
+        made = {}
+        for partner, condition, seed, source in asked:
+            run = self.starts.making(condition, seed, source, partner)
             if run is not None:
-                found[run.id] = run
-        yield from found.values()
+                made[run.id] = run
+        yield from made.values()
 
-    def _train(self, source: Source):
+    def _train(self, source: Source) -> Corpus:
         return self.corpora.corpus(source.train, split="train")
 
-    def _named(self, name: str, split: str = "test") -> Named:
+    def _ref(self, name: str, split: str = "test") -> CorpusRef:
         corpus = self.corpora.corpus(name, split=split)
-        return Named(corpus.name, corpus.digest)
+        return CorpusRef(corpus.name, corpus.digest)
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
         own = condition.recipe or (BILSTM if condition.start == BILSTM else self.study.recipe)
         recipe = find_recipe(own or self.data.recipe, task, self.study.set)
         dev = None
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
-            dev = self._named(self._dev(source), "dev")
-        settings = dict(find_task(task, recipe.task).settings)
+            dev = self._ref(self._dev(source), "dev")
         return Training(
-            task,
-            settings,
-            name,
-            self._named(source.train, "train"),
-            dev,
-            recipe,
-            translated_from=source.translated_from,
-        )
+            task, dict(find_task(task, recipe.task).settings), name, self._train(source).language,
+            self._ref(source.train, "train"), dev, recipe, recipe.select, source.translated_from,
+        )  # fmt: skip
 
     def _selected(self, training: Training, source: Source) -> Iterator[Training]:
         """The training under every rule of selection that the study names."""
@@ -271,54 +290,56 @@ class _Planner:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
             if rule.rule == "best":
-                dev = self._named(rule.oracle or self._dev(source), "dev")
+                dev = self._ref(rule.oracle or self._dev(source), "dev")
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is of the source's language, and no oracle", hint="that is best"
                 )
-            yield replace(training, recipe=recipe, dev=dev, selection=rule.label if len(rules) > 1 else None)
+            yield replace(training, recipe=recipe, dev=dev, selection=rule.label)
 
     def _dev(self, source: Source) -> str:
         return source.dev or name_split(source.train, "dev")
 
-    def _tried(self, training: Training, grid: Grid, condition: Condition, source: Source) -> list[Run]:
-        runs = []
+    def _tried(self, training: Training, grid: Grid, condition: Condition, source: Source) -> Iterator[ModelRun]:
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
-            tried = replace(training, recipe=recipe)
-            runs += self._run(condition, grid.seed, tried, source=source)
-        return runs
+            base = self.starts.base(condition, grid.seed, source)
+            if base is None:
+                self.waiting += 1
+                continue
+            yield ModelRun(base, condition, grid.seed, replace(training, recipe=recipe))
 
-    def _chosen(self, tried: list[Run]) -> Training | None:
+    def _chosen(self, tried: list[ModelRun]) -> Training | None:
         """The training that did best on the source's dev data, the first of equals; None while some are not done."""
         scores = []
         for run in tried:
             if not self.store.path(run.id).is_dir():
                 return None
             scores.append(self.store.describe(run.id)["facts"]["dev_score"])
+        if not scores:
+            return None
         best = tried[scores.index(max(scores))]
-        assert best.training is not None
         axes = self.study.grid.axes if self.study.grid else ()
         chosen = ", ".join(f"{axis}={getattr(best.training.recipe, axis)}" for axis in axes)
         self.notes.append(f"{best.label}: {chosen} has the best dev score, {max(scores):.2f} (of {len(tried)} tried)")
         return best.training
 
-    def _comparison(self, sources: list[str | None], beside: str | None = None) -> Comparison:
+    def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Question, ...]:
         asked, name = self.study.similarity, self.data.parallel
         assert asked is not None
         if name is None:
             raise RequestError(f"{self.study.name}: its data has no parallel corpus to compare representations on")
         for measure in asked.measures or ():
             find_measure(measure)
-        parallel = side(self.corpora, name, asked.sentences)
+        parallel = self.corpora.head(name, asked.sentences)
         wanted = [f"{source}-*" for source in sources if source in parallel.languages]
-        pairs = tuple(
-            pair for pair in expand_pairs(wanted, parallel.languages)
-            if beside is None or beside in split_pair(pair, parallel.languages)
-        )  # fmt: skip
+        pairs = [split_pair(pair, parallel.languages) for pair in expand_pairs(wanted, parallel.languages)]
+        pairs = [pair for pair in pairs if partner is None or partner in pair]
         if not pairs:
             raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
-        both = {language for pair in pairs for language in split_pair(pair, parallel.languages)}
-        digests = {language: parallel[language].digest for language in sorted(both)}
-        return Comparison(name, pairs, tuple(asked.measures or USUAL_MEASURES), digests, asked.sentences)
+        return tuple(
+            Similarity(name, a, b, (parallel[a].digest, parallel[b].digest), measure, asked.sentences)
+            for a, b in pairs
+            for measure in asked.measures or USUAL_MEASURES
+        )

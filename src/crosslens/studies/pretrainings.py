@@ -8,8 +8,8 @@ from crosslens.identity import digest
 from crosslens.lab.export import PRETRAINING, pretraining_settings
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
+from crosslens.runs.corpora import Corpora
 from crosslens.settings import read_settings
-from crosslens.studies.corpora import Corpora
 from crosslens.studies.study import pretrainings
 from crosslens.training.pretrain import find_text
 from crosslens.training.pretraining import Pretraining

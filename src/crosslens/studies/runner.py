@@ -14,12 +14,11 @@ from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
 from crosslens.files import write_text
-from crosslens.results.record import Results
-from crosslens.studies.corpora import Corpora
-from crosslens.studies.execute import Outcome, Surroundings
-from crosslens.studies.executors import find_executor
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.execute import Context, Outcome
+from crosslens.runs.executors import find_executor
+from crosslens.runs.store import Store
 from crosslens.studies.plan import Plan, plan
-from crosslens.studies.store import Store
 from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
 from crosslens.training.laboratory import Told
@@ -84,21 +83,21 @@ def run_study(
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
     say = told or (lambda *_: None)
-    around = Surroundings(str(folder), data, device, "models" in study.keep, command)
+    context = Context(str(folder), data, device, "models" in study.keep, command)
     outcomes: dict[str, Outcome] = {}
     stopped = False
     while True:
         planned = plan(study, store, corpora=corpora, cache=cache, told=told)
         _keep(store, planned)
-        if only is not None and only not in {run.id for run in planned.runs}:
+        if only is not None and only not in {each.run.id for each in planned.runs}:
             raise RequestError(f"{only} is no run of {study.name}", hint="`crosslens plan STUDY --out DIR` lists them")
         # A run that did not end well is not tried twice.
-        left = [run for run in planned.left if run.id not in outcomes and run.id == (only or run.id)]
+        left = [each for each in planned.left if each.run.id not in outcomes and only in (None, each.run.id)]
         done = planned.done
         say("runs", done, len(planned.runs), "")
         if not left:
             break
-        with _stoppable(), closing(chosen.submit(left, around)) as ends:
+        with _stoppable(), closing(chosen.submit(left, context)) as ends:
             try:
                 for outcome in ends:
                     outcomes[outcome.run] = outcome
@@ -112,22 +111,21 @@ def run_study(
             break
     if not planned.left:
         home = store.folder / "studies" / study.name
-        collect(store, planned).write(home / "results.csv")
-        write_text(home / "summary.csv", summarise(store, planned.runs).to_csv(index=False))
+        store.collect(study.name).write(home / "results.csv")
+        summary = summarise(store, planned.asked, study=study.name)
+        write_text(home / "summary.csv", summary.to_csv(index=False))
     by_state = {state: tuple(o for o in outcomes.values() if o.state == state) for state in ("failed", "taken")}
     return Report(planned, by_state["failed"], by_state["taken"], stopped)
-
-
-def collect(store: Store, planned: Plan) -> Results:
-    """The records that a study asked for, of all its runs that are done, in the study's order."""
-    return store.collect([run.id for run in planned.runs], study=planned.study.name)
 
 
 def _keep(store: Store, planned: Plan) -> None:
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
-    runs = {"runs": {run.id: run.label for run in planned.runs}, "waiting": planned.waiting}
-    plan_text = json.dumps(runs, indent=1, ensure_ascii=False) + "\n"
+    described = {
+        "runs": {each.run.id: each.run.label for each in planned.runs}, "waiting": planned.waiting,
+        "asked": [each.view for each in planned.asked],
+    }  # fmt: skip
+    plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
 
 

@@ -1,21 +1,22 @@
 """What a study's trainings begin with: its encoder, or one that runs of the study make first."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from crosslens.catalogue import cache_folder
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.layers import scale_layers
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.identity import digest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.question import CorpusRef
+from crosslens.runs.run import AdaptRun, EncoderRef, PretrainRun
+from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.studies.condition import Condition, scale
-from crosslens.studies.corpora import Corpora
 from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
-from crosslens.studies.run import Adapted, Named, Pretrained, Run
-from crosslens.studies.store import Store
 from crosslens.studies.study import PRETRAIN, Source, Study
 from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
@@ -23,19 +24,6 @@ from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import Told, pretrained_laboratory
 from crosslens.training.pretraining import Pretraining, replaced
 from crosslens.training.recipe import BILSTM
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """An encoder that runs begin with.
-
-    Attributes:
-        encoder: where it is loaded from.
-        digest: of its weights and vocabulary.
-    """
-
-    encoder: str
-    digest: str
 
 
 class Starts:
@@ -52,34 +40,38 @@ class Starts:
     def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
         self.study, self.store, self.corpora = study, store, corpora
         self.settings, self.home = (None, ".")
-        self.usual: Base | None = None
-        self._pretrainings: dict[tuple[str | None, int | None, str | None], Run] = {}
+        self.given: EncoderRef | None = None
+        self._pretrainings: dict[tuple[str | None, int | None, str | None], PretrainRun] = {}
         if study.pretrains:
             self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
             self.depth = self.settings.shape.layers
         else:
             encoder = _find_encoder(study.encoder, cache, told)
-            its, self.depth = _facts_of(encoder)
-            self.usual = Base(encoder, its)
+            digest, self.depth = _facts_of(encoder)
+            self.given = EncoderRef(encoder, study.encoder, digest)
 
-    def base(self, condition: Condition, seed: int, source: Source | None = None, beside: str | None = None):  # noqa: ANN201
+    def base(
+        self, condition: Condition, seed: int, source: Source | None = None, partner: str | None = None
+    ) -> EncoderRef | None:
         """What a training under a condition begins with; None while a run that makes it is not done.
 
         Args:
             condition: of the training.
             seed: of the training.
             source: whose raw text the encoder is adapted to, or is made from.
-            beside: the other language of a bilingual encoder.
+            partner: the other language of a bilingual encoder.
         """
         if condition.start == "bilstm":
-            return Base(BILSTM, digest({"bilstm": versions.BILSTM}))
+            return EncoderRef(BILSTM, self.study.encoder, digest({"bilstm": versions.BILSTM}), made=True)
         if condition.start != "encoder":
             assert source is not None
-            run = self.making(condition, seed, source, beside)
+            run = self.making(condition, seed, source, partner)
             return run and self._made(run)
-        return self.usual or self._made(self.pretraining(condition, seed, beside))
+        return self.given or self._made(self.pretraining(condition, seed, partner))
 
-    def making(self, condition: Condition, seed: int, source: Source, beside: str | None = None) -> Run | None:
+    def making(
+        self, condition: Condition, seed: int, source: Source, partner: str | None = None
+    ) -> PretrainRun | AdaptRun | None:
         """The run that makes what a training begins with, where that is not the study's encoder; None: there is none,
         or what it begins with itself is not done.
 
@@ -96,51 +88,49 @@ class Starts:
         text = self.corpora.text(source.text)
         # A file says no language; it is that of what is tested.
         language = text.language or self.corpora.corpus(self.corpora.matching(source.tests)[0]).language or "und"
-        named = Named(source.text, text.digest)
         if condition.start == "scratch":
             whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch}
             settings: Pretraining = replace_settings(
                 Pretraining(corpora={language: source.text}), whole, what="scratch"
             )
-            made = Pretrained(settings, ".", {language: text.digest})
-            return Run("", self.study.encoder, "", Condition(start="scratch"), settings.seed, None, pretrained=made)
-        base = self.base(condition.at_pretraining, seed, beside=beside)
+            return PretrainRun(
+                settings, ".", {language: text.digest}, condition.up_to("pretraining", "start"), self.study.encoder
+            )  # fmt: skip
+        base = self.base(condition.up_to("pretraining"), seed, partner=partner)
         if base is None:
             return None
         adaptation: Adaptation = replace_settings(Adaptation(), dict(self.study.adaptation), what="an adaptation")
-        return Run(
-            base.encoder, self.study.encoder, base.digest, condition.at_start, adaptation.seed, None,
-            adapted=Adapted(adaptation, language, named),
-        )  # fmt: skip
+        made = condition.up_to("pretraining", "start")
+        return AdaptRun(base, adaptation, language, CorpusRef(source.text, text.digest), made, partner)
 
-    def pretraining(self, condition: Condition, seed: int, beside: str | None) -> Run:
+    def pretraining(self, condition: Condition, seed: int, partner: str | None) -> PretrainRun:
         """The run that pretrains the encoder of a condition."""
-        key = (condition.factor, seed if self.study.pretrained == "each" else None, beside)
+        key = (condition.factor, seed if self.study.pretrained == "each" else None, partner)
         if key not in self._pretrainings:
             assert self.settings is not None
             settings = self.settings
-            if beside is not None:
-                settings = settings.between(next(iter(settings.corpora)), beside)
+            if partner is not None:
+                settings = settings.between(next(iter(settings.corpora)), partner)
             if condition.factor is not None:
                 changes = dict(find_factor(condition.factor, self.study.factors))
                 if "separate" in changes:
-                    changes["separate"] = scale(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
+                    changes["separate"] = scale_layers(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
                 settings = replaced(settings, changes)
             if self.study.pretrained == "each":
                 settings = replaced(settings, {"seed": seed})
             texts = digests_of(settings, self.home, self.corpora)
-            pretrained = Pretrained(settings, self.home, texts)
-            self._pretrainings[key] = Run(
-                "", self.study.encoder, "", condition.at_pretraining, settings.seed, None, pretrained=pretrained
+            self._pretrainings[key] = PretrainRun(
+                settings, self.home, texts, condition.up_to("pretraining"), self.study.encoder, partner
             )
         return self._pretrainings[key]
 
-    def _made(self, run: Run) -> Base | None:
+    def _made(self, run: PretrainRun | AdaptRun) -> EncoderRef | None:
         """The encoder that a run made; None while it is not done."""
         folder = self.store.path(run.id)
         if not folder.is_dir():
             return None
-        return Base(str((folder / "encoder").resolve()), self.store.describe(run.id)["encoder_digest"])
+        known = self.store.describe(run.id)["encoder_digest"]
+        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, known, made=True)
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}

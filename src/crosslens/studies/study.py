@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.probes import PROBES
 from crosslens.settings import read_settings
-from crosslens.studies.condition import Condition
 from crosslens.tasks import TASKS
 from crosslens.training.factors import find_factor
 from crosslens.training.recipe import USUAL, find_recipe
@@ -246,6 +246,9 @@ class Study(_Strict):
                 wrong.append(f"{what} is empty")
             if values is not None and len(set(values)) < len(values):
                 wrong.append(f"something comes twice in {what}")
+        labels = [condition.label for condition in self.conditions]
+        if len(set(labels)) < len(labels):  # e.g. a factor that is called like a set of layers
+            wrong.append(f"different conditions have one name: {', '.join(sorted(set(labels)))}")
         for condition in self.conditions:
             try:
                 if condition.factor is not None:

@@ -1,118 +1,94 @@
-"""What a study says of each condition and corpus: mean, interval, difference to the reference, and its test."""
+"""What a study says of each cell: mean, interval, difference to the reference, and its test."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-
-import io
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
-from crosslens.data.corpus import Corpus
-from crosslens.files import write_bytes
+from crosslens.encoders.condition import Condition
+from crosslens.runs.counts import key
+from crosslens.runs.question import Score
+from crosslens.runs.run import Asked, ModelRun
+from crosslens.runs.store import Store
 from crosslens.scores.crossed import crossed, linearised
-from crosslens.scores.score import Score
-from crosslens.studies.run import Run
-from crosslens.studies.store import Store
-from crosslens.tasks import find_task
 
 if TYPE_CHECKING:
     import pandas
 
-Counts = dict[str, np.ndarray]
-"""``CORPUS METRIC`` -> ``(2, sentences)``: numerators and denominators."""
+NAMES = ("encoder", "task", "source", "train", "corpus", "partner", "metric")
+"""Columns that name what a condition is compared within."""
+
+COLUMNS = (
+    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "seeds", "mean", "std", "low", "high",
+    "delta", "delta_low", "delta_high", "p", "q",
+)  # fmt: skip
 
 
-def counted(corpus: Corpus, score: Score) -> Counts:
-    """A score's counts under its name."""
-    return {f"{corpus.name} {score.metric}": np.stack([score.numerator, score.denominator])}
+def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pandas.DataFrame":
+    """A row for each corpus that models were evaluated on and each condition, with intervals over seeds and sentences.
 
-
-def pack(counts: Counts) -> bytes:
-    """Counts as the bytes of an .npz file."""
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **counts)
-    return stream.getvalue()
-
-
-def add_counts(store: Store, run: str, counts: Counts) -> None:
-    """More counts of a finished run."""
-    write_bytes(store.path(run) / "counts.npz", pack({**read_counts(store, run), **counts}))
-
-
-def read_counts(store: Store, run: str) -> Counts:
-    """The counts of a finished run; none where none were kept."""
-    path = store.path(run) / "counts.npz"
-    if not path.exists():
-        return {}
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
-
-
-def summarise(store: Store, runs: Sequence[Run]) -> "pandas.DataFrame":
-    """A row for each task, source, corpus and condition, with intervals over seeds and sentences.
-
-    A condition is compared with the reference on the same seeds and sentences, under the same rule of selection; ``q``
-    are the p-values of all such differences after Benjamini & Hochberg (1995): calling those under 0.05 differences,
-    5 % of the calls are expected to be wrong. Runs that are not done are left out.
+    A condition is compared with the reference on the same seeds and sentences, trained on the same data under the same
+    rule of selection; one with a recipe of its own under whatever rule that has, where the reference has one rule only.
+    ``q`` are the p-values of all such differences after Benjamini & Hochberg (1995): calling those under 0.05
+    differences, 5 % of the calls are expected to be wrong. Runs that are not done are left out.
 
     Args:
         store: where the runs are.
-        runs: of one study.
+        asked: of one study, under its names.
+        study: the study's name.
 
     Returns:
-        Columns task, source, corpus, metric, condition, selection, seeds, mean, std (over seeds, ddof 1), low, high,
-        delta, delta_low, delta_high, p, q; the last five are absent for the reference.
+        `COLUMNS`: ``source`` is the study's name of it, ``std`` is over seeds (ddof 1); delta, delta_low, delta_high, p
+        and q are absent for the reference.
     """
     import pandas as pd
 
-    # A seed has several runs where each pair of languages has an encoder: of the source's corpora they are averaged.
-    cells: dict[tuple, dict[tuple[str, str, int], list[Run]]] = {}
-    # Sources with the same training data share their reference, which has the name of one of them.
-    names: dict[tuple, str] = {}
-    for run in runs:
-        if run.training is not None and store.path(run.id).is_dir():
-            for test in run.tests:
-                training = run.training
-                key = (training.task, training.train.digest, test.name, find_task(training.task).metric)
-                rule = training.selection or training.recipe.select
-                if key not in names or run.condition.label != "reference":
-                    names[key] = training.source
-                cells.setdefault(key, {}).setdefault((run.condition.label, rule, run.seed), []).append(run)
-    kept: dict[str, Counts] = {}
+    cells = _values(store, asked)
+    rules: dict[tuple, set[str]] = {}
+    for names, condition, rule in cells:
+        if condition.is_reference:
+            rules.setdefault(names, set()).add(rule)
     rows = []
-    for key, its in cells.items():
-        task, _, corpus, metric = key
-        source = names[key]
-        values: dict[tuple[str, str, int], np.ndarray] = {}
-        for at, of_a_seed in its.items():
-            linear = []
-            for run in of_a_seed:
-                counts = kept.setdefault(run.id, read_counts(store, run.id)).get(f"{corpus} {metric}")
-                if counts is not None and counts.shape[1] > 1 and counts[1].sum():
-                    linear.append(linearised(counts[:1], counts[1:])[0])
-            if linear:
-                values[at] = np.mean(linear, 0)
-        for condition, rule in dict.fromkeys(at[:2] for at in values):
-            seeds = [seed for *its, seed in values if its == [condition, rule]]
-            row = {"task": task, "source": source, "corpus": corpus, "metric": metric, "condition": condition}
-            row["selection"] = rule
-            found = asdict(crossed(np.stack([values[condition, rule, seed] for seed in seeds])))
-            found |= {"low": max(found["low"], 0.0), "high": min(found["high"], 100.0)}  # no score is beyond
-            row |= {name: found[name] for name in ("seeds", "mean", "std", "low", "high")}
-            both = [seed for seed in seeds if ("reference", rule, seed) in values]
-            if condition != "reference" and both:
-                differences = [values[condition, rule, seed] - values["reference", rule, seed] for seed in both]
-                delta = crossed(np.stack(differences))
-                row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
-            rows.append(row)
-    columns = ["task", "source", "corpus", "metric", "condition", "selection", "seeds", "mean", "std", "low", "high",
-               "delta", "delta_low", "delta_high", "p"]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=columns)
-    tested = frame["p"].notna()
-    frame["q"] = np.nan
-    if len(frame[tested]):
-        frame.loc[tested, "q"] = stats.false_discovery_control(frame.loc[tested, "p"].to_numpy(float))
-    return frame
+    for (names, condition, rule), (by_seed, described) in cells.items():
+        only = rules.get(names, set())
+        own = condition.own_recipe and len(only) == 1
+        reference, _ = cells.get((names, Condition(), next(iter(only)) if own else rule), ({}, {}))
+        whole = crossed(np.stack(list(by_seed.values())))
+        row: dict[str, Any] = {"study": study, **dict(zip(NAMES, names, strict=True)), **described}
+        row |= {"condition": condition.text, "label": condition.label, "selection": rule, "seeds": whole.seeds}
+        row |= {"mean": whole.mean, "std": whole.std, "low": max(whole.low, 0.0), "high": min(whole.high, 100.0)}
+        both = [seed for seed in by_seed if seed in reference]
+        if not condition.is_reference and both:
+            delta = crossed(np.stack([by_seed[seed] - reference[seed] for seed in both]))
+            row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
+        rows.append(row)
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    tested = frame["p"].notna().to_numpy()
+    q = np.full(len(frame), np.nan)
+    if tested.any():
+        q[tested] = stats.false_discovery_control(frame["p"].to_numpy(float)[tested])
+    return frame.assign(q=q)
+
+
+def _values(
+    store: Store, asked: Iterable[Asked]
+) -> dict[tuple[tuple, Condition, str], tuple[dict[int, np.ndarray], Mapping[str, Any]]]:
+    """(names, condition, rule of selection) -> seed -> what each sentence adds; and how the models were trained."""
+    cells: dict[tuple[tuple, Condition, str], tuple[dict[int, np.ndarray], Mapping[str, Any]]] = {}
+    for each in asked:
+        run = each.run
+        if not isinstance(run, ModelRun) or not store.path(run.id).is_dir():
+            continue
+        counts, training, columns = store.counts(run.id), run.training, run.columns
+        metric = training.value.metric
+        for question in each.questions:
+            counted = counts.get(key(question.id, metric)) if isinstance(question, Score) else None
+            if counted is None or counted.shape[1] < 2 or not counted[1].sum():
+                continue
+            corpus = question.corpus.name  # pyright: ignore[reportAttributeAccessIssue]
+            names = (columns["encoder"], training.task, training.source, training.train.name, corpus, run.partner, metric)
+            described = {name: columns[name] for name in ("recipe", "settings")}
+            by_seed, _ = cells.setdefault((names, run.condition, training.selection), ({}, described))
+            by_seed[run.seed] = linearised(counted[:1], counted[1:])[0]
+    return cells

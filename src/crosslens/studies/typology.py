@@ -1,6 +1,5 @@
 """The typology of languages, from the runs of a store."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +8,20 @@ import numpy as np
 
 from crosslens.catalogue import load_corpus
 from crosslens.data.scripts import main_script, script_name
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.start import Start
 from crosslens.errors import RequestError, suggest
 from crosslens.identity import canonical_json
+from crosslens.results.cells import condition_of
+from crosslens.results.record import concatenated
+from crosslens.runs.counts import key
+from crosslens.runs.store import Store
 from crosslens.scores.crossed import linearised
-from crosslens.studies.condition import START_LABELS
-from crosslens.studies.store import Store
-from crosslens.studies.summary import read_counts
 from crosslens.tasks import find_task
 from crosslens.unseen.typology import Cell, Measurements, known_languages, typology
 
 if TYPE_CHECKING:
     import pandas
-
-CONDITIONS = {"reference": "encoder", **{START_LABELS[name]: name for name in ("adapted", "scratch", "bilstm")}}
-"""Condition -> what of `Measurements` it is."""
-
 
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
     """Every training set and test corpus on which the encoder and a BiLSTM were trained alike.
@@ -42,45 +40,37 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         RequestError: when no pair of them is there; when one of a pair was trained on the same data in several ways, or
             twice with one seed, so that it is not known what to compare; for a study that there is not.
     """
-    planned = store.studies()
+    planned = list(store.studies())
     for study in studies:
         if study not in planned:
             raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
-    chosen = {run for study in studies for run in planned[study]} or set(store.ids())
     values: dict[Cell, dict[str, dict[int, np.ndarray]]] = {}
     languages: dict[Cell, str] = {}
-    words: dict[str, int] = {}
     adapted_on: dict[Cell, str] = {}
     ways: dict[tuple[Cell, str], str] = {}
     trained: dict[tuple[Cell, str, int], str] = {}
     twice: dict[Cell, str] = {}
-    for run in store.ids():
-        described = store.describe(run)
-        if "adaptation" in described["identity"]:
-            facts = described["facts"]
-            words[described["encoder_digest"]] = sum(its for name, its in facts.items() if name.startswith("words "))
+    identities: dict[str, dict[str, Any]] = {}
+    for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
+        start = _start(condition_of(row["condition"]))
+        if row["measure"] is not None or start is None or row["metric"] != find_task(row["task"]).metric:
             continue
-        if run not in chosen:
+        run = row["run"]
+        counts = store.counts(run).get(key(row["question"], row["metric"]))
+        if counts is None or counts.shape[1] < 2 or not counts[1].sum():
             continue
+        identity = identities.setdefault(run, store.describe(run)["identity"])
+        cell = Cell(row["task"], row["train"], row["corpus"])
+        languages[cell] = row["target"] or "?"
         # The adapted encoder is fine-tuned as the encoder is; what starts from nothing may need a recipe of its own.
-        way = canonical_json([described["identity"].get(name) for name in ("recipe", "settings")]).decode()
-        counts = read_counts(store, run)
-        for row in store.records(run).records.to_pylist():
-            tags: dict[str, Any] = json.loads(row["tags"])
-            kind = CONDITIONS.get(tags.get("condition", ""))
-            if row["measure"] is not None or kind is None or row["metric"] != find_task(row["task"]).metric:
-                continue
-            its = counts.get(f"{tags['corpus']} {row['metric']}")
-            if its is None or its.shape[1] < 2 or not its[1].sum():
-                continue
-            cell = Cell(row["task"], tags["training_train"], tags["corpus"])
-            languages[cell] = row["target"] or "?"
-            alike = ways.setdefault((cell, "encoder" if kind == "adapted" else kind), way) == way
-            if not alike or trained.setdefault((cell, kind, row["seed"]), run) != run:
-                twice.setdefault(cell, f"{kind}, run {run}, is another")
-            values.setdefault(cell, {}).setdefault(kind, {})[row["seed"]] = linearised(its[:1], its[1:])[0]
-            if kind == "adapted":
-                adapted_on[cell] = described["identity"]["encoder"]
+        way = canonical_json([identity["recipe"], identity["settings"]]).decode()
+        alike = ways.setdefault((cell, "encoder" if start == "adapted" else start), way) == way
+        if not alike or trained.setdefault((cell, start, row["seed"]), run) != run:
+            twice.setdefault(cell, f"{start}, run {run}, differs")
+        values.setdefault(cell, {}).setdefault(start, {})[row["seed"]] = linearised(counts[:1], counts[1:])[0]
+        if start == "adapted":
+            adapted_on[cell] = identity["encoder"]
+    words = _words(store)
     cells = {
         cell: Measurements(_stacked(its["encoder"]), _of(its, "adapted"), _stacked(its["bilstm"]), _of(its, "scratch"))
         for cell, its in values.items()
@@ -119,6 +109,17 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     return pd.concat([head.drop(columns=last), frame, head[last]], axis=1).sort_values(
         ["task", "language", "train", "corpus"], ignore_index=True
     )
+
+
+def _start(condition: Condition) -> str | None:
+    """What training began with, where nothing else was done; None otherwise."""
+    return condition.start if all(isinstance(each, Start) for each in condition.interventions) else None
+
+
+def _words(store: Store) -> dict[str, int]:
+    """Digest of an adapted encoder -> the words that it was adapted to."""
+    described = [store.describe(run) for run in store.ids()]
+    return {each["encoder_digest"]: each["words"] for each in described if "words" in each}
 
 
 def _stacked(by_seed: dict[int, np.ndarray]) -> np.ndarray:

@@ -1,15 +1,12 @@
-"""The corpora that a study names, read once each."""
+"""The sets of corpora that a study names."""
 
-from crosslens.catalogue import LAB, load_corpus, load_text, match_corpora
-from crosslens.data.corpus import Corpus
-from crosslens.data.parallel import Parallel
+from crosslens.catalogue import LAB
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
 from crosslens.tasks import TASKS
-from crosslens.translations import load_parallel
 
 LAB_TESTED = 200
 """Sentences of each artificial language that a model is evaluated on."""
@@ -61,41 +58,3 @@ def _lab(preset: str) -> Data:
         recipe="lab",
         tasks={task: of(task) for task in TASKS},
     )
-
-
-class Corpora:
-    """Corpora by name; what was read once is kept.
-
-    Args:
-        data: a folder that is looked through first.
-    """
-
-    def __init__(self, data: str | None = None) -> None:
-        self.data = data
-        self._texts: dict[str, Corpus] = {}
-        self._corpora: dict[tuple[str, str], Corpus] = {}
-        self._parallel: dict[str, Parallel] = {}
-
-    def corpus(self, name: str, *, split: str = "test") -> Corpus:
-        """A corpus; see `crosslens.catalogue.load_corpus`."""
-        key = (name, split)
-        if key not in self._corpora:
-            self._corpora[key] = load_corpus(name, split=split, data=self.data)
-        return self._corpora[key]
-
-    def text(self, name: str, *, language: str | None = None) -> Corpus:
-        """Raw text; see `crosslens.catalogue.load_text`."""
-        if name not in self._texts:
-            self._texts[name] = load_text(name, language=language, data=self.data)
-        return self._texts[name]
-
-    def parallel(self, name: str) -> Parallel:
-        """Parallel corpora in all their languages."""
-        if name not in self._parallel:
-            self._parallel[name] = load_parallel(name, data=self.data)
-        return self._parallel[name]
-
-    def matching(self, patterns: tuple[str, ...]) -> list[str]:
-        """The names that patterns stand for, each once."""
-        found = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
-        return list(dict.fromkeys(found))

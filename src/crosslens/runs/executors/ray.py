@@ -6,8 +6,8 @@
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute, lost
-from crosslens.studies.run import Run
+from crosslens.runs.execute import Context, Outcome, execute, lost
+from crosslens.runs.run import Asked
 
 RETRIES = 3
 """How often a run is started again whose worker or node went away. Its training goes on where it was saved last."""
@@ -34,7 +34,7 @@ class Ray:
         self.workers = workers
         self.options = {"num_cpus": 1.0} | {name: _number(name, value) for name, value in (options or {}).items()}
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Do runs on the cluster, and yield what became of each as it ends."""
         import ray
         from ray.exceptions import RayError
@@ -48,14 +48,14 @@ class Ray:
             while waiting or going:
                 while waiting and len(going) < (self.workers or len(runs)):
                     run = waiting.pop()
-                    going[task.remote(run, around)] = run
+                    going[task.remote(run, context)] = run
                 (ended, *_), _ = ray.wait(list(going), num_returns=1)
                 run = going.pop(ended)
                 try:
                     yield ray.get(ended)
                 except RayError as error:
                     reason = f"its worker or node went away {RETRIES + 1} times: {str(error).splitlines()[0]}"
-                    yield lost(run, around, reason)
+                    yield lost(run.run, context, reason)
         finally:
             for left in going:
                 ray.cancel(left, force=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 
 
 def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

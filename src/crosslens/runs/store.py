@@ -17,16 +17,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import new_folder, write_text
-from crosslens.results.record import Results, read_results
+from crosslens.results.record import Results, concatenated, read_results
+from crosslens.runs.counts import Counts, read_counts, write_counts
+from crosslens.runs.question import KINDS
+from crosslens.runs.run import Asked, Run
 
-if TYPE_CHECKING:
-    from crosslens.studies.run import Run
+COUNTS = "counts.npz"
 
 
 class Store:
@@ -66,8 +68,8 @@ class Store:
         """
         return _read_json(self.path(run) / "run.json")
 
-    def records(self, run: str) -> Results:
-        """A finished run's records.
+    def answers(self, run: str) -> Results:
+        """A finished run's records, of all that was ever asked of it.
 
         Raises:
             StoreError: when they are damaged.
@@ -77,16 +79,33 @@ class Store:
         except DataError as error:
             raise StoreError(error.message, hint=f"remove {self.path(run)}, and the run is done again") from None
 
-    def collect(self, runs: Iterable[str], *, study: str) -> Results:
-        """The records of those runs that are done, in this order, under a study's name."""
-        found = [self.records(run) for run in runs if self.path(run).is_dir()]
-        return sum(found, Results.of([])).with_columns(study=study)
+    def collect(self, study: str) -> Results:
+        """A study's results: the answers to its own questions, whatever else the store holds, under its own names.
 
-    def missing(self, run: "Run") -> "Run | None":
-        """What of a run is still to be done: the run with what is asked and not answered yet, or None."""
-        if not self.path(run.id).is_dir():
-            return run
-        return unanswered(run, self.records(run.id))
+        Runs that are not done, and questions that are not answered, are passed over.
+
+        Args:
+            study: its name; it was planned in this store.
+        """
+        whole = []
+        for view in self.planned(study)["asked"]:
+            if not self.path(view["run"]).is_dir():
+                continue
+            by_question = {key: records for (key,), records in self.answers(view["run"]).groups("question")}
+            for question, kind in view["questions"]:
+                if question in by_question:
+                    own = KINDS[kind].owns
+                    columns = {name: value for name, value in view["columns"].items() if name not in own}
+                    whole.append(by_question[question].with_columns(**columns, study=study))
+        return concatenated(whole)
+
+    def missing(self, asked: Asked) -> Asked | None:
+        """A run with those of its questions that are not answered yet; None when it is done and all are."""
+        if not self.path(asked.run.id).is_dir():
+            return asked
+        answered = set(self.answers(asked.run.id).records["question"].to_pylist())
+        left = tuple(question for question in asked.questions if question.id not in answered)
+        return replace(asked, questions=left) if left else None
 
     @contextmanager
     def claim(self, run: str, *, patience: float = 0.0) -> Iterator[bool]:
@@ -132,12 +151,20 @@ class Store:
         shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
         self.state(run).unlink(missing_ok=True)
 
-    def add_records(self, run: str, results: Results) -> None:
-        """More records of a finished run; the file is replaced whole."""
+    def add_answers(self, run: str, results: Results, counts: Counts) -> None:
+        """More answers of a finished run; each file is replaced whole, and what is answered already stays as it is."""
+        known = self.answers(run)
+        answered = set(known.records["question"].to_pylist())
+        fresh = [records for (question,), records in results.groups("question") if question not in answered]
         with _writing(self.folder):
-            (self.records(run) + results).write(self.path(run) / "records.parquet")
+            write_counts(self.path(run) / COUNTS, {**counts, **read_counts(self.path(run) / COUNTS)})
+            concatenated([known, *fresh]).write(self.path(run) / "records.parquet")
 
-    def keep_failure(self, run: "Run", log: str) -> None:
+    def counts(self, run: str) -> Counts:
+        """What each sentence adds to the scores of a finished run."""
+        return read_counts(self.path(run) / COUNTS)
+
+    def keep_failure(self, run: Run, log: str) -> None:
         """Keep what is known of a run that failed."""
         folder = self.folder / "failed" / run.id
         with _writing(self.folder):
@@ -159,47 +186,24 @@ class Store:
             for name, content in files.items():
                 write_text(folder / name, content)
 
+    def planned(self, study: str) -> dict[str, Any]:
+        """A study as it was planned last: ``runs`` (id -> label), ``waiting`` (how many wait for others), and ``asked``
+        (`Asked.view` of all that it asks, in its order).
+
+        Raises:
+            StoreError: when that is missing or damaged.
+        """
+        return _read_json(self.folder / "studies" / study / "plan.json")
+
     def studies(self) -> dict[str, dict[str, str]]:
         """Study -> its runs as it was planned last: id -> label."""
         files = sorted((self.folder / "studies").glob("*/plan.json"))
-        return {file.parent.name: _read_json(file)["runs"] for file in files}
+        return {file.parent.name: self.planned(file.parent.name)["runs"] for file in files}
 
 
 def is_store(folder: str | Path) -> bool:
     """Whether a folder is a store of runs."""
     return (Path(folder) / "runs").is_dir() and (Path(folder) / "studies").is_dir()
-
-
-def unanswered(run: "Run", records: Results) -> "Run | None":
-    """A finished run with only that which its records do not answer; None when they answer all."""
-    scored, compared, probed, counted = set(), set(), set(), set()
-    for row in records.records.to_pylist():
-        tags = json.loads(row["tags"])
-        if row["measure"] is None:
-            scored.add((tags["corpus"], tags["digest"]))
-        elif row["metric"] == "overlap":
-            counted.add((tags["training_train_digest"], tags["digest"]))
-        elif row["measure"].startswith("probe "):
-            probed.add((row["measure"], tags["training_train_digest"], tags["digest"], tags["inputs"]))
-        elif row["metric"] == "similarity":
-            sides = (tags["source_digest"], tags["digest"])
-            compared.add((tags["corpus"], row["source"], row["target"], row["measure"], *sides))
-    tests = tuple(test for test in run.tests if (test.name, test.digest) not in scored)
-    comparison = run.comparison
-    if comparison is not None:
-        wanted = {
-            (comparison.corpus, *pair.split("-"), measure, *(comparison.digests[side] for side in pair.split("-")))
-            for pair in comparison.pairs
-            for measure in comparison.measures
-        }
-        comparison = None if wanted <= compared else comparison
-    probes = tuple(p for p in run.probes if (f"probe {p.name}", p.train.digest, p.test.digest, p.inputs) not in probed)
-    overlaps = tuple(
-        o for o in run.overlaps if not {(o.train.digest, test.digest) for test in o.tests} <= counted
-    )  # fmt: skip
-    if not (tests or comparison or probes or overlaps):
-        return None
-    return replace(run, tests=tests, comparison=comparison, probes=probes, overlaps=overlaps)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

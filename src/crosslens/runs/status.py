@@ -1,11 +1,10 @@
 """How far studies are, from the store's folders alone."""
 
-import json
 import time
 from dataclasses import dataclass
 
 from crosslens.numbers import duration
-from crosslens.studies.store import Store
+from crosslens.runs.store import Store
 
 LATELY = 3600.0
 """Seconds over which runs an hour are counted."""
@@ -54,7 +53,7 @@ def status(store: Store) -> list[Status]:
         lately = sorted(at for at in ended if now - at < LATELY)
         hours = (lately[-1] - lately[0]) / 3600 if len(lately) > 1 else 0.0
         left = [run for run in runs if run not in done]
-        waiting = json.loads((store.folder / "studies" / name / "plan.json").read_text("utf-8"))["waiting"]
+        waiting = store.planned(name)["waiting"]
         rate = (len(lately) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, left)), sum(map(store.failed, left))
         found.append(Status(name, len(runs), len(ended), running, failed, waiting, rate))

@@ -11,8 +11,8 @@ from dataclasses import replace
 from multiprocessing import connection, get_context, parent_process
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute, lost
-from crosslens.studies.run import Run
+from crosslens.runs.execute import Context, Outcome, execute, lost
+from crosslens.runs.run import Asked
 
 PATIENCE = 60.0
 """Seconds that a worker has for saving its training's state when it is asked to stop."""
@@ -35,16 +35,16 @@ class Processes:
             raise RequestError(f"the executor processes has no options, and {', '.join(options)} was given")
         self.workers = workers
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Do runs in their order, as slots become free."""
         waiting = list(reversed(runs))
-        devices = _devices(around.device, self.workers)
+        devices = _devices(context.device, self.workers)
         slots: dict[int, ProcessPoolExecutor] = {}
-        going: dict[Future[Outcome], tuple[int, Run]] = {}
+        going: dict[Future[Outcome], tuple[int, Asked]] = {}
 
         def start(slot: int) -> None:
             run = waiting.pop()
-            its = replace(around, device=devices[slot])
+            its = replace(context, device=devices[slot])
             try:
                 if slot not in slots:
                     slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
@@ -66,7 +66,7 @@ class Processes:
                             outcome = future.result()
                         except BrokenProcessPool:
                             slots.pop(slot).shutdown(wait=False)
-                            outcome = lost(run, around, "its process died: killed, or out of memory")
+                            outcome = lost(run.run, context, "its process died: killed, or out of memory")
                         if waiting and outcome.state != "stopped":
                             start(slot)
                         yield outcome
@@ -126,5 +126,5 @@ def _prepare() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _work(run: Run, around: Surroundings) -> Outcome:
-    return execute(run, around, stop=_stopping.is_set)
+def _work(run: Asked, context: Context) -> Outcome:
+    return execute(run, context, stop=_stopping.is_set)

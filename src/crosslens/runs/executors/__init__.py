@@ -4,18 +4,18 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
 from crosslens.errors import RequestError, suggest
-from crosslens.studies.execute import Outcome, Surroundings
-from crosslens.studies.executors.processes import Processes
-from crosslens.studies.executors.ray import Ray
-from crosslens.studies.executors.serial import Serial
-from crosslens.studies.executors.slurm import Slurm
-from crosslens.studies.run import Run
+from crosslens.runs.execute import Context, Outcome
+from crosslens.runs.executors.processes import Processes
+from crosslens.runs.executors.ray import Ray
+from crosslens.runs.executors.serial import Serial
+from crosslens.runs.executors.slurm import Slurm
+from crosslens.runs.run import Asked
 
 
 class Executor(Protocol):
     """Does runs that do not depend on one another."""
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Do runs, and yield what became of each as it ends. Closing the iterator stops what goes on."""
         ...
 

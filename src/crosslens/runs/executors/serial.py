@@ -3,8 +3,8 @@
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute
-from crosslens.studies.run import Run
+from crosslens.runs.execute import Context, Outcome, execute
+from crosslens.runs.run import Asked
 
 
 class Serial:
@@ -20,10 +20,10 @@ class Serial:
             raise RequestError(f"the executor serial has no options, and {', '.join(options)} was given")
         self.workers = 1
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Do runs in their order."""
         for run in runs:
-            outcome = execute(run, around)
+            outcome = execute(run, context)
             yield outcome
             if outcome.state == "stopped":  # it was this process that was asked to
                 raise KeyboardInterrupt

@@ -3,9 +3,9 @@
 from collections.abc import Generator, Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.studies.execute import Outcome, Surroundings, execute, lost
-from crosslens.studies.run import Run
-from crosslens.studies.store import Store
+from crosslens.runs.execute import Context, Outcome, execute, lost
+from crosslens.runs.run import Asked
+from crosslens.runs.store import Store
 
 
 class Slurm:
@@ -27,15 +27,15 @@ class Slurm:
         self.workers = workers
         self.options = {name: int(value) if value.isdecimal() else value for name, value in (options or {}).items()}
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Submit runs as one array, and yield what became of each as it ends."""
         import submitit
 
-        executor = submitit.AutoExecutor(folder=Store(around.store).folder / "tmp" / "slurm")
+        executor = submitit.AutoExecutor(folder=Store(context.store).folder / "tmp" / "slurm")
         most = {"slurm_array_parallelism": self.workers} if self.workers else {}
         executor.update_parameters(name="crosslens", cpus_per_task=1, **most, **self.options)
         with executor.batch():
-            jobs = [executor.submit(execute, run, around) for run in runs]
+            jobs = [executor.submit(execute, run, context) for run in runs]
         labels = dict(zip(jobs, runs, strict=True))
         ended = set()
         try:
@@ -46,7 +46,7 @@ class Slurm:
                     yield job.result()
                 except Exception as error:  # whatever ended a job, the others go on
                     reason = f"its job {job.job_id} ended: {str(error).splitlines()[0] if str(error) else error!r}"
-                    yield lost(run, around, reason)
+                    yield lost(run.run, context, reason)
         finally:
             for job in jobs:
                 if job not in ended:

@@ -9,9 +9,9 @@ import pytest
 
 from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError, StoreError
-from crosslens.studies.condition import Condition
-from crosslens.studies.run import Comparison, Named, Run, Training
-from crosslens.studies.store import Store, is_store, unanswered
+from crosslens.encoders.condition import Condition
+from crosslens.runs.run import Comparison, Named, Run, Training
+from crosslens.runs.store import Store, is_store, unanswered
 from crosslens.training.recipe import RECIPES
 
 
@@ -113,7 +113,7 @@ def test_a_comparison_is_answered_by_its_pairs_measures_and_sentences():
 def test_one_process_works_on_a_run_and_its_death_frees_it(tmp_path):
     store = Store(tmp_path)
     code = (
-        "import sys, time; from crosslens.studies.store import Store\n"
+        "import sys, time; from crosslens.runs.store import Store\n"
         "with Store(sys.argv[1]).claim('r') as mine:\n    print(mine, flush=True); time.sleep(60)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
