@@ -120,10 +120,10 @@ def test_python_examples_run(page, library, capsys):
 
 
 def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
-    from crosslens.settings import read_settings
     from crosslens.runs.corpora import Corpora
-    from crosslens.studies.plan import plan
     from crosslens.runs.store import Store
+    from crosslens.settings import read_settings
+    from crosslens.studies.plan import plan
     from crosslens.studies.study import read_study
     from crosslens.training.pretraining import Pretraining
 

@@ -2,14 +2,14 @@ import html.parser
 
 import pytest
 
-from crosslens.results.record import Record, Results
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, WorkError
 from crosslens.lab.laboratory import LaboratorySettings
 from crosslens.lab.presets import LANGUAGES, PRESETS
 from crosslens.report.finding import Estimate, describe, describe_correlation, effects, findings, similarity_means
 from crosslens.report.page import known_runs, make_page
-from crosslens.encoders.condition import Condition
+from crosslens.results.record import Record, Results
 
 LAYERS = ("1-2", "3-4", "5-6", "1-6", "0-6")
 

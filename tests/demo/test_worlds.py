@@ -3,8 +3,8 @@
 import pytest
 
 from crosslens.demo.demo import lab_demo, run_demo
-from crosslens.report.finding import effects
 from crosslens.encoders.condition import Condition
+from crosslens.report.finding import effects
 
 SEEDS = 3
 

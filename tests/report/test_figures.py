@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from crosslens.results.chart import score_chart, similarity_chart
-from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
 from crosslens.report.figures import FORMATS, all_figures, write_figures
+from crosslens.results.chart import score_chart, similarity_chart
+from crosslens.results.record import Record, Results
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 ARABIC = "العربية"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crosslens.results.record import Record, Results
 from crosslens.report.finding import effects, findings
+from crosslens.results.record import Record, Results
 
 
 def score(target, value, *, seed=1, condition="reference", ablation=None, settings=""):

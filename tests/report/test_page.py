@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from crosslens.results.record import Record, Results
 from crosslens.report.finding import findings
 from crosslens.report.page import make_page
+from crosslens.results.record import Record, Results
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

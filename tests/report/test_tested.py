@@ -7,8 +7,8 @@ from crosslens.errors import RequestError
 from crosslens.report.tables import by_target
 from crosslens.report.tested import LEVEL, read_tested
 from crosslens.report.writing import number, to_latex, to_markdown
-from crosslens.studies.runner import run_study
 from crosslens.runs.store import Store
+from crosslens.studies.runner import run_study
 
 
 @pytest.fixture(scope="module")

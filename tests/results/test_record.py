@@ -3,9 +3,9 @@ from types import MappingProxyType
 
 import pytest
 
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import COLUMNS, Record, Results, read_results
 from crosslens.results.table import CROSS, SAME
-from crosslens.errors import DataError, RequestError
 
 
 def score(target, value, ablation=None, seed=1, **more):

@@ -4,110 +4,140 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
-from crosslens.results.record import Record, Results
-from crosslens.errors import RequestError, StoreError
 from crosslens.encoders.condition import Condition
-from crosslens.runs.run import Comparison, Named, Run, Training
-from crosslens.runs.store import Store, is_store, unanswered
+from crosslens.errors import RequestError, StoreError
+from crosslens.results.record import Record, Results
+from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Score, Similarity
+from crosslens.runs.run import Asked, EncoderRef, LookRun, ModelRun, Training
+from crosslens.runs.store import Store, is_store
 from crosslens.training.recipe import RECIPES
 
 
+
 def make_run(**changes):
+    recipe = RECIPES["muller2021.pos"]
     training = Training(
-        "pos", {}, "en", Named("ud/en_ewt:train", "a" * 64), Named("ud/en_ewt:dev", "b" * 64), RECIPES["muller2021.pos"]
-    )
-    asked = {
-        "encoder": "folder", "called": "name", "encoder_digest": "c" * 64, "condition": Condition(), "seed": 1,
-        "training": training, "tests": (Named("ud/fr_pud:test", "d" * 64),),
-    }  # fmt: skip
-    return Run(**{**asked, **changes})
+        "pos", {}, "en", "en", CorpusRef("ud/en_ewt:train", "a" * 64), CorpusRef("ud/en_ewt:dev", "b" * 64), recipe,
+        recipe.select,
+    )  # fmt: skip
+    fields = {"base": EncoderRef("folder", "name", "c" * 64), "condition": Condition(), "seed": 1, "training": training}
+    return ModelRun(**{**fields, **changes})
 
 
-def scores(*tests):
-    return Results.of(
-        Record(task="pos", metric="accuracy", value=50.0, tags={"corpus": t.name, "digest": t.digest}) for t in tests
-    )
+FRENCH = Score(CorpusRef("ud/fr_pud:test", "d" * 64), {})
+
+
+def asked(*questions, **changes):
+    return Asked(make_run(**changes), questions or (FRENCH,))
+
+
+def answers(*questions, value=50.0):
+    return Results.of(Record(task="pos", metric="accuracy", value=value, question=each.id) for each in questions)
 
 
 def test_identities_stay_what_they_were():
-    """Whoever has a store from an older version keeps it: these change only where results change."""
-    assert make_run().id == "9ee4d3e8c41fa232"
-    assert make_run(condition=Condition(layers="1-2"), seed=3).id == "9d7aac82cc93b12e"
-    assert make_run(training=None, condition=Condition(layers="0,all")).id == "36e7aa4c8db99422"
+    """A store that somebody has stays valid: these change only where results change, or what is part of an identity."""
+    assert make_run().id == "ID1"
+    assert make_run(condition=Condition(layers="1-2"), seed=3).id == "ID2"
+    assert LookRun(EncoderRef("folder", "name", "c" * 64), Condition(layers="0,all"), 1).id == "ID3"
+    assert FRENCH.id == "ID4"
 
 
 def test_an_identity_is_what_determines_the_weights_and_nothing_else():
     run = make_run()
-    assert make_run(encoder="elsewhere", called="other", tests=()).id == run.id
     training = run.training
-    for changed in (
-        make_run(seed=2), make_run(encoder_digest="e" * 64), make_run(condition=Condition(layers="1")),
-        make_run(training=Training(**{**fields(training), "recipe": RECIPES["small"]})),
-        make_run(training=Training(**{**fields(training), "train": Named("ud/en_ewt:train", "0" * 64)})),
-        make_run(training=Training(**{**fields(training), "dev": None})),
-        make_run(training=Training(**{**fields(training), "task": "ner"})),
-    ):  # fmt: skip
-        assert changed.id != run.id
-    renamed = Training(**{**fields(training), "train": Named("mine.conllu", "a" * 64), "source": "english"})
-    assert make_run(training=renamed).id == run.id
+    renamed = replace(training, train=CorpusRef("mine.conllu", "a" * 64), source="english", language=None)
+    assert make_run(base=EncoderRef("elsewhere", "other", "c" * 64), training=renamed, partner="fr").id == run.id
+    assert make_run(condition=Condition(recipe="small")).id == run.id  # its settings are in the training's recipe
+    changed = [
+        make_run(seed=2), make_run(base=EncoderRef("folder", "name", "e" * 64)), make_run(condition=Condition(layers="1")),
+        make_run(training=replace(training, recipe=RECIPES["small"])),
+        make_run(training=replace(training, train=CorpusRef("ud/en_ewt:train", "0" * 64))),
+        make_run(training=replace(training, dev=None)), make_run(training=replace(training, task="ner")),
+    ]  # fmt: skip
+    assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)
 
 
-def fields(training):
-    return {name: getattr(training, name) for name in Training.__slots__}
+def test_a_question_is_known_by_all_that_decides_its_answer():
+    similar = Similarity("ud/pud", "en", "fr", ("1", "2"), "cka", None)
+    probed = ProbeQuestion("langid", {"pooling": "mean"}, FRENCH.corpus, FRENCH.corpus, None, "scaled", 1)
+    questions = [
+        FRENCH, Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}), Score(FRENCH.corpus, {"punct": "exclude"}),
+        similar, replace(similar, target="de"), replace(similar, measure="rsa"), replace(similar, digests=("1", "3")),
+        replace(similar, sentences=100), probed, replace(probed, settings={"pooling": "cls"}), replace(probed, seed=7),
+        replace(probed, inputs="raw"), replace(probed, dev=FRENCH.corpus), Overlap(FRENCH.corpus, FRENCH.corpus),
+    ]  # fmt: skip
+    assert len({question.id for question in questions}) == len(questions)
 
 
-def publish(store, run, results):
+def test_another_rule_is_another_question(monkeypatch, tmp_path):
+    """An old store keeps its old answers, apart from the new."""
+    store, before = Store(tmp_path), asked()
+    publish(store, before, answers(FRENCH))
+    assert store.missing(before) is None
+    monkeypatch.setattr(Score, "version", Score.version + 1)
+    after = Score(FRENCH.corpus, {})
+    assert store.missing(asked(after)).questions == (after,)
+    store.add_answers(before.run.id, answers(after, value=60.0), {})
+    store.keep_plan("s", {"plan.json": json.dumps({"runs": {}, "waiting": 0, "asked": [asked(after).view]})})
+    assert store.collect("s").records["value"].to_pylist() == [60.0]
+    assert store.answers(before.run.id).records["value"].to_pylist() == [50.0, 60.0]
+
+
+def publish(store, asked, results):
+    run = asked.run
     with store.publishing(run.id) as folder:
         results.write(folder / "records.parquet")
         (folder / "run.json").write_text(json.dumps({"run": run.id, "identity": run.identity}))
 
 
 def test_a_run_is_there_whole_or_not_at_all(tmp_path):
-    store, run = Store(tmp_path / "store"), make_run()
+    store, wanted = Store(tmp_path / "store"), asked()
 
     def half():
-        with store.publishing(run.id) as folder:
+        with store.publishing(wanted.run.id) as folder:
             (folder / "records.parquet").write_text("half")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         half()
     assert store.ids() == []
-    assert store.missing(run) == run
-    publish(store, run, scores(*run.tests))
-    assert store.ids() == [run.id]
-    assert store.missing(run) is None
+    assert store.missing(wanted) == wanted
+    publish(store, wanted, answers(FRENCH))
+    assert store.ids() == [wanted.run.id]
+    assert store.missing(wanted) is None
     with pytest.raises(RequestError, match="exists already"):
-        publish(store, run, scores())
+        publish(store, wanted, answers())
 
 
-def test_what_is_not_answered_yet_is_asked(tmp_path):
-    store, run = Store(tmp_path), make_run()
-    publish(store, run, scores(*run.tests))
-    more = make_run(tests=(*run.tests, Named("ud/de_pud:test", "e" * 64)))
-    assert store.missing(more).tests == more.tests[1:]
-    changed = make_run(tests=(Named("ud/fr_pud:test", "f" * 64),))
-    assert store.missing(changed).tests == changed.tests
-    store.add_records(run.id, scores(*more.tests[1:]))
+def test_only_what_is_not_answered_yet_is_asked_and_an_answer_stays(tmp_path):
+    store, german = Store(tmp_path), Score(CorpusRef("ud/de_pud:test", "e" * 64), {})
+    publish(store, asked(), answers(FRENCH))
+    more = asked(FRENCH, german)
+    assert store.missing(more).questions == (german,)
+    store.add_answers(more.run.id, answers(FRENCH, german, value=70.0), {})
     assert store.missing(more) is None
+    assert store.answers(more.run.id).records["value"].to_pylist() == [50.0, 70.0]
 
 
-def test_a_comparison_is_answered_by_its_pairs_measures_and_sentences():
-    asked = Comparison("ud/pud", ("en-fr", "en-de"), ("cka",), {"en": "1", "fr": "2", "de": "3"}, None)
-    run = make_run(tests=(), comparison=asked)
-
-    def compared(target, digest, measure="cka"):
-        tags = {"corpus": "ud/pud", "source_digest": "1", "digest": digest}
-        return Record(source="en", target=target, measure=measure, layer=0, metric="similarity", value=0.5, tags=tags)
-
-    whole = Results.of([compared("fr", "2"), compared("de", "3")])
-    assert unanswered(run, whole) is None
-    for part in ([compared("fr", "2")], [compared("fr", "2"), compared("de", "4")],
-                 [compared("fr", "2"), compared("de", "3", "rsa")]):  # fmt: skip
-        assert unanswered(run, Results.of(part)).comparison == asked
+def test_a_study_has_the_answers_to_its_own_questions_under_its_own_names(tmp_path):
+    store, german = Store(tmp_path), Score(CorpusRef("ud/de_pud:test", "e" * 64), {})
+    publish(store, asked(), answers(FRENCH, german))
+    training = replace(make_run().training, train=CorpusRef("mine.conllu", "a" * 64), language="xx")
+    mine = Asked(make_run(base=EncoderRef("f", "mine", "c" * 64), training=training), (german,))
+    for name, view in (("theirs", asked().view), ("mine", mine.view)):
+        store.keep_plan(name, {"plan.json": json.dumps({"runs": {}, "waiting": 0, "asked": [view]})})
+    (record,) = store.collect("mine").records.to_pylist()
+    names = ("study", "question", "encoder", "source", "train", "recipe", "selection", "condition")
+    assert [record[name] for name in names] == [
+        "mine", german.id, "mine", "xx", "mine.conllu", "muller2021.pos", "best", "none"
+    ]  # fmt: skip
+    (record,) = store.collect("theirs").records.to_pylist()
+    assert [record[name] for name in names[:5]] == ["theirs", FRENCH.id, "name", "en", "ud/en_ewt:train"]
 
 
 def test_one_process_works_on_a_run_and_its_death_frees_it(tmp_path):
@@ -131,14 +161,15 @@ def test_one_process_works_on_a_run_and_its_death_frees_it(tmp_path):
 
 
 def test_damage_is_told_with_what_to_do(tmp_path):
-    store, run = Store(tmp_path), make_run()
-    publish(store, run, scores(*run.tests))
+    store, wanted = Store(tmp_path), asked()
+    run = wanted.run
+    publish(store, wanted, answers(FRENCH))
     records = store.path(run.id) / "records.parquet"
     whole = records.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:-9], b"", whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]):
         records.write_bytes(damaged)
         with pytest.raises(StoreError, match=r"records.parquet.*remove .*, and the run is done again"):
-            store.missing(run)
+            store.missing(wanted)
     (store.path(run.id) / "run.json").write_text('{"run": ')
     with pytest.raises(StoreError, match=r"run.json is damaged"):
         store.describe(run.id)
@@ -171,29 +202,29 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
-    store, run, other = Store(small_disk / "store"), make_run(), make_run(seed=2)
-    publish(store, run, scores(*run.tests))
+    store, first, other = Store(small_disk / "store"), asked(), asked(seed=2)
+    publish(store, first, answers(FRENCH))
+    many = [
+        Score(CorpusRef(f"n{i}", hashlib.sha256(bytes([i % 256, i // 256])).hexdigest()), {}) for i in range(9000)
+    ]
     with pytest.raises(StoreError, match=r"cannot be written to: No space left on device \(nothing .* is lost\)"):
-        publish(
-            store,
-            other,
-            scores(*(Named(f"n{i}", hashlib.sha256(bytes([i % 256, i // 256])).hexdigest()) for i in range(9000))),
-        )
-    assert store.ids() == [run.id]
-    assert len(store.records(run.id)) == 1
-    assert [path.name for path in (small_disk / "store" / "runs").iterdir()] == [run.id]
+        publish(store, other, answers(*many))
+    assert store.ids() == [first.run.id]
+    assert len(store.answers(first.run.id)) == 1
+    assert [path.name for path in (small_disk / "store" / "runs").iterdir()] == [first.run.id]
 
 
 def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
     """Not timed here; that every record of 300 runs comes back, in the runs' order."""
     store = Store(tmp_path)
-    tests = [Named(f"t{i}", "0" * 64) for i in range(34)]
-    runs = [make_run(seed=seed) for seed in range(300)]
-    for run in runs:
-        publish(store, run, scores(*tests))
-    store.keep_plan("s", {"plan.json": json.dumps({"runs": {run.id: run.label for run in runs}, "waiting": 0})})
+    questions = [Score(CorpusRef(f"t{i}", "0" * 64), {}) for i in range(34)]
+    wanted = [asked(*questions, seed=seed) for seed in range(300)]
+    for each in wanted:
+        publish(store, each, answers(*questions))
+    plan = {"runs": {}, "waiting": 0, "asked": [each.view for each in wanted]}
+    store.keep_plan("s", {"plan.json": json.dumps(plan)})
     began = time.perf_counter()
-    results = store.collect([run.id for run in runs], study="s")
+    results = store.collect("s")
     print(f"{len(results)} records in {time.perf_counter() - began:.2f} s")
-    assert len(results) == 300 * 34
+    assert results.records["seed"].to_pylist() == [seed for seed in range(300) for _ in questions]
     assert set(results.records["study"].to_pylist()) == {"s"}

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
+from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
 from crosslens.similarity.transfer import correlations, transfer_gaps
 

@@ -6,14 +6,15 @@ import pandas as pd
 import pytest
 
 from conftest import SENTENCES
-from crosslens.results.record import read_results
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.report.published import find_paper
+from crosslens.results.record import read_results
+from crosslens.runs.run import PretrainRun
+from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.pretrainings import find_pretraining
 from crosslens.studies.runner import run_study
-from crosslens.runs.store import Store
 from crosslens.studies.study import pretrainings, read_study
 
 STUDY = """
@@ -74,7 +75,7 @@ def _data_of_the_module(treebanks):
 
 def test_encoders_come_first_and_all_else_waits_for_them(done):
     _, before, report = done
-    assert {run.label.split()[0] for run in before.runs} == {"pretrain"}
+    assert {each.run.label.split()[0] for each in before.runs} == {"pretrain"}
     assert len(before.runs) == 8
     assert before.waiting == 16
     assert not report.failed
@@ -84,15 +85,15 @@ def test_encoders_come_first_and_all_else_waits_for_them(done):
 
 def test_every_seed_has_an_encoder_of_two_languages(done):
     folder, _, report = done
-    pretrained = [run for run in report.plan.runs if run.pretrained is not None]
+    pretrained = [each.run for each in report.plan.runs if isinstance(each.run, PretrainRun)]
     digests = {load_encoder(folder / "runs" / run.id / "encoder", device="cpu").digest for run in pretrained}
     assert len(digests) == 8
     for run in pretrained:
-        assert list(run.pretrained.settings.corpora) == ["en", "fr"]
+        assert list(run.settings.corpora) == ["en", "fr"]
         told = json.loads((folder / "runs" / run.id / "run.json").read_text())
         assert told["encoder_digest"] in digests
         assert told["facts"]["steps"] == 4
-    assert {run.encoder_digest for run in report.plan.runs if run.pretrained is None} == digests
+    assert {each.run.base.digest for each in report.plan.runs if not isinstance(each.run, PretrainRun)} == digests
 
 
 def test_records_tell_factors_apart_and_tables_show_their_differences(done):
@@ -101,8 +102,8 @@ def test_records_tell_factors_apart_and_tables_show_their_differences(done):
     frame = results.to_pandas()
     assert set(frame[frame["metric"] == "perplexity"]["target"]) == {"en", "fr"}
     scores = results.filter(metric="accuracy").to_pandas()
-    conditions = [json.loads(tags)["condition"] for tags in scores["tags"]]
-    assert set(conditions) == {"reference", "no-anchors", "sep-1-3", "mine"}
+    assert set(scores["factor"].dropna()) == {"no-anchors", "sep-1-3", "mine"}
+    assert set(scores["partner"]) == {"fr"}
     assert set(scores["target"]) == {"en", "fr"}
     assert {"reference", "Δ no-anchors", "Δ sep-1-3", "Δ mine"} <= set(
         results.filter(metric="accuracy").table().columns
@@ -115,12 +116,12 @@ def test_records_tell_factors_apart_and_tables_show_their_differences(done):
 def test_the_same_call_again_does_nothing_and_another_factor_only_what_is_new(done, study, treebanks):
     folder, _, report = done
     again = run_study(study, folder, executor="serial", data=str(treebanks))
-    assert [run.id for run in again.plan.runs] == [run.id for run in report.plan.runs]
+    assert [each.run.id for each in again.plan.runs] == [each.run.id for each in report.plan.runs]
     more = study.model_copy(
         update={"conditions": (*study.conditions, *read_study("pretraining-factors").conditions[4:5])}
     )
     planned = plan(more, Store(folder))
-    assert [run.label for run in planned.left] == [f"pretrain en-fr sep-emb seed {seed}" for seed in (1, 2)]
+    assert [each.run.label for each in planned.left] == [f"pretrain en-fr sep-emb seed {seed}" for seed in (1, 2)]
 
 
 def test_other_text_is_another_encoder(done, study, tmp_path, treebanks):
@@ -130,7 +131,7 @@ def test_other_text_is_another_encoder(done, study, tmp_path, treebanks):
         (tmp_path / f"{language}.txt").write_text(text, "utf-8")
     (tmp_path / "settings.yaml").write_text(SETTINGS)
     other = study.model_copy(update={"encoder": f"pretrain:{tmp_path / 'settings.yaml'}"})
-    assert not {run.id for run in plan(other, Store(folder)).runs} & {run.id for run in report.plan.runs}
+    assert not {each.run.id for each in plan(other, Store(folder)).runs} & {each.run.id for each in report.plan.runs}
 
 
 def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
@@ -199,9 +200,9 @@ def test_probes_and_shared_subwords_are_parts_of_a_study(tmp_path, tiny_bert):
     study = read_study(tmp_path / "asked.yaml", overrides={"encoder": str(tiny_bert)})
     report = run_study(study, tmp_path / "store", executor="serial")
     assert not report.failed
-    assert [run.label for run in report.plan.runs] == [
-        "probes, overlap reference seed 1",
-        "probes 0-4 seed 1",
+    assert [each.run.label for each in report.plan.runs] == [
+        "encoder reference seed 1",
+        "encoder 0-4 seed 1",
         "pos src reference seed 1",
     ]
     frame = read_results(tmp_path / "store" / "studies" / "asked" / "results.csv").to_pandas()
@@ -215,7 +216,7 @@ def test_probes_and_shared_subwords_are_parts_of_a_study(tmp_path, tiny_bert):
     assert not again.plan.left
     wider = study.model_copy(update={"data": "lab", "tasks": ("pos", "parsing")})
     left = plan(wider, Store(tmp_path / "store")).left
-    assert [run.label for run in left] == ["parsing src reference seed 1"]  # the subwords are counted already
+    assert [each.run.label for each in left] == ["parsing src reference seed 1"]  # the subwords are counted already
 
 
 def test_a_probe_that_there_is_not(tmp_path):
@@ -224,16 +225,15 @@ def test_a_probe_that_there_is_not(tmp_path):
         read_study(tmp_path / "x.yaml")
 
 
-def test_intervals_of_the_sources_own_corpora_are_of_the_mean_over_pairs(study, treebanks, tmp_path):
+def test_a_pair_is_a_row_of_its_own(study, treebanks, tmp_path):
     wide = study.model_copy(update={"bilingual": ("fr", "de"), "similarity": None, "conditions": study.conditions[:2]})
     run_study(wide, tmp_path / "store", executor="serial", data=str(treebanks))
     home = tmp_path / "store" / "studies" / "small"
     summary = pd.read_csv(home / "summary.csv")
     scores = read_results(home / "results.csv").filter(metric="accuracy").to_pandas()
-    scores["condition"] = [json.loads(tags)["condition"] for tags in scores["tags"]]
-    means = scores.groupby(["target", "condition", "seed"])["value"].mean().groupby(["target", "condition"]).mean()
-    assert len(scores[(scores["target"] == "en") & (scores["condition"] == "reference")]) == 4  # two pairs, two seeds
+    means = scores.groupby(["corpus", "partner", "condition"])["value"].mean()
+    assert len(scores[(scores["target"] == "en") & (scores["condition"] == "none")]) == 4  # two pairs, two seeds
+    assert len(summary) == len(means) == 2 * (1 + 2)  # each condition in fr with fr, and in en with fr and with de
     for _, row in summary.iterrows():
-        target = "en" if "en_pud" in row["corpus"] else "fr"
-        assert row["mean"] == pytest.approx(means[target, row["condition"]])
+        assert row["mean"] == pytest.approx(means[row["corpus"], row["partner"], row["condition"]])
         assert row["seeds"] == 2

@@ -13,17 +13,17 @@ import pandas as pd
 import pytest
 
 import crosslens.runs.answer as answering
-from crosslens.results.record import read_results
 from crosslens.encoders.ablation import random_init
-from crosslens.errors import EncoderError, RequestError
 from crosslens.encoders.condition import Condition
+from crosslens.errors import EncoderError, RequestError
+from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, execute
 from crosslens.runs.executors import EXECUTORS, find_executor
-from crosslens.studies.plan import plan
-from crosslens.studies.runner import run_study
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.runner import run_study
 from crosslens.studies.study import Data, Grid, Similarity, Source, Study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune

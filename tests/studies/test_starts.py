@@ -7,12 +7,13 @@ import pytest
 
 from conftest import SENTENCES
 from crosslens.cli.studying import mean_seconds
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
-from crosslens.encoders.condition import Condition
+from crosslens.runs.run import AdaptRun, ModelRun
+from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
-from crosslens.runs.store import Store
 from crosslens.studies.study import read_study
 from crosslens.studies.typology import read_typology
 
@@ -52,23 +53,24 @@ def read(folder, encoder, text="fr.txt", more=""):
 def test_encoders_are_made_first_and_once(folder, tiny_bert):
     study, store = read(folder, tiny_bert), Store(folder / "runs")
     first = plan(study, store)
-    assert [run.label.split(" seed")[0] for run in first.runs[:2]] == [
+    assert [each.run.label.split(" seed")[0] for each in first.runs[:2]] == [
         "adapt to fr.txt adapted", "pretrain fr from scratch"
     ]  # fmt: skip
     assert first.waiting == 4  # two seeds of what begins with either
-    assert {run.condition.label for run in first.runs[2:]} == {"reference", "BiLSTM"}
+    assert {each.run.condition.label for each in first.runs[2:]} == {"reference", "BiLSTM"}
 
     outcome = run_study(study, store.folder)
     assert not outcome.failed
     assert len(store.ids()) == 2 + 4 * 2
     whole = plan(study, store)
     assert (whole.waiting, whole.left) == (0, ())
-    adapted = next(run for run in whole.runs if run.adapted is not None)
+    adapted = next(each.run for each in whole.runs if isinstance(each.run, AdaptRun))
     its = store.path(adapted.id) / "encoder"
     assert load_encoder(its).digest == store.describe(adapted.id)["encoder_digest"]
-    assert {run.encoder_digest for run in whole.runs if run.training and run.condition.start == "adapted"} == {
-        load_encoder(its).digest
-    }
+    models = [
+        each.run for each in whole.runs if isinstance(each.run, ModelRun) and each.run.condition.start == "adapted"
+    ]
+    assert {run.base.digest for run in models} == {load_encoder(its).digest}
     assert load_encoder(its).digest != load_encoder(tiny_bert).digest
 
     assert set(mean_seconds(store)) == {"pos"}  # what made an encoder was no task
@@ -87,17 +89,18 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
 
 def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):
     runs = plan(read(folder, tiny_bert), Store(folder / "runs")).runs
-    (bilstm, other) = (next(r for r in runs if r.training and r.condition.start == s) for s in ("bilstm", "encoder"))
+    models = [each.run for each in runs if isinstance(each.run, ModelRun)]
+    (bilstm, other) = (next(run for run in models if run.condition.start == start) for start in ("bilstm", "encoder"))
     assert bilstm.training.recipe.learning_rate == 3e-3
     assert other.training.recipe.learning_rate == 2e-4
     assert bilstm.training.recipe.epochs == other.training.recipe.epochs == 2
 
 
 def test_other_text_is_another_run(folder, tiny_bert):
-    a = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0]
+    a = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0].run
     (folder / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 21) + "\n", "utf-8")
-    b = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0]
-    c = plan(read(folder, tiny_bert, more="tasks: [pos]\n"), Store(folder / "runs")).runs[0]
+    b = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0].run
+    c = plan(read(folder, tiny_bert, more="tasks: [pos]\n"), Store(folder / "runs")).runs[0].run
     assert a.id != b.id == c.id
     assert json.loads(json.dumps(a.identity))["adaptation"]["epochs"] == 2
 
@@ -153,5 +156,10 @@ seeds: 1
     run_study(study, store.folder, executor="serial")
     assert len(store.ids()) == 2 + 1 + 2
     summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
-    assert list(summary["source"]) == ["to-fr", "to-fr", "to-en", "to-en"]
-    assert summary[summary["condition"] == "adapted"]["delta"].notna().all()
+    assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
+    (note,) = plan(study, store).notes
+    assert note == (
+        "pos: these sources have the same training data, and share their runs: to-fr (ud/en_toy:train), to-en"
+        " (ud/en_toy:train)"
+    )
+    assert summary[summary["label"] == "adapted"]["delta"].notna().all()

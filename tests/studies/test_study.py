@@ -1,10 +1,10 @@
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import parse_layers
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
-from crosslens.encoders.condition import Condition
-from crosslens.studies.corpora import find_data
+from crosslens.studies.data_sets import find_data
 from crosslens.studies.study import Study, data_sets, library, read_study
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import find_recipe
@@ -39,8 +39,9 @@ def test_every_shipped_study_is_valid(name):
     for depth in (4, 6, 12, 24):
         for condition in study.conditions:
             scaled = condition.scaled(written_for=study.depth, depth=depth)
-            for layers in filter(None, (scaled.layers, scaled.freeze)):
-                parse_layers(layers, depth)
+            for intervention in scaled.interventions:
+                if intervention.acts_on:
+                    assert parse_layers(intervention.acts_on, depth)
 
 
 @pytest.mark.parametrize("name", data_sets())
@@ -91,7 +92,10 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "seeds: [1, 1]\n", "something comes twice in seeds"),
         (LEAST + "conditions: []\n", "conditions is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "there is no layer 13"),
-        (LEAST + "conditions: [{layer: 1}]\n", "study.yaml:4: there is no setting conditions.0.layer"),
+        (
+            LEAST + "conditions: [{layer: 1}]\n",
+            "study.yaml:4: conditions.0: there is no setting layer; did you mean 'layers'",
+        ),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
         ("name: mine\ndata: lab\n", "encoder: field required"),
@@ -141,7 +145,7 @@ def test_what_there_is_not(tmp_path):
     ],
 )  # fmt: skip
 def test_layers_of_another_depth(layers, depth, scaled):
-    assert Condition(layers=layers).scaled(written_for=12, depth=depth).layers == scaled
+    assert Condition(layers=layers).scaled(written_for=12, depth=depth) == Condition(layers=scaled)
 
 
 def test_another_world_of_a_preset():

@@ -61,6 +61,8 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     waiting = f", {planned.waiting} that wait for others" if planned.waiting else ""
     click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
-    known = [seconds.get(run.training.task) if isinstance(run, ModelRun) else 0.0 for run in (a.run for a in planned.left)]
+    known = [
+        seconds.get(run.training.task) if isinstance(run, ModelRun) else 0.0 for run in (a.run for a in planned.left)
+    ]
     if planned.left and None not in known:
         say(f"training takes {duration(sum(filter(None, known)))} on one core, judged by the runs there are")

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_serializer, model_validator
 
+from pydantic_core import PydanticCustomError
+
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.intervention import Stage
@@ -57,7 +59,10 @@ class Condition(BaseModel):
         for key, setting in value.items():
             if key != "recipe":
                 if key not in by_key:
-                    raise ValueError(f"there is no setting {key}; {suggest(str(key), [*by_key, 'recipe'])}")
+                    hint = suggest(str(key), [*by_key, "recipe"])
+                    raise PydanticCustomError(
+                        "unknown", "there is no setting {key}; {hint}", {"key": key, "hint": hint}
+                    )
                 given.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(given[name]) for name, kind in INTERVENTIONS.items() if name in given]
         return {"interventions": [each for each in interventions if each], "recipe": value.get("recipe")}

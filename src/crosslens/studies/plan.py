@@ -190,9 +190,7 @@ class _Planner:
                 after = self._similarities([self._train(source).language], partner)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *after))
 
-    def _looked_at_all(
-        self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]
-    ) -> Iterator[Asked]:
+    def _looked_at_all(self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """All that is asked of encoders that are not fine-tuned."""
         similarity = self.study.similarity
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))

@@ -87,7 +87,15 @@ def _values(
             if counted is None or counted.shape[1] < 2 or not counted[1].sum():
                 continue
             corpus = question.corpus.name  # pyright: ignore[reportAttributeAccessIssue]
-            names = (columns["encoder"], training.task, training.source, training.train.name, corpus, run.partner, metric)
+            names = (
+                columns["encoder"],
+                training.task,
+                training.source,
+                training.train.name,
+                corpus,
+                run.partner,
+                metric,
+            )
             described = {name: columns[name] for name in ("recipe", "settings")}
             by_seed, _ = cells.setdefault((names, run.condition, training.selection), ({}, described))
             by_seed[run.seed] = linearised(counted[:1], counted[1:])[0]

@@ -23,6 +23,7 @@ from crosslens.unseen.typology import Cell, Measurements, known_languages, typol
 if TYPE_CHECKING:
     import pandas
 
+
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
     """Every training set and test corpus on which the encoder and a BiLSTM were trained alike.
 
