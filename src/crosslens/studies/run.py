@@ -192,7 +192,7 @@ class Run:
         }  # fmt: skip
         if self.training is not None:
             t = self.training
-            recipe = t.recipe.model_dump(mode="json", exclude={"task"})
+            recipe = t.recipe.model_dump(mode="json", exclude={"task", "name"})
             its |= {
                 "task": t.task, "settings": t.settings, "recipe": recipe, "train": t.train.digest,
                 "dev": t.dev.digest if t.dev else None,

@@ -90,13 +90,14 @@ def finetune(
         TrainingError: when the loss is no longer a number, or the memory is full.
     """
     named = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or usual_recipe(named.name)
+    recipe = recipe or usual_recipe(named)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
     if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
         what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
         raise RequestError(f"{what} on dev data, and none is given", hint="give dev, or select=last schedule=linear")
-    train = _limit(load_corpus(train, split="train") if isinstance(train, str) else train, recipe.limit)
-    dev = load_corpus(dev, split="dev") if isinstance(dev, str) else dev
+    train = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
+    train = _limit(train, recipe.limit)
+    dev = load_corpus(dev, split="dev", format=task.format) if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
             if not any(corpus.lengths):
@@ -119,7 +120,7 @@ def finetune(
 
     identity = digest(
         {"encoder": encoder_digest, "task": task.name, "settings": task.settings,
-         "recipe": recipe.model_dump(mode="json"),
+         "recipe": recipe.model_dump(mode="json", exclude={"name"}),
          "train": train.digest, "dev": dev.digest if dev else None, "seed": seed, "semantics": version,
          "trained": [name for name, p in encoder.trained.named_parameters() if p.requires_grad]}
     )  # fmt: skip

@@ -18,7 +18,7 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
     determined_by = ("encoder_digest", "train_digest", "dev_digest", "semantics")
     identity = {
         "task": model.task.name, "task_settings": model.task.settings, "seed": model.seed,
-        "recipe": model.recipe.model_dump(mode="json"),
+        "recipe": model.recipe.model_dump(mode="json", exclude={"name"}),
         "changes": [[c.kind, c.layers, c.components, c.init, c.seed] for c in model.encoder.changes],
         **{name: facts[name] for name in determined_by if name in facts},
     }  # fmt: skip
