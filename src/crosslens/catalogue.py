@@ -41,6 +41,7 @@ import platformdirs
 from crosslens.collections import COLLECTIONS, RELEASE, SPLITS
 from crosslens.data import conllu, iob, text, tsv
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.errors import DataError, suggest
@@ -130,7 +131,9 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("crosslens", appauthor=False)) / "data"
 
 
-def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | None = None) -> Corpus:
+def load_corpus(
+    name: str | Path, *, split: str = "test", data: str | Path | None = None, format: Format | None = None
+) -> Corpus:
     """Read a corpus.
 
     Args:
@@ -140,6 +143,7 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
             labelled texts (`crosslens.data.tsv`); all others hold IOB tags (`crosslens.data.iob`).
         split: the split meant where the name has none.
         data: a folder that is looked through first.
+        format: a task's own, in which files with its extension are read.
 
     Raises:
         RequestError: for a transliteration that there is not, or that changes nothing.
@@ -151,9 +155,9 @@ def load_corpus(name: str | Path, *, split: str = "test", data: str | Path | Non
     of, scheme = split_scheme(bare)
     named = _named(bare)
     if scheme:
-        whole = transliterate(load_corpus(of, split=split, data=data), scheme[1:])
+        whole = transliterate(load_corpus(of, split=split, data=data, format=format), scheme[1:])
     else:
-        whole = _load_named(bare, named, split, data) if named else _load_path(bare)
+        whole = _load_named(bare, named, split, data) if named else _load_path(bare, format)
     corpus = replace(cut.of(whole), name=whole.name + name.removeprefix(bare))
     if not len(corpus):
         raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
@@ -308,7 +312,7 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
     raise _missing(collection, corpus, split, data)
 
 
-def _load_path(name: str) -> Corpus:
+def _load_path(name: str, format: Format | None) -> Corpus:
     said = _LANGUAGE.match(name)
     path = Path(said["path"] if said else name)
     if not path.exists():
@@ -321,13 +325,13 @@ def _load_path(name: str) -> Corpus:
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = said["language"] if said else parts[1] if parts else None
     split = parts[2] if parts else None
-    if path.suffix == ".conllu" or path.is_dir():
-        return conllu.read(path, name=str(path), language=language, split=split)
-    if path.suffix == ".txt" and not iob.is_iob(path):
-        return text.read_words(path, name=str(path), language=language)
-    if path.suffix == ".tsv" and not iob.is_iob(path):
-        return tsv.read(path, name=str(path), language=language, split=split)
-    return iob.read(path, name=str(path), language=language, split=split)
+    if format is None or path.suffix != format.ending or path.suffix in FORMATS:
+        if path.suffix == ".txt" and not iob.is_iob(path):
+            return text.read_words(path, name=str(path), language=language)
+        format = CONLLU if path.is_dir() else FORMATS.get(path.suffix, IOB2)
+        if format is TSV and iob.is_iob(path):
+            format = IOB2
+    return format.read(path, name=str(path), language=language, split=split)
 
 
 def language_tag(code: str) -> str:

@@ -3,10 +3,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Text, Where
+from crosslens.data.sentence import Sentence, Text, Where
+from crosslens.encoders.represent import represent_words
 from crosslens.errors import DataError, RequestError
 from crosslens.probes import PROBES, find_probe
 from crosslens.probes.probing import probe
@@ -27,13 +30,27 @@ def texts(count, *, seed, answers=LETTERS):
     return Corpus(tuple(items), f"toy{seed}", None, "test")
 
 
-@pytest.fixture(params=sorted(PROBES))
+def sentences(count, *, seed, answers=LETTERS, name="toy"):
+    """Sentences with two words of every answer, which is the word's tag."""
+    generator = np.random.default_rng(seed)
+    items = []
+    for number in range(count):
+        tagged = [(word, answer) for answer, words in answers.items() for word in generator.choice(words.split(), 2)]
+        words, tags = zip(*generator.permutation(tagged).tolist(), strict=True)
+        items.append(Sentence(words, upos=tags, id=str(number), where=Where("file.conllu", number + 1)))
+    return Corpus(tuple(items), f"{name}{seed}", None, "test")
+
+
+@pytest.fixture(params=PROBES.built_in)
 def asked(request):
     return PROBES[request.param]
 
 
 def test_what_the_words_say_is_found_in_every_layer_and_shuffled_answers_are_not(asked, encoder):
-    found = probe(encoder, asked, train=texts(20, seed=1), test=texts(20, seed=2))
+    train, test = texts(20, seed=1), texts(20, seed=2)
+    if asked.unit == "word":
+        train, test = sentences(100, seed=1), sentences(10, seed=2)
+    found = probe(encoder, asked, train=train, test=test)
     frame = found.results.to_pandas()
     overall = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     assert list(overall.index) == list(range(encoder.depth + 1))
@@ -43,13 +60,70 @@ def test_what_the_words_say_is_found_in_every_layer_and_shuffled_answers_are_not
     for layer, its in recalls.groupby("layer"):
         assert its["value"].mean() == pytest.approx(overall["accuracy"][layer])  # as many of each answer
     assert found.confusion.shape == (encoder.depth + 1, 3, 3)
-    assert (found.confusion.sum((1, 2)) == 60).all()
+    assert (found.confusion.sum((1, 2)) == 60).all()  # 20 texts of each answer, or 10 sentences of 6 words
     right = np.trace(found.confusion, axis1=1, axis2=2)
     np.testing.assert_allclose(100 * right / 60, overall["accuracy"])
     tags = json.loads(frame["tags"][0])
     assert tags["classes"] == 3
     assert "signature" in tags
     assert (frame.dropna(subset=["low"])["low"] <= frame.dropna(subset=["low"])["value"] + 1e-9).all()
+
+
+def test_a_word_has_the_state_of_its_first_subword(encoder, tiny_bert, toy):
+    """Against transformers itself, one sentence at a time."""
+    corpus = toy("test")
+    tokenizer, model = AutoTokenizer.from_pretrained(tiny_bert), AutoModel.from_pretrained(tiny_bert).eval()
+    expected = []
+    for sentence in corpus.sentences:
+        encoded = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
+        with torch.inference_mode():
+            layers = model(**encoded, output_hidden_states=True).hidden_states
+        firsts = [encoded.word_ids().index(word) for word in range(len(sentence))]
+        expected.append(torch.stack([layer[0, firsts] for layer in layers]).numpy())
+    states = represent_words(encoder, corpus)
+    assert states.shape == (encoder.depth + 1, corpus.words, encoder.width)
+    np.testing.assert_allclose(states, np.concatenate(expected, axis=1), atol=1e-5)
+
+
+def test_words_of_several_windows_come_once_and_in_their_order(encoder, toy):
+    one = toy("test").sentences[0]
+    words = one.words * 12
+    long = replace(toy("test"), items=(Sentence(words), Sentence(one.words)))
+    tags = np.asarray([*words, *one.words])
+    states = represent_words(encoder, long)
+    assert states.shape[1] == len(tags)
+    # At layer 0 without its position a state is the word's own.
+    table = encoder.model.embeddings.word_embeddings.weight.detach().numpy()
+    first = {word: encoder.tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in set(tags)}
+    similarity = states[0] @ np.stack([table[first[word]] for word in sorted(first)]).T
+    assert np.isfinite(states).all()
+    assert (np.asarray(sorted(first))[similarity.argmax(1)] == tags).mean() > 0.9
+
+
+def test_words_are_counted_sentence_by_sentence(encoder):
+    train, test = sentences(12, seed=1), sentences(6, seed=2)
+    found = probe(encoder, "upos", train=train, test=test, how=Fit(epochs=2))
+    frame = found.results.filter(metric="accuracy").to_pandas()
+    assert set(frame["n"]) == {test.words}
+    assert set(found.results.filter(metric="train_accuracy_shuffled").to_pandas()["n"]) == {train.words - 6}
+    tags = [json.loads(row) for row in frame["tags"]]
+    assert all("words:all" in row["signature"] and row["pooling"] == "first" for row in tags)
+
+
+def test_training_sentences_are_no_test_sentences_and_unseen_tags_are_errors(encoder):
+    train, test = sentences(12, seed=1), sentences(6, seed=2)
+    odd = replace(test[0], upos=("XX", *test[0].upos[1:]))
+    mixed = replace(test, items=(odd, *train.items[:2], *test.items[1:]))
+    found = probe(encoder, "upos", train=train, test=mixed, how=Fit(epochs=2))
+    frame = found.results.to_pandas()
+    assert set(frame[frame["metric"] == "accuracy"]["n"]) == {test.words}
+    tags = json.loads(frame["tags"][0])
+    assert (tags["shared_sentences"], tags["digest"]) == (2, mixed.digest)
+    assert set(frame[(frame["metric"] == "recall") & (frame["target"] == "XX")]["value"]) == {0.0}
+    with pytest.raises(RequestError, match="12 of the 12 items of toy1 are in toy1 too"):
+        probe(encoder, "upos", train=train, test=train)
+    with pytest.raises(DataError, match="running text"):
+        probe(encoder, "upos", train=texts(4, seed=1), test=texts(4, seed=2))
 
 
 def test_the_same_seed_gives_the_same_bits(encoder):

@@ -3,7 +3,7 @@ from pydantic import ValidationError
 
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
-from crosslens.training.recipe import RECIPES, Recipe, differing, find_recipe
+from crosslens.training.recipe import RECIPES, Recipe, differing, find_recipe, overrides, usual_recipe
 
 
 def test_the_first_papers_settings():
@@ -82,3 +82,30 @@ def test_an_unknown_recipe():
 
 def test_defaults_are_valid():
     assert Recipe() == Recipe.model_validate(Recipe().model_dump())
+
+
+def test_a_recipe_keeps_its_name_and_says_what_was_replaced():
+    recipe = find_recipe("wu2019", "parsing", {"epochs": "9", "decode": "greedy"})
+    assert recipe.name == "wu2019.parsing"
+    assert overrides(recipe, find_task("parsing", recipe.task)) == {"epochs": 9, "decode": "greedy"}
+    lab = find_recipe("lab", "pos")
+    assert (lab.name, overrides(lab, find_task("pos"))) == ("lab", {})
+    assert differing(lab, find_task("pos"))["limit"] == 1000  # the default is Muller et al.'s
+    assert overrides(Recipe(epochs=2), find_task("ner", {"repair": "strict"})) == {"epochs": 2, "repair": "strict"}
+    assert overrides(Recipe(name="of-another-version", epochs=2), find_task("ner")) == {"epochs": 2}
+    with pytest.raises(RequestError, match="neither recipes nor pos have a setting 'name'"):
+        find_recipe("lab", "pos", {"name": "mine"})
+
+
+def test_every_named_recipe_has_its_name_and_overrides_nothing():
+    for name, recipe in RECIPES.items():
+        assert recipe.name == name
+        task = next((task for task in TASKS.built_in if name.endswith(f".{task}")), "pos")
+        assert overrides(find_recipe(name, task), find_task(task, recipe.task)) == {}
+
+
+def test_the_default_recipe_is_the_task_s_own():
+    assert usual_recipe(find_task("ner")) == RECIPES["muller2021.ner"]
+    for task in TASKS.built_in:
+        assert find_recipe("default", task) == find_recipe("muller2021", task) == usual_recipe(find_task(task))
+    assert find_recipe("muller2021", "nli").name == "wu2019.nli"

@@ -8,15 +8,14 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.lines import normal
 from crosslens.data.subwords import split_words
 from crosslens.data.text import cut_words
-from crosslens.encoders.batch import make_batch, reading_budget
-from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.products import inference
 from crosslens.encoders.reading import cut_subwords, read_windows
+from crosslens.encoders.represent import read_layers
 from crosslens.errors import DataError, RequestError
 
 FASTTEXT = 200_000
@@ -169,16 +168,13 @@ def word_pieces(
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
     firsts = np.cumsum([0, *(len(its) for its in pieces)])
-    encoder.model.eval()
-    for chosen in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
-        batch = make_batch([windows[i] for i in chosen], padding=encoder.padding, device=encoder.device)
+    for _, batch, outputs in read_layers(encoder, windows):
         places, owners, shares = [], [], []
         for row, window in enumerate(batch.windows):
             lengths = np.diff(pieces[window.sentence].starts[window.first : window.last + 1])
             places.append(row * batch.ids.shape[1] + np.arange(*window.span))
             owners.append(firsts[window.sentence] + np.repeat(np.arange(window.first, window.last), lengths))
             shares.append(np.repeat(1 / lengths, lengths).astype(np.float32))
-        outputs = layer_outputs(encoder, batch.ids, batch.mask)
         yield outputs, np.concatenate(places), np.concatenate(owners), np.concatenate(shares)
 
 

@@ -193,12 +193,10 @@ def transfer(
     from crosslens.results.record import Results
     from crosslens.tasks import find_task
     from crosslens.training.evaluate import evaluate
-    from crosslens.training.recipe import find_recipe, usual_recipe
+    from crosslens.training.recipe import USUAL, find_recipe
     from crosslens.translations import load_parallel
 
-    how = (
-        find_recipe(recipe or "muller2021", task, read_settings(settings)) if recipe or settings else usual_recipe(task)
-    )
+    how = find_recipe(recipe or USUAL, task, read_settings(settings))
     asked = find_task(task, how.task)
     labelled = load_corpus(train, split="train", data=data)
     held_out = load_corpus(dev, split="dev", data=data) if dev else None

@@ -25,13 +25,11 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
         refuse_existing(predictions, what="--predictions")
 
     from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
-
-    tests = load_tests(test, data=data)
-
     from crosslens.training.checkpoint import load_model
 
     loaded = load_model(model, device=device)
     task = loaded.task
+    tests = load_tests(test, data=data, format=task.format)
     if predictions:
         refuse_same_names(task, tests)
     with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:

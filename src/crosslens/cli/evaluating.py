@@ -9,17 +9,18 @@ from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
+    from crosslens.data.formats import Format
     from crosslens.results.record import Results
     from crosslens.tasks import Task
     from crosslens.training.model import TaskModel
 
 
-def load_tests(test: str, *, data: str | None) -> "list[Corpus]":
-    """The corpora that ``--test`` names."""
+def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
+    """The corpora that ``--test`` names; files may be in the format of a task."""
     from crosslens.catalogue import load_corpus, match_corpora
 
     names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
-    return [load_corpus(name, data=data) for name in names]
+    return [load_corpus(name, data=data, format=format) for name in names]
 
 
 def evaluate_into(
@@ -45,23 +46,20 @@ def evaluate_into(
 
 def write_predictions(task: "Task", predicted: "Corpus", path: Path) -> None:
     """A predicted corpus in the format of its annotation, all else of the input kept."""
-    from crosslens.data import conllu, iob, tsv
-
-    formats = {".iob2": iob, ".conllu": conllu, ".tsv": tsv}
-    formats[ending(task)].write(predicted, path)
+    task.format.write(predicted, path)
 
 
 def file_name(task: "Task", corpus: "Corpus") -> str:
     """What a corpus's predictions are called: its name, as a file can have it, and the format's ending."""
-    bare = corpus.name.removesuffix(".conllu").removesuffix(".iob2").removesuffix(".tsv").strip("./")
+    from crosslens.data.formats import FORMATS
+
+    bare = corpus.name
+    for ending in (*FORMATS, task.format.ending):
+        bare = bare.removesuffix(ending)
+    bare = bare.strip("./")
     for character in '/\\:*?"<>|':
         bare = bare.replace(character, "-" if character == ":" else "_")
-    return bare + ending(task)
-
-
-def ending(task: "Task") -> str:
-    """Of files that hold the task's annotation."""
-    return ".iob2" if "entities" in task.needs else ".tsv" if "label" in task.needs else ".conllu"
+    return bare + task.format.ending
 
 
 def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:

@@ -86,10 +86,10 @@ def command(
         raise RequestError("--vectors are of a bilstm, and an encoder brings its own embeddings")
     how = find_recipe(recipe or (BILSTM if fresh else USUAL), find_task(task).name, overrides)
     chosen = find_task(task, how.task)
-    train_corpus = load_corpus(train, data=data, split="train")
+    train_corpus = load_corpus(train, data=data, split="train", format=chosen.format)
     dev_name = dev or (name_split(train, "dev") if how.select == "best" else None)
-    dev_corpus = load_corpus(dev_name, data=data, split="dev") if dev_name else None
-    tests = load_tests(test, data=data)
+    dev_corpus = load_corpus(dev_name, data=data, split="dev", format=chosen.format) if dev_name else None
+    tests = load_tests(test, data=data, format=chosen.format)
     for corpus in [train_corpus, *([dev_corpus] if dev_corpus else []), *tests]:
         chosen.check(corpus)
     if predictions:

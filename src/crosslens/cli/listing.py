@@ -48,6 +48,7 @@ def _lines(kind: str, data: str | None) -> list[str]:
         for name, recipe in RECIPES.items():
             settings = {k: v for k, v in recipe if v != getattr(usual, k) or k in ("batch", "epochs")}
             settings |= settings.pop("task", {})
+            settings.pop("name")
             lines.append(f"{name:<22} " + " ".join(f"{key}={value}" for key, value in settings.items()))
         return lines
     if kind == "measures":

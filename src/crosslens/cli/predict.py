@@ -25,15 +25,18 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     refuse_existing(out)
 
     from crosslens.catalogue import load_corpus
-    from crosslens.cli.evaluating import ending, write_predictions
+    from crosslens.cli.evaluating import write_predictions
     from crosslens.cli.show import say
+    from crosslens.data.formats import FORMATS
+    from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
     from crosslens.training.predict import predict
 
-    read = load_corpus(corpus, data=data)
     loaded = load_model(model, device=device)
-    if Path(out).suffix in (".conllu", ".iob2", ".tsv") and Path(out).suffix != ending(loaded.task):
-        raise RequestError(f"--out {out}: {loaded.task.name} is written as {ending(loaded.task)}")
-    write_predictions(loaded.task, predict(loaded, read), Path(out))
-    what = "texts" if ending(loaded.task) == ".tsv" else f"sentences, {read.words} words"
-    say(f"{out}: {len(read)} {what}, {loaded.task.name} predicted")
+    task, ending = loaded.task, loaded.task.format.ending
+    if Path(out).suffix in (*FORMATS, ending) and Path(out).suffix != ending:
+        raise RequestError(f"--out {out}: {task.name} is written as {ending}")
+    read = load_corpus(corpus, data=data, format=task.format)
+    write_predictions(task, predict(loaded, read), Path(out))
+    what = f"sentences, {read.words} words" if isinstance(read[0], Sentence) else "texts"
+    say(f"{out}: {len(read)} {what}, {task.name} predicted")

@@ -8,7 +8,12 @@ from crosslens.cli.options import data_option, device_option, out_option, read_s
 @click.command("probe")
 @click.argument("probe")
 @click.argument("encoder")
-@click.option("--train", required=True, metavar="CORPUS", help="Labelled texts: langid/all, wili/all, or a .tsv file.")
+@click.option(
+    "--train",
+    required=True,
+    metavar="CORPUS",
+    help="Labelled texts (langid/all, a .tsv file), or for upos sentences (ud/en_ewt).",
+)
 @click.option("--test", required=True, metavar="CORPUS", help="Others, to be answered for.")
 @click.option("--dev", metavar="CORPUS", help="On which the learning rate is lowered [a tenth of the training data].")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Of the probe: sentences=2, pooling=cls.")

@@ -21,7 +21,8 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
     from crosslens.catalogue import load_corpus
     from crosslens.tasks import find_task
 
-    scores = find_task(task, read_settings(settings)).score(load_corpus(gold), load_corpus(predicted))
+    chosen = find_task(task, read_settings(settings))
+    scores = chosen.score(*(load_corpus(name, format=chosen.format) for name in (gold, predicted)))
     if as_json:
         values: dict = {score.metric: score.value for score in scores}
         values["intervals"] = {score.metric: score.interval for score in scores}

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_serializer, model_validator
-
 from pydantic_core import PydanticCustomError
 
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention

@@ -1,6 +1,6 @@
 """One vector an item and layer: what of its subwords' states is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -11,7 +11,7 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
-from crosslens.encoders.batch import make_batch, reading_budget
+from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.products import inference
@@ -57,6 +57,7 @@ class Representations:
         return self.vectors.shape
 
 
+@inference()
 def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") -> Representations:
     """A vector an item and layer.
 
@@ -88,37 +89,81 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         raise EncoderError(f"{encoder.name} has no special token before the first word", hint="pool the mean or last")
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
-    encoder.model.eval()
-    with inference():
-        for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
-            batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
-            own = torch.zeros(batch.mask.shape, dtype=torch.float32)
-            for row, number in enumerate(numbers):
-                own[row, torch.from_numpy(weights[number])] = 1
-            sentences = np.asarray([window.sentence for window in batch.windows])
-            np.add.at(counts, sentences, own.sum(1).numpy())
-            own = own.to(encoder.device)
-            outputs = layer_outputs(encoder, batch.ids, batch.mask)
-            sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
-            for layer, its in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
-                np.add.at(pooled[layer], sentences, its)
+    for numbers, batch, outputs in read_layers(encoder, windows):
+        own = torch.zeros(batch.mask.shape, dtype=torch.float32)
+        for row, number in enumerate(numbers):
+            own[row, torch.from_numpy(weights[number])] = 1
+        sentences = np.asarray([window.sentence for window in batch.windows])
+        np.add.at(counts, sentences, own.sum(1).numpy())
+        own = own.to(encoder.device)
+        sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
+        for layer, its in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
+            np.add.at(pooled[layer], sentences, its)
     if not counts.all():
         item = corpus[int(counts.argmin())]
         file, line = item.where or (corpus.name, None)
         raise DataError("an item without a word has no representation", file=file, line=line, hint="take it out")
     pooled /= counts[None, :, None]
-    finite = np.isfinite(pooled).all(axis=2)
-    if not finite.all():
-        layer, place = (int(its[0]) for its in np.nonzero(~finite))
-        raise EncoderError(
-            f"{encoder.name}: layer {layer} of item {corpus[place].id or place + 1} of {corpus.name} is not a number",
-            hint="is the encoder's training gone wrong, or its precision too low?",
-        )
+    _require_numbers(encoder, corpus, pooled, np.arange(len(corpus)))
     pooled.flags.writeable = False
     lengths = np.asarray(corpus.lengths)
     return Representations(
         pooled, pooling, encoder.name, corpus.name, corpus.language, lengths, counts.astype(np.int64)
     )
+
+
+@inference()
+def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
+    """A state a word and layer: that of the subword from which taggers read the word's label.
+
+    Args:
+        encoder: put into evaluation mode; a decoder as well.
+        corpus: sentences of words.
+
+    Returns:
+        ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. All of it is held in
+        memory: for a thousand English sentences and an encoder of BERT's size about 0.8 GB.
+
+    Raises:
+        DataError: for running text, which has no words.
+        EncoderError: where a state is not a number.
+    """
+    lengths = np.asarray([len(sentence) for sentence in corpus.sentences])
+    first = np.cumsum(lengths) - lengths
+    encoder = encoder.speaking(corpus.language)
+    states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
+    for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows):
+        words = np.concatenate([first[w.sentence] + np.arange(w.first, w.last) for w in batch.windows])
+        at_words = torch.stack([batch.at_words(layer).float() for layer in outputs])
+        states[:, words] = at_words.cpu().numpy()
+    _require_numbers(encoder, corpus, states, np.repeat(np.arange(len(corpus)), lengths))
+    return states
+
+
+def read_layers(encoder: Encoder, windows: Sequence[Window]) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
+    """The states of windows at every layer, batch by batch.
+
+    Iterate within `inference`: nothing is trained.
+
+    Yields:
+        The numbers of the windows; the batch they are; ``(layers + 1)`` times its states ``(windows, length, width)``.
+    """
+    encoder.model.eval()
+    for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
+        batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
+        yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask)
+
+
+def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item_of: np.ndarray) -> None:
+    """Refuse vectors, ``(layers, vectors, width)``, that are not numbers; ``item_of`` is the item of each vector."""
+    finite = np.isfinite(vectors).all(axis=2)
+    if not finite.all():
+        layer, place = (int(axis[0]) for axis in np.nonzero(~finite))
+        item = int(item_of[place])
+        raise EncoderError(
+            f"{encoder.name}: layer {layer} of item {corpus[item].id or item + 1} of {corpus.name} is not a number",
+            hint="is the encoder's training gone wrong, or its precision too low?",
+        )
 
 
 def _weights(windows: Sequence[Window], pooling: Pooling) -> list[np.ndarray]:

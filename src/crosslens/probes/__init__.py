@@ -1,15 +1,19 @@
-"""What the states of a layer tell: one file a probe. A new probe is one file here and one row in `PROBES`."""
+"""What the states of a layer tell. A new probe is one file here and one row in `PROBES`, or a plug-in."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from crosslens.probes.language import LanguageIdentification
+from pydantic import BaseModel
+
+from crosslens.plugins import Registry
 from crosslens.probes.probe import Probe
-from crosslens.probes.topic import Topic
+from crosslens.probes.texts import LanguageIdentification, Topic
+from crosslens.probes.upos import PartsOfSpeech
 from crosslens.settings import choose
 
-_ALL: tuple[Probe, ...] = (LanguageIdentification(), Topic())
-PROBES = {probe.name: probe for probe in _ALL}
+_ALL: tuple[Probe, ...] = (LanguageIdentification(), Topic(), PartsOfSpeech())
+PROBES: Registry[Probe] = Registry("probe", {probe.name: probe for probe in _ALL}, contracts=(Probe, BaseModel))
+"""Name -> probe with its default settings: the built-in ones, and those of the entry points ``crosslens.probes``."""
 
 
 def find_probe(name: str, settings: Mapping[str, Any] | None = None) -> Probe:

@@ -1,14 +1,15 @@
 """Asking a probe of every layer of an encoder, and a control task beside it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Item, Sentence
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.represent import represent
+from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
 from crosslens.identity import stream_seed
 from crosslens.probes import find_probe
@@ -18,10 +19,10 @@ from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 HELD_OUT = 10
-"""Without dev data one in so many training items is held out."""
+"""Without dev data one in so many texts of every answer, or sentences, of the training data is held out."""
 
 FEWEST = 2
-"""Items of an answer in the training data, so that one can be held out."""
+"""Texts of an answer in the training data, so that one can be held out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +30,9 @@ class Probed:
     """What a probe found.
 
     Attributes:
-        results: for every layer ``accuracy`` over all test items with its interval; ``recall`` of every answer (the
-            record's target); ``accuracy_shuffled`` and ``train_accuracy_shuffled``, of the control.
+        results: for every layer ``accuracy`` over all test texts, or words, with its interval over texts, or sentences;
+            ``recall`` of every answer (the record's target); ``accuracy_shuffled`` and ``train_accuracy_shuffled``, of
+            the control.
         confusion: ``(layers + 1, answers, answers)`` counts: right answer by given answer.
         answers: their names.
     """
@@ -54,48 +56,62 @@ def probe(
     """Train a linear layer on every layer's states, and on the same states with shuffled answers.
 
     A linear layer with enough inputs learns anything by heart. The control (after Hewitt & Liang 2019) shows how much:
-    answers are shuffled among the items, so that on test items only chance is left, and what it knows of training items
-    is memory.
+    answers are shuffled among the texts, or among the words, each occurrence for itself, so that on test data only
+    chance is left, and what it knows of training data is memory.
+
+    Test sentences that are training sentences too are left out where words are labelled, as treebanks repeat short
+    ones; the tag ``shared_sentences`` counts them. Answers that only test words have are counted as errors.
 
     Args:
         encoder: read once, in evaluation mode.
         asked: a probe or its name.
-        train: items with answers.
-        test: others, whose answers all occur in ``train``.
-        dev: on which the learning rate is lowered; None: a tenth of ``train``.
+        train: texts, or sentences of words, with answers.
+        test: others; the answers of texts all occur in ``train``.
+        dev: on which the learning rate is lowered; None: a tenth of ``train``, of words whole sentences.
         how: None: as Wu & Dredze (2019).
         seed: of what is held out, the order and the shuffling.
         done: called as the work goes on with a stage, how much of it is done, and of how much.
 
     Raises:
-        DataError: with file and line: for an item without an answer, or with one that training never saw, or saw once.
-        RequestError: for an unknown probe; when training and test data share an item; with fewer than two answers.
+        DataError: with file and line: for an item without an answer; for a text with one that training never saw, or
+            saw once.
+        RequestError: for an unknown probe; when training and test data share a text, or all their sentences; with
+            fewer than two answers.
     """
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     say = done or (lambda *_: None)
     corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
+    words = asked.unit == "word"
+    shared = _shared(train, test)
+    if shared and not (words and len(shared) < len(test)):
+        raise RequestError(f"{len(shared)} of the {len(test)} items of {test.name} are in {train.name} too")
+    corpora["test"] = replace(test, items=tuple(item for number, item in enumerate(test) if number not in shared))
     given = {name: asked.answers(corpus) for name, corpus in corpora.items()}
-    classes = _classes(train, given["train"])
+    classes = _word_classes(train, given) if words else _classes(train, given["train"])
     number = {answer: place for place, answer in enumerate(classes)}
-    for name in given:
+    for name in () if words else given:
         for item, answer in zip(corpora[name], given[name], strict=True):
             if answer not in number:
                 file, line = item.where or (corpora[name].name, None)
                 raise DataError(f"training never saw the answer {answer!r}", file=file, line=line)
-    known = {item.text for item in train}
-    shared = sum(item.text in known for item in test)
-    if shared:
-        raise RequestError(f"{shared} of the {len(test)} items of {test.name} are in {train.name} too")
     vectors = {}
     for name, corpus in corpora.items():
         say(f"reading {corpus.name}", 0, len(corpus))
-        vectors[name] = represent(encoder, asked.cut(corpus), pooling=asked.pooling).vectors
-    y = {name: np.asarray([number[answer] for answer in its]) for name, its in given.items()}
+        read = asked.cut(corpus)
+        vectors[name] = (
+            represent_words(encoder, read) if words else represent(encoder, read, pooling=asked.pooling).vectors
+        )
+    y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
+    # The text of each answer, or the sentence of each word.
+    item_of = {
+        name: np.repeat(np.arange(len(corpus)), corpus.lengths if words else 1) for name, corpus in corpora.items()
+    }
     if dev is None:
-        held = _held_out(y["train"], seed)
-        for name, its in (("dev", held), ("train", ~held)):
-            vectors[name], y[name] = vectors["train"][:, its], y["train"][its]
+        held = _held_out_sentences(item_of["train"], seed) if words else _held_out(y["train"], seed)
+        for name, chosen in (("dev", held), ("train", ~held)):
+            vectors[name], y[name] = vectors["train"][:, chosen], y["train"][chosen]
+            item_of[name] = item_of["train"][chosen]
 
     if how.inputs == "scaled":
         mean, spread = vectors["train"].mean(1, keepdims=True), vectors["train"].std(1, keepdims=True)
@@ -115,8 +131,10 @@ def probe(
     shuffled = {name: generator.permutation(its) for name, its in y.items()}
     by_chance, by_heart = trained(shuffled, "learning shuffled answers")
 
-    chosen = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
-    settings = " ".join(f"{name}={value}" for name, value in {**chosen, "inputs": how.inputs}.items())
+    replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
+    settings = " ".join(f"{name}={value}" for name, value in {**replaced, "inputs": how.inputs}.items())
+    tags = {"classes": len(classes), "crosslens": __version__}
+    tags |= {"shared_sentences": len(shared)} if shared else {}
     columns = {
         **encoder.columns, "settings": settings, "corpus": test.name, "corpus_digest": test.digest, "train": train.name,
         "train_digest": train.digest, "dev": dev.name if dev is not None else None, "split": test.split, "seed": seed,
@@ -126,28 +144,52 @@ def probe(
     for layer, guess in enumerate(guesses):
         np.add.at(confusion[layer], (y["test"], guess), 1)
     # Answer by answer, so that the samples of an interval are drawn once for as many items, not in every layer anew.
-    asks: list[tuple[str, str | None, np.ndarray, Corpus]] = [
-        ("accuracy", None, guesses == y["test"], test),
-        ("accuracy_shuffled", None, by_chance == shuffled["test"], test),
-        ("train_accuracy_shuffled", None, by_heart == shuffled["train"], train),
+    test_items, train_items = item_of["test"], item_of["train"]
+    asks: list[tuple[str, str | None, np.ndarray, np.ndarray, Corpus]] = [
+        ("accuracy", None, guesses == y["test"], test_items, test),
+        ("accuracy_shuffled", None, by_chance == shuffled["test"], test_items, test),
+        ("train_accuracy_shuffled", None, by_heart == shuffled["train"], train_items, train),
     ]
     for answer, place in number.items():
-        its = y["test"] == place
-        if its.any():
-            asks.append(("recall", answer, guesses[:, its] == place, test))
+        chosen = y["test"] == place
+        if chosen.any():
+            asks.append(("recall", answer, guesses[:, chosen] == place, test_items[chosen], test))
+    rule = ("words:unseen-sentences" if shared else "words:all") if words else "texts:all"
     records = []
-    for metric, answer, right, corpus in asks:
-        for layer, its in enumerate(right):
-            score = Score(metric, its.astype(np.int64), np.ones(len(its), np.int64), "texts:all", corpus.digest)
+    for metric, answer, right, items, corpus in asks:
+        _, item = np.unique(items, return_inverse=True)
+        total = np.bincount(item)
+        for layer, correct in enumerate(right):
+            count = np.bincount(item, weights=correct).astype(np.int64)
+            score = Score(metric, count, total, rule, corpus.digest)
             low, high = score.interval or (None, None)
             records.append(
                 Record(
                     **columns, target=answer, layer=layer, metric=metric, value=score.value, low=low, high=high,
-                    n=score.n, signature=score.signature, tags={"classes": len(classes), "crosslens": __version__},
+                    n=score.n, signature=score.signature, tags=tags,
                 )
             )  # fmt: skip
     records.sort(key=lambda record: record.layer or 0)
     return Probed(Results.of(records), confusion, classes)
+
+
+def _shared(train: Corpus, test: Corpus) -> set[int]:
+    """The numbers of the test items that are training items too: the same text, or the same words."""
+
+    def content(item: Item) -> str | tuple[str, ...]:
+        return item.words if isinstance(item, Sentence) else item.text
+
+    known = {content(item) for item in train}
+    return {number for number, item in enumerate(test) if content(item) in known}
+
+
+def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The answers of all words, those that training lacks too: of them none is ever right."""
+    if len(set(answers["train"])) < 2:
+        raise RequestError(f"every word of {train.name} has one answer, so there is nothing to ask")
+    if len(train) < 2:
+        raise RequestError(f"{train.name} has one sentence, so none can be held out")
+    return tuple(sorted({answer for of_split in answers.values() for answer in of_split}))
 
 
 def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
@@ -170,3 +212,10 @@ def _held_out(answers: np.ndarray, seed: int) -> np.ndarray:
         places = generator.permutation(np.flatnonzero(answers == answer))
         held[places[: max(1, len(places) // HELD_OUT)]] = True
     return held
+
+
+def _held_out_sentences(sentence_of: np.ndarray, seed: int) -> np.ndarray:
+    """``(words,)`` bool: the words of one in `HELD_OUT` sentences, of one at least."""
+    generator = np.random.default_rng(stream_seed(seed, "probe-held-out"))
+    sentences = generator.permutation(np.unique(sentence_of))
+    return np.isin(sentence_of, sentences[: max(1, len(sentences) // HELD_OUT)])

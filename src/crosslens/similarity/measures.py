@@ -1,11 +1,12 @@
 """The measures of similarity by name, and what each promises: tests hold every one of them to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from crosslens.encoders.pooling import Pooling
 from crosslens.errors import RequestError, suggest
+from crosslens.plugins import Registry
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import Centred, debiased_cka, length_matched_cka, linear_cka, shuffled_cka
 from crosslens.similarity.neurons import anc
@@ -28,8 +29,10 @@ class Measure:
             ``translation``.
         low: its smallest value.
         high: its largest value.
+        bounded: whether no value lies beyond them; an unbiased estimate may.
         equal: its value for X and X; None: it depends on X.
         symmetric: whether the sides may change places.
+        ordered: whether the order of the sentences counts.
         same_width: whether both sides must have vectors of one width.
         pooling: the pooling that it is defined on; None: any.
         null_of: the measure whose value for unrelated sentences this is.
@@ -39,8 +42,10 @@ class Measure:
     invariant: frozenset[str] = ALL
     low: float = 0.0
     high: float = 1.0
+    bounded: bool = True
     equal: float | None = 1.0
     symmetric: bool = True
+    ordered: bool = False
     same_width: bool = False
     pooling: Pooling | None = None
     null_of: str | None = None
@@ -51,13 +56,13 @@ class Measure:
         return (self.compute.__doc__ or "").splitlines()[0]
 
 
-MEASURES: Mapping[str, Measure] = {
+_ALL: dict[str, Measure] = {
     "cka": Measure(linear_cka),
-    "cka_debiased": Measure(debiased_cka, low=-1.0),
+    "cka_debiased": Measure(debiased_cka, low=-1.0, bounded=False),
     "cka_shuffled": Measure(shuffled_cka, equal=None, null_of="cka"),
-    "cka_length_matched": Measure(length_matched_cka, equal=None, symmetric=False, null_of="cka"),
+    "cka_length_matched": Measure(length_matched_cka, equal=None, symmetric=False, ordered=True, null_of="cka"),
     "cka_rbf": Measure(rbf_cka),
-    "cka=muller2021-code": Measure(muller2021_code_cka, pooling="muller2021-code"),
+    "cka=muller2021-code": Measure(muller2021_code_cka, ordered=True, pooling="muller2021-code"),
     "procrustes": Measure(procrustes),
     "svcca": Measure(svcca),
     "pwcca": Measure(pwcca, frozenset({"scaling", "translation"}), symmetric=False),
@@ -68,6 +73,8 @@ MEASURES: Mapping[str, Measure] = {
     "cosine": Measure(cosine, frozenset({"scaling"}), low=-2.0, high=2.0, equal=None, same_width=True),
     "anc": Measure(anc, frozenset({"scaling", "translation"}), low=-1.0, same_width=True),
 }
+MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
+"""Name -> measure: the built-in ones, and those of the entry points ``crosslens.measures``."""
 
 USUAL = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 """What is computed where nothing else is asked for: the papers' measure, without its bias, and its nulls."""
@@ -88,7 +95,7 @@ def find_measure(name: str) -> Measure:
         measure = MEASURES.get(name.removesuffix(f"_{ending}"))
         if measure is not None and measure.null_of is None:
             return replace(
-                measure, compute=partial(sample, measure.compute), equal=None, symmetric=False,
+                measure, compute=partial(sample, measure.compute), equal=None, symmetric=False, ordered=True,
                 null_of=name.removesuffix(f"_{ending}"),
             )  # fmt: skip
     raise RequestError(f"there is no measure {name!r}", hint=suggest(name, MEASURES))

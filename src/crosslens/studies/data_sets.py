@@ -1,26 +1,25 @@
 """The sets of corpora that a study names."""
 
-from crosslens.catalogue import LAB
+from collections.abc import Sequence
+
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
-from crosslens.tasks import TASKS
+from crosslens.tasks import TASKS, find_task
 
 LAB_TESTED = 200
 """Sentences of each artificial language that a model is evaluated on."""
 
 
-LAB_TEXTS = {"document": "lab_topics", "nli": "lab_pairs"}
-"""Task -> the collection of artificial languages that has texts for it."""
-
-
-def find_data(data: Data | str) -> Data:
+def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
     """The corpora themselves, where a study has the name of a set of them.
 
     Args:
         data: the corpora; ``lab``, ``lab:PRESET``; a set that is shipped, or one source of it: ``muller2021:en``.
+        tasks: the study's; ``lab`` has every built-in task, and the plug-ins that are named here, so that a study
+            does not change with what is installed.
 
     Raises:
         RequestError: for a name that there is not.
@@ -29,32 +28,32 @@ def find_data(data: Data | str) -> Data:
         return data
     name, _, part = data.partition(":")
     if name == "lab":
-        return _lab(part or USUAL)
+        return _lab(part or USUAL, tasks or ())
     shipped = data_sets()
     if name not in shipped:
         raise RequestError(f"there is no set of corpora {name!r}", hint=suggest(name, [*shipped, "lab"]))
     found = read_settings(shipped[name], Data)
     if not part:
         return found
-    tasks = {task: {part: sources[part]} for task, sources in found.tasks.items() if part in sources}
-    if not tasks:
+    chosen = {task: {part: sources[part]} for task, sources in found.tasks.items() if part in sources}
+    if not chosen:
         known = {source for sources in found.tasks.values() for source in sources}
         raise RequestError(f"{name} has no source {part!r}", hint=suggest(part, known))
-    return found.model_copy(update={"tasks": tasks})
+    return found.model_copy(update={"tasks": chosen})
 
 
-def _lab(preset: str) -> Data:
+def _lab(preset: str, named: Sequence[str]) -> Data:
     """An artificial language as the source of every task, and all of that laboratory as targets."""
     laboratory = find_laboratory(preset)
     source = laboratory.languages[0]
 
-    def of(task: str) -> dict[str, Source]:
-        collection = LAB_TEXTS.get(task, LAB)
+    def of(collection: str) -> dict[str, Source]:
         names = [laboratory.name(language, collection=collection) for language in laboratory.languages]
         return {source: Source(train=names[0], tests=tuple(f"{name}:test[:{LAB_TESTED}]" for name in names))}
 
+    tasks = [find_task(task) for task in dict.fromkeys((*TASKS.built_in, *named))]
     return Data(
         parallel=laboratory.name("all"),
         recipe="lab",
-        tasks={task: of(task) for task in TASKS},
+        tasks={task.name: of(task.laboratory) for task in tasks if task.laboratory is not None},
     )

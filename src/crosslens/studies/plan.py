@@ -120,7 +120,7 @@ class _Planner:
 
     def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
         self.study, self.store, self.corpora = study, store, corpora
-        self.data = find_data(study.data)
+        self.data = find_data(study.data, tasks=study.tasks)
         for what, chosen, known in (
             ("tasks", study.tasks, self.data.tasks),
             ("sources", study.sources, {name for sources in self.data.tasks.values() for name in sources}),

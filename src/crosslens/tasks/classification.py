@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import TSV, Format
 from crosslens.data.sentence import Item, Text
 from crosslens.data.tsv import require_labels
 from crosslens.errors import DataError
@@ -49,6 +50,16 @@ class Classification(Labelling):
     def metric(self) -> str:
         """``accuracy``, over texts."""
         return "accuracy"
+
+    @property
+    def format(self) -> Format:
+        """``.tsv``."""
+        return TSV
+
+    @property
+    def laboratory(self) -> str | None:
+        """``lab_topics``: documents in artificial languages, labelled with their topics."""
+        return "lab_topics"
 
     def check(self, corpus: Corpus) -> None:
         """Every text must have a label."""

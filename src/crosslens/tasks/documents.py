@@ -26,6 +26,11 @@ class Documents(Classification):
         """``document``."""
         return "document"
 
+    @property
+    def recipe(self) -> str:
+        """Wu & Dredze's."""
+        return "wu2019.document"
+
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """A window a document."""
         return super().read(encoder, first_sentences(corpus, self.sentences), window=window, context=context)

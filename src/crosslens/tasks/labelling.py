@@ -28,6 +28,11 @@ class Labelling(BaseModel):
         raise NotImplementedError
 
     @property
+    def laboratory(self) -> str | None:
+        """``lab``: artificial languages, their sentences fully annotated."""
+        return "lab"
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What of the task can be set."""
         return self.model_dump(mode="json")

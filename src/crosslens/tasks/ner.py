@@ -7,6 +7,7 @@ counts once.
 from typing import ClassVar, Literal
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import IOB2, Format
 from crosslens.scores import Score, span_scores
 from crosslens.tasks.tagging import Tagging
 
@@ -32,6 +33,16 @@ class NamedEntities(Tagging):
     def metric(self) -> str:
         """``f1``, of spans."""
         return "f1"
+
+    @property
+    def recipe(self) -> str:
+        """Muller et al.'s."""
+        return "muller2021.ner"
+
+    @property
+    def format(self) -> Format:
+        """``.iob2``."""
+        return IOB2
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Span F1, precision, recall, strict F1, and F1 per type."""

@@ -18,6 +18,16 @@ class Inference(Classification):
         """``nli``."""
         return "nli"
 
+    @property
+    def recipe(self) -> str:
+        """Wu & Dredze's for XNLI."""
+        return "wu2019.nli"
+
+    @property
+    def laboratory(self) -> str:
+        """``lab_pairs``: premises and hypotheses in artificial languages."""
+        return "lab_pairs"
+
     def gold(self, item: Item) -> tuple[str, ...]:
         """The pair's label."""
         return tuple(OTHERWISE.get(label, label) for label in super().gold(item))

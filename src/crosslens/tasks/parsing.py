@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crosslens.data.conllu import check_trees
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import CONLLU, Format
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.errors import DataError, suggest
@@ -79,6 +80,21 @@ class Parsing(BaseModel):
     def needs(self) -> tuple[str, ...]:
         """Heads and relations, and the tags where they are read."""
         return ("heads", "relations", *(["upos"] if self.tags == "gold" else []))
+
+    @property
+    def recipe(self) -> str:
+        """Muller et al.'s."""
+        return "muller2021.parsing"
+
+    @property
+    def format(self) -> Format:
+        """``.conllu``."""
+        return CONLLU
+
+    @property
+    def laboratory(self) -> str:
+        """``lab``: sentences of artificial languages with their trees."""
+        return "lab"
 
     @property
     def settings(self) -> dict[str, Any]:

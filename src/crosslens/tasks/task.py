@@ -1,11 +1,12 @@
 """What a task is: the contract that every file of this folder fulfils."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import Format
 from crosslens.data.sentence import Item
 from crosslens.scores import Score
 
@@ -22,7 +23,10 @@ UNSEEN = -100
 
 
 class Task(Protocol):
-    """A task knows labels, a head, a loss and a score; it knows neither files nor the training loop."""
+    """A task knows labels, a head, a loss and a score; it knows nothing of the training loop.
+
+    It is a frozen pydantic model, and its fields are its settings; each has a default.
+    """
 
     @property
     def name(self) -> str:
@@ -42,6 +46,24 @@ class Task(Protocol):
     @property
     def metric(self) -> str:
         """The score that tables show, and by which models are selected unless the recipe says another."""
+        ...
+
+    @property
+    def recipe(self) -> str | Mapping[str, Any]:
+        """How it is fine-tuned where no recipe is given: a name of `training.recipe.RECIPES`, or settings of a recipe
+        that differ from `Recipe()`."""
+        ...
+
+    @property
+    def format(self) -> Format:
+        """The format of files with its annotation: predictions are written in it, and files of that extension read."""
+        ...
+
+    @property
+    def laboratory(self) -> str | None:
+        """The collection of artificial languages that it is studied on with ``data: lab``: ``lab``, sentences with
+        tags, trees and entities; ``lab_topics``, documents; ``lab_pairs``, pairs of texts; ``lab_langid``, sentences
+        with their languages. None: none of them has its annotation."""
         ...
 
     def check(self, corpus: Corpus) -> None:

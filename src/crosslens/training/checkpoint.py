@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,9 +22,9 @@ from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.encoders.tower import Tower, as_tower, rotated
-from crosslens.errors import EncoderError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
-from crosslens.tasks import find_task
+from crosslens.tasks import Task, find_task
 from crosslens.tasks.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
 from crosslens.training.model import TaskModel
@@ -67,11 +68,17 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
 
 
-def load_model(folder: str | Path, *, device: str | torch.device | None = None) -> TaskModel:
+def load_model(folder: str | Path, *, task: Task | None = None, device: str | torch.device | None = None) -> TaskModel:
     """Read what `save_model` wrote.
+
+    Args:
+        folder: the model's.
+        task: the model's task, where it is neither built in nor a plug-in; the folder has its settings.
+        device: None: a GPU where there is one.
 
     Raises:
         EncoderError: for a folder that is missing, damaged, or no fine-tuned model of ours.
+        RequestError: for a model of a task that is not known, or not the one that is given.
     """
     folder = Path(folder)
     if not (folder / DESCRIPTION).is_file():
@@ -84,7 +91,7 @@ def load_model(folder: str | Path, *, device: str | torch.device | None = None) 
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
         if description["format"] != FORMAT:
             raise EncoderError(f"{folder} is of format {description['format']}, and this version reads {FORMAT}")
-        task = find_task(description["task"], description.get("task_settings"))
+        task = _saved_task(description["task"], description.get("task_settings") or {}, task)
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
         changes = tuple(map(_read_change, description["changes"]))
@@ -107,6 +114,15 @@ def _read_change(described: dict[str, Any]) -> Change:
     keys = {key: value for key, value in described.items() if key not in ("seed", "tensors")}
     (intervention,) = Condition(**keys).interventions
     return Change(intervention, described["seed"], tuple(described["tensors"]))
+
+
+def _saved_task(name: str, settings: Mapping[str, Any], given: Task | None) -> Task:
+    """The task of a saved model: the one of its name, or one that is given."""
+    if given is None:
+        return find_task(name, settings)
+    if given.name != name:
+        raise RequestError(f"the model is of the task {name!r}, and {given.name!r} is given")
+    return type(given)(**settings)
 
 
 def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:

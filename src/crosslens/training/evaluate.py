@@ -32,7 +32,7 @@ def evaluate(
     Raises:
         DataError: for a corpus that lacks the annotation; before anything is predicted.
     """
-    gold = [load_corpus(corpus) if isinstance(corpus, str) else corpus for corpus in corpora]
+    gold = [load_corpus(corpus, format=model.task.format) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:
         model.task.check(corpus)
     columns = model.columns

@@ -90,14 +90,14 @@ def finetune(
         TrainingError: when the loss is no longer a number, or the memory is full.
     """
     named = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or usual_recipe(named.name)
+    recipe = recipe or usual_recipe(named)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
     if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
         what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
         raise RequestError(f"{what} on dev data, and none is given", hint="give dev, or select=last schedule=linear")
-    whole = load_corpus(train, split="train") if isinstance(train, str) else train
+    whole = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
     train = _limit(whole, recipe.limit)
-    dev = load_corpus(dev, split="dev") if isinstance(dev, str) else dev
+    dev = load_corpus(dev, split="dev", format=task.format) if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
             if not any(corpus.lengths):

@@ -42,10 +42,11 @@ def training_identity(
         dev: of the development corpus.
         drawn: seeds of re-initialised layers and the like, where they are not ``seed``.
     """
-    settings = recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"})
+    usual = type(task)().settings
     described: dict[str, Any] = {
         "encoder": encoder, "condition": Condition.of(condition.interventions).plain, "seed": seed, "task": task.name,
-        "settings": dict(task.settings), "recipe": settings, "train": train, "dev": dev,
+        "settings": {name: value for name, value in task.settings.items() if usual.get(name, task) != value},
+        "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}), "train": train, "dev": dev,
         "semantics": versions.FINE_TUNING if condition.trains_all else versions.FINE_TUNING_FROZEN,
     }  # fmt: skip
     other = [draw for draw in drawn if draw != seed]

@@ -9,7 +9,7 @@ from torch import nn
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.tasks import Task
-from crosslens.training.recipe import Recipe, differing
+from crosslens.training.recipe import Recipe, overrides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +71,6 @@ NAMED = frozenset(
 
 
 def recipe_columns(recipe: Recipe, task: Task) -> dict[str, str | None]:
-    """How records name a recipe, and what was replaced in it."""
-    words = [f"{key}={value}" for key, value in differing(recipe, task).items() if key not in ("select",)]
-    return {"recipe": None, "settings": " ".join(words) or None}
+    """How records name a recipe, and what was replaced in it; the rule of selection has a column of its own."""
+    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key != "select"]
+    return {"recipe": recipe.name, "settings": " ".join(words) or None}

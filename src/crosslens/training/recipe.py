@@ -19,6 +19,7 @@ class Recipe(BaseModel):
     """Settings of a fine-tuning with AdamW.
 
     Attributes:
+        name: the named recipe that these settings were derived from; None: none. It determines nothing.
         batch: sentences a step, whatever the number of processes.
         micro_batch: sentences that are read at once; a step's gradient is the same, it takes less memory. None: all.
         precision: what the encoder computes in; ``bfloat16`` is for GPUs, and slower on most CPUs.
@@ -47,6 +48,7 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    name: str | None = None
     batch: Count = 16
     micro_batch: Count | None = None
     precision: Precision = "float32"
@@ -75,13 +77,15 @@ _WU2019 = Recipe(batch=32, learning_rate=3e-5, epochs=3, weight_decay=0.01, clip
 _FEATURES = Recipe(
     batch=32, learning_rate=1e-3, epochs=100, schedule="plateau", clip=None, window=128, encoder_dropout="off"
 )
+# The optimiser and dropout of Stanza (Qi et al. 2020); the number of passes is ours, for a thousand sentences.
+_BILSTM = Recipe(batch=16, learning_rate=3e-3, epochs=30, betas=(0.9, 0.95), head_dropout=0.33, select="last")
 
 
 def _but(recipe: Recipe, **settings: Any) -> Recipe:
     return Recipe.model_validate({**recipe.model_dump(), **settings})
 
 
-RECIPES: dict[str, Recipe] = {
+_NAMED: dict[str, Recipe] = {
     # Muller et al. 2021, appendix A.1.1 and Table 3; a parser's usual sizes are those of its first
     # author's code.
     "muller2021.pos": Recipe(batch=16, learning_rate=5e-5, epochs=6),
@@ -122,14 +126,9 @@ RECIPES: dict[str, Recipe] = {
     "conneau2020.nli": Recipe(
         batch=8, learning_rate=2.5e-6, head_learning_rate=2.5e-5, epochs=200, schedule="constant", window=128
     ),
-    # A BiLSTM without pretraining, with the optimiser and dropout of Stanza (Qi et al. 2020); the number of passes is
-    # ours, for a thousand sentences.
-    **{
-        f"bilstm.{task}": Recipe(
-            batch=16, learning_rate=3e-3, epochs=30, betas=(0.9, 0.95), head_dropout=0.33, select="last"
-        )
-        for task in ("pos", "parsing", "ner", "document", "nli")
-    },
+    # A BiLSTM without pretraining.
+    **{f"bilstm.{task}": _BILSTM for task in ("pos", "parsing", "ner", "document", "nli")},
+    "bilstm": _BILSTM,  # any other task's
     # Measured for artificial languages and encoders of width 64 (see `crosslens lab`).
     "lab": Recipe(batch=32, learning_rate=1e-3, epochs=3, limit=1000, encoder_dropout="off", select="last"),
     # Measured for encoders of some 20 million parameters and a thousand sentences: the published learning rates
@@ -138,61 +137,100 @@ RECIPES: dict[str, Recipe] = {
         batch=16, learning_rate=2e-4, head_learning_rate=1e-3, epochs=2, encoder_dropout="off", select="last"
     ),
 }  # fmt: skip
+
+RECIPES = {name: _but(recipe, name=name) for name, recipe in _NAMED.items()}
 """Named settings. One that ends in a task's name is that task's; ``muller2021-ref`` and ``wu2019-ref`` are profiles:
 all that a paper's code is known to do otherwise, as far as it moves a published number."""
 
 BILSTM = "bilstm"
 """What is said in place of an encoder that is made of the training data, and its recipes' name."""
 
+DEFAULT = "default"
+"""The recipe that a task brings itself (`Task.recipe`)."""
+
 USUAL = "muller2021"
-"""The recipe where none is named; for a task that paper does not have, Wu & Dredze's."""
+"""The recipe where none is named; for a task that is not in that paper, the task's own default."""
 
 
-def usual_recipe(task: str) -> Recipe:
-    """The recipe of a task where none is named."""
-    return RECIPES[_full_name(USUAL, task)]
+def usual_recipe(task: Task) -> Recipe:
+    """The default recipe of a task.
+
+    Raises:
+        RequestError: for a task whose default is not a recipe: an unknown name, or settings that do not fit.
+    """
+    if not isinstance(task.recipe, str):
+        settings = {**task.recipe, "name": f"{DEFAULT}.{task.name}"}
+        return replace_settings(Recipe(), settings, what=f"the default recipe of {task.name}")
+    if task.recipe not in RECIPES:
+        raise RequestError(
+            f"the default recipe of {task.name} does not exist: {task.recipe!r}", hint=suggest(task.recipe, RECIPES)
+        )
+    return RECIPES[task.recipe]
 
 
-def _full_name(name: str, task: str) -> str:
-    """A recipe's name with its task's."""
-    if name in RECIPES:
-        return name
-    full = f"{name}.{task}"
-    return f"wu2019.{task}" if name == USUAL and full not in RECIPES else full
-
-
-def find_recipe(name: str, task: str, settings: Mapping[str, Any] | None = None) -> Recipe:
+def find_recipe(name: str, task: str | Task, settings: Mapping[str, Any] | None = None) -> Recipe:
     """A named recipe for a task with some of its settings replaced, as the command line gives them.
 
     Args:
-        name: one of `RECIPES`, with or without the task's name at its end.
-        task: the task's name.
+        name: one of `RECIPES`, with or without the task's name at its end; ``default``: the task's own.
+        task: the task, or its name.
         settings: setting -> value as text, of the recipe or of the task; ``none`` is None.
+
+    Returns:
+        The recipe; it keeps the name, whatever is replaced.
 
     Raises:
         RequestError: naming every setting that is unknown or has a value that does not fit.
     """
-    full = _full_name(name, task)
-    if full not in RECIPES:
-        profiles = {known.removesuffix(f".{task}") for known in RECIPES}
-        raise RequestError(f"there is no recipe {name!r} for {task}", hint=suggest(name, profiles))
-    recipe = RECIPES[full]
-    of_task = find_task(task, recipe.task).settings
-    mine = {key: value for key, value in (settings or {}).items() if key in Recipe.model_fields and key != "task"}
-    its = {key: value for key, value in (settings or {}).items() if key not in mine}
-    for key in its:
-        if key not in of_task:
-            known = [*Recipe.model_fields, *of_task]
-            raise RequestError(f"neither recipes nor {task} have a setting {key!r}", hint=suggest(key, known))
-    changed = find_task(task, {**recipe.task, **its}).settings
-    usual = find_task(task).settings
+    task = find_task(task) if isinstance(task, str) else task
+    recipe = _named(name, task)
+    if recipe is None:
+        profiles = {DEFAULT, *(known.removesuffix(f".{task.name}") for known in RECIPES)}
+        raise RequestError(f"there is no recipe {name!r} for {task.name}", hint=suggest(name, profiles))
+    usual = type(task)().settings
+    own = {key: value for key, value in (settings or {}).items() if key in _SETTINGS}
+    of_task = {key: value for key, value in (settings or {}).items() if key not in own}
+    for key in of_task:
+        if key not in usual:
+            known = [*_SETTINGS, *usual]
+            raise RequestError(f"neither recipes nor {task.name} have a setting {key!r}", hint=suggest(key, known))
+    changed = _task_settings(task, {**recipe.task, **of_task})
     chosen = {key: value for key, value in changed.items() if value != usual[key]}
-    return replace_settings(recipe, {**mine, "task": chosen}, what="a recipe")
+    return replace_settings(recipe, {**own, "task": chosen}, what="a recipe")
 
 
 def differing(recipe: Recipe, task: Task) -> dict[str, Any]:
-    """The settings, of recipe and task, that are not those of the task's usual recipe: what a paper must mention."""
-    usual = usual_recipe(task.name)
-    settings = {**usual.model_dump(mode="json"), **find_task(task.name, usual.task).settings}
-    used = {**recipe.model_dump(mode="json"), **task.settings}
-    return {key: value for key, value in used.items() if key != "task" and value != settings[key]}
+    """The settings, of recipe and task, that are not those of the task's default recipe: what a paper must mention."""
+    return _differing(recipe, task, usual_recipe(task))
+
+
+def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
+    """The settings, of recipe and task, that are not those of the named recipe, `Recipe.name`.
+
+    Where the recipe has no name, or one that is unknown here: not those of `Recipe()` and of the task by default.
+    """
+    named = _named(recipe.name, task) if recipe.name is not None else None
+    return _differing(recipe, task, named or Recipe())
+
+
+_SETTINGS = [name for name in Recipe.model_fields if name not in ("name", "task")]
+"""The fields of a recipe that determine a training."""
+
+
+def _named(name: str, task: Task) -> Recipe | None:
+    """The recipe of a name; None: there is none."""
+    known = next((key for key in (f"{name}.{task.name}", name) if key in RECIPES), None)
+    if known is not None:
+        return RECIPES[known]
+    return usual_recipe(task) if name in (USUAL, DEFAULT, f"{DEFAULT}.{task.name}") else None
+
+
+def _task_settings(task: Task, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of a task: its defaults with some replaced."""
+    return replace_settings(type(task)(), settings, what=f"the task {task.name}").settings  # pyright: ignore
+
+
+def _differing(recipe: Recipe, task: Task, base: Recipe) -> dict[str, Any]:
+    before = {**base.model_dump(mode="json"), **_task_settings(task, base.task)}
+    used = {**recipe.model_dump(mode="json", include=set(_SETTINGS)), **task.settings}
+    return {key: value for key, value in used.items() if value != before[key]}

@@ -1,4 +1,4 @@
-"""What can be done to an encoder: one file an intervention. A new one is a file here and a row in `INTERVENTIONS`.
+"""What can be done to an encoder: one file an intervention. A new one is a file here and a row, or a plug-in.
 
 The order is that in which the parts of a condition are written, recorded and applied.
 """
@@ -10,8 +10,10 @@ from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.interventions.tower import Tower
+from crosslens.plugins import Registry
 
 _ALL: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, Tower)
-INTERVENTIONS = {kind.kind: kind for kind in _ALL}
+INTERVENTIONS: Registry[type[Intervention]] = Registry("intervention", {kind.kind: kind for kind in _ALL}, classes=True)
+"""Kind -> class of its values: the built-in ones, and those of the entry points ``crosslens.interventions``."""
 
 __all__ = ["INTERVENTIONS", "Intervention"]

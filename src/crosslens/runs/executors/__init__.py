@@ -1,9 +1,10 @@
-"""Where runs are done: one file an executor, each with one method."""
+"""Where runs are done: one file an executor, each with one method, and a row in `EXECUTORS`; or a plug-in."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
 from crosslens.errors import RequestError, suggest
+from crosslens.plugins import Registry
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors.processes import Processes
 from crosslens.runs.executors.ray import Ray
@@ -20,8 +21,14 @@ class Executor(Protocol):
         ...
 
 
-EXECUTORS: Mapping[str, type] = {"serial": Serial, "processes": Processes, "ray": Ray, "slurm": Slurm}
-"""Name -> executor, which is made with the number of its workers and with options of its own."""
+EXECUTORS: Registry[type] = Registry(
+    "executor",
+    {"serial": Serial, "processes": Processes, "ray": Ray, "slurm": Slurm},
+    contracts=(Executor,),
+    classes=True,
+)
+"""Name -> executor, a class that is called with the number of its workers and with options of its own: the built-in
+ones, and those of the entry points ``crosslens.executors``."""
 
 
 def find_executor(name: str, *, workers: int | None = None, options: Mapping[str, str] | None = None) -> Executor:
