@@ -26,7 +26,7 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     from crosslens.catalogue import load_corpus
     from crosslens.cli.evaluating import ending, write_predictions
-    from crosslens.cli.show import say
+    from crosslens.cli.show import progress, say
     from crosslens.training.checkpoint import load_model
     from crosslens.training.predict import predict
 
@@ -34,6 +34,8 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     loaded = load_model(model, device=device)
     if Path(out).suffix in (".conllu", ".iob2", ".tsv") and Path(out).suffix != ending(loaded.task):
         raise RequestError(f"--out {out}: {loaded.task.name} is written as {ending(loaded.task)}")
-    write_predictions(loaded.task, predict(loaded, read), Path(out))
+    with progress() as bar:
+        predicted = predict(loaded, read, progress=bar)
+    write_predictions(loaded.task, predicted, Path(out))
     what = "texts" if ending(loaded.task) == ".tsv" else f"sentences, {read.words} words"
     say(f"{out}: {len(read)} {what}, {loaded.task.name} predicted")

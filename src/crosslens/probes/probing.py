@@ -1,6 +1,5 @@
 """Asking a probe of every layer of an encoder, and a control task beside it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from crosslens.identity import stream_seed
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
+from crosslens.progress import Listener, listening
 from crosslens.scores import Score
 
 HELD_OUT = 10
@@ -49,7 +49,7 @@ def probe(
     dev: Corpus | None = None,
     how: Fit | None = None,
     seed: int = 1,
-    done: Callable[[str, int, int], None] | None = None,
+    progress: Listener = None,
 ) -> Probed:
     """Train a linear layer on every layer's states, and on the same states with shuffled answers.
 
@@ -65,7 +65,7 @@ def probe(
         dev: on which the learning rate is lowered; None: a tenth of ``train``.
         how: None: as Wu & Dredze (2019).
         seed: of what is held out, the order and the shuffling.
-        done: called as the work goes on with a stage, how much of it is done, and of how much.
+        progress: hears of every corpus that is read and every epoch.
 
     Raises:
         DataError: with file and line: for an item without an answer, or with one that training never saw, or saw once.
@@ -73,7 +73,7 @@ def probe(
     """
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
-    say = done or (lambda *_: None)
+    listener = listening(progress)
     corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
     given = {name: asked.answers(corpus) for name, corpus in corpora.items()}
     classes = _classes(train, given["train"])
@@ -89,7 +89,7 @@ def probe(
         raise RequestError(f"{shared} of the {len(test)} items of {test.name} are in {train.name} too")
     vectors = {}
     for name, corpus in corpora.items():
-        say(f"reading {corpus.name}", 0, len(corpus))
+        listener.report(f"reading {corpus.name}", 0, len(corpus), "texts")
         vectors[name] = represent(encoder, asked.cut(corpus), pooling=asked.pooling).vectors
     y = {name: np.asarray([number[answer] for answer in its]) for name, its in given.items()}
     if dev is None:
@@ -106,14 +106,14 @@ def probe(
         """Each layer's guesses for test and training items."""
         weights, biases = fit(
             vectors["train"], answers["train"], vectors["dev"], answers["dev"], classes=len(classes), how=how,
-            seed=seed, done=lambda epoch, learning: say(stage, epoch, how.epochs),
+            seed=seed, stage=stage, progress=listener,
         )  # fmt: skip
         return tuple((vectors[name] @ weights + biases).argmax(-1) for name in ("test", "train"))
 
-    guesses, _ = trained(y, "learning")
+    guesses, _ = trained(y, "training the probe")
     generator = np.random.default_rng(stream_seed(seed, "probe-control"))
     shuffled = {name: generator.permutation(its) for name, its in y.items()}
-    by_chance, by_heart = trained(shuffled, "learning shuffled answers")
+    by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
 
     tags = {
         "corpus": test.name, "digest": test.digest, "training_train": train.name, "training_train_digest": train.digest,

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -23,6 +23,7 @@ from crosslens.errors import CrosslensError, StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
+from crosslens.progress import Update
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.condition import START_LABELS
@@ -34,7 +35,7 @@ from crosslens.tasks import find_task
 from crosslens.training.adapt import adapt
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
-from crosslens.training.finetune import Progress, finetune
+from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
 from crosslens.training.pretrain import pretrain
 from crosslens.training.processes import threads
@@ -82,6 +83,23 @@ class Outcome:
     label: str
     state: str
     tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """The progress of a training: now and then a line in the run's log, and its end where that is asked for."""
+
+    note: Callable[[str], None]
+    stop: Callable[[], bool]
+
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        if done and done % SAVE_EVERY == 0:
+            self.note(str(Update(stage, done, total, unit, note)))
+        if self.stop():
+            raise KeyboardInterrupt
+
+    def say(self, text: str) -> None:
+        self.note(text)
 
 
 def execute(run: Run, around: Surroundings, *, stop: Callable[[], bool] = lambda: False) -> Outcome:
@@ -158,7 +176,7 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
             facts["translated_from"] = run.training.translated_from
         timeless = replace(model, facts=facts)
         results += evaluate(
-            timeless, tests, done=lambda gold, _: note(f"evaluated {gold.name}"),
+            timeless, tests, predicted=lambda gold, _: note(f"evaluated {gold.name}"),
             scored=lambda gold, score: counts.update(counted(gold, score)),
         )  # fmt: skip
     if run.comparison is not None:
@@ -192,32 +210,23 @@ def _do(run: Run, store: Store, around: Surroundings, note: Callable, log: list[
 def _make(run: Run, store: Store, around: Surroundings, note: Callable, log: list[str], stop: Callable) -> None:
     """Pretrain an encoder, or adapt one, and publish it with the perplexity of each of its languages."""
 
-    def after_step(step: int, steps: int, loss: float, *_: Any) -> None:
-        if step % SAVE_EVERY == 0:
-            note(f"step {step} of {steps}: loss {loss:.4f}")
-        if stop():
-            raise KeyboardInterrupt
-
-    def validated(step: int, perplexity: Mapping[str, float]) -> None:
-        note(f"step {step}: perplexity " + ", ".join(f"{name} {value:.2f}" for name, value in perplexity.items()))
-
     made = store.folder / "tmp" / f"{run.id}.encoder"
     shutil.rmtree(made, ignore_errors=True)  # of a process that died between making and publishing it
     started = time.perf_counter()
-    told: dict[str, Any] = {"device": around.device, "progress": after_step, "validated": validated}
+    how: dict[str, Any] = {"device": around.device, "progress": _Log(note, stop)}
     if run.adapted is not None:
         its, text = run.adapted, _corpora(around.data).text(run.adapted.text.name)
         if text.digest != its.text.digest:
             raise StoreError(f"{its.text.name} has changed since the study was planned", hint="plan it again")
         seed, texts = its.settings.seed, {its.language: (its.text.name, its.text.digest)}
-        facts = adapt(run.encoder, {its.language: text}, made, settings=its.settings, **told)
+        facts = adapt(run.encoder, {its.language: text}, made, settings=its.settings, **how)
     else:
         assert run.pretrained is not None
         its = run.pretrained
         seed, texts = its.settings.seed, {
             language: (name, its.texts[language]) for language, name in its.settings.corpora.items()
         }  # fmt: skip
-        facts = pretrain(its.settings, made, base=its.base, data=around.data, save_every=SAVE_EVERY, **told)
+        facts = pretrain(its.settings, made, base=its.base, data=around.data, save_every=SAVE_EVERY, **how)
     note(f"{facts['steps']} steps in {time.perf_counter() - started:.0f} s, last loss {facts['loss']:.4f}")
     encoder = load_encoder(made, device="cpu")
     tags = {"condition": run.condition.label, "encoder_digest": encoder.digest, "crosslens": __version__}
@@ -250,18 +259,10 @@ def _train(
     if state.exists():
         note(f"going on from {state.name}")
 
-    def after_step(done: Progress) -> None:
-        if done.dev is not None:
-            note(f"step {done.step} of {done.steps}: loss {done.loss:.4f}, dev {done.dev:.2f}")
-        if done.note:
-            note(f"step {done.step}: {done.note}")
-        if stop():
-            raise KeyboardInterrupt
-
     model = finetune(
         encoder, find_task(training.task, training.recipe.task), train=_checked(corpora, training.train, split="train"),
         dev=_checked(corpora, training.dev, split="dev") if training.dev else None, recipe=training.recipe,
-        seed=run.seed, state=state, save_every=SAVE_EVERY, progress=after_step,
+        seed=run.seed, state=state, save_every=SAVE_EVERY, progress=_Log(note, stop),
     )  # fmt: skip
     note(
         f"trained {model.facts['steps']} steps in {model.facts['seconds']} s, last loss {model.facts['last_loss']:.4f}"

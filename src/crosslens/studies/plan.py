@@ -1,7 +1,7 @@
 """From a study to its runs: which there are, which are done, and what is still to be chosen."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from crosslens.catalogue import name_split
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
+from crosslens.progress import Listener, listening
 from crosslens.settings import replace_settings
 from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
@@ -21,7 +22,6 @@ from crosslens.studies.starts import Starts
 from crosslens.studies.store import Store
 from crosslens.studies.study import Grid, Source, Study
 from crosslens.tasks import find_task
-from crosslens.training.laboratory import Told
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -58,7 +58,7 @@ def plan(
     *,
     corpora: Corpora | None = None,
     cache: str | Path | None = None,
-    told: Told | None = None,
+    progress: Listener = None,
 ) -> Plan:
     """The runs of a study, as far as they can be known now.
 
@@ -69,18 +69,25 @@ def plan(
         store: where finished runs are.
         corpora: keeps what was read.
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        told: called while such an encoder is pretrained.
+        progress: hears how far planning is, and the pretraining of such an encoder.
 
     Raises:
         RequestError: for data, a task, a source or layers that there are not.
     """
-    planner = _Planner(study, store, corpora or Corpora(), cache, told)
+    listener = listening(progress)
+    planner = _Planner(study, store, corpora or Corpora(), cache, listener)
+    listener.report("planning", 0)
     merged: dict[str, Run] = {}
     for run in planner.runs():  # the same weights are made once, whatever is asked of them
         known = merged.get(run.id)
         merged[run.id] = run if known is None else _both(known, run)
-    left = tuple(rest for run in merged.values() if (rest := store.missing(run)) is not None)
-    return Plan(study, tuple(merged.values()), left, planner.waiting, tuple(dict.fromkeys(planner.notes)))
+    runs = tuple(merged.values())
+    return Plan(study, runs, unfinished(store, runs), planner.waiting, tuple(dict.fromkeys(planner.notes)))
+
+
+def unfinished(store: Store, runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The runs that are not done in a store now, each with what is missing of it."""
+    return tuple(left for run in runs if (left := store.missing(run)) is not None)
 
 
 def _both(a: Run, b: Run) -> Run:
@@ -97,7 +104,7 @@ def _both(a: Run, b: Run) -> Run:
 class _Planner:
     """The study's parts looked up, and its runs made of them."""
 
-    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
+    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
         self.study, self.store, self.corpora = study, store, corpora
         self.data = find_data(study.data)
         for what, chosen, known in (
@@ -109,7 +116,7 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        self.starts = Starts(study, store, self.corpora, cache, told)
+        self.starts = Starts(study, store, self.corpora, cache, progress)
         self.depth = self.starts.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 

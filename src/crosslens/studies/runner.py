@@ -5,7 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from types import FrameType
@@ -15,14 +15,14 @@ from ruamel.yaml import YAML
 from crosslens.data.records import Results
 from crosslens.errors import RequestError
 from crosslens.files import write_text
+from crosslens.progress import Listener, listening
 from crosslens.studies.corpora import Corpora
 from crosslens.studies.execute import Outcome, Surroundings
 from crosslens.studies.executors import find_executor
-from crosslens.studies.plan import Plan, plan
+from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.store import Store
 from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
-from crosslens.training.laboratory import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def run_study(
     cache: str | Path | None = None,
     only: str | None = None,
     command: str = "",
-    told: Told | None = None,
+    progress: Listener = None,
     ended: Callable[[Outcome], None] | None = None,
 ) -> Report:
     """Do the runs of a study that are not done yet, and keep its records as ``studies/NAME/results.csv``.
@@ -74,7 +74,7 @@ def run_study(
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
         only: the id of the one run that is to be done.
         command: what was typed, kept for whoever repeats a run.
-        told: called as the study goes on, with the stage, runs done, in all, and a few words.
+        progress: hears how many runs are done, and of what comes before and after them.
         ended: called with the outcome of each run.
 
     Raises:
@@ -83,21 +83,21 @@ def run_study(
     """
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
-    say = told or (lambda *_: None)
+    listener = listening(progress)
     around = Surroundings(str(folder), data, device, "models" in study.keep, command)
     outcomes: dict[str, Outcome] = {}
     stopped = False
     while True:
-        planned = plan(study, store, corpora=corpora, cache=cache, told=told)
+        planned = plan(study, store, corpora=corpora, cache=cache, progress=None if outcomes else listener)
         _keep(store, planned)
         if only is not None and only not in {run.id for run in planned.runs}:
             raise RequestError(f"{only} is no run of {study.name}", hint="`crosslens plan STUDY --out DIR` lists them")
         # A run that did not end well is not tried twice.
         left = [run for run in planned.left if run.id not in outcomes and run.id == (only or run.id)]
-        done = planned.done
-        say("runs", done, len(planned.runs), "")
         if not left:
             break
+        done, stage = planned.done, "training and evaluating"
+        listener.report(stage, done, len(planned.runs), "runs")
         with _stoppable(), closing(chosen.submit(left, around)) as ends:
             try:
                 for outcome in ends:
@@ -105,12 +105,15 @@ def run_study(
                     done += outcome.state == "done"
                     if ended is not None:
                         ended(outcome)
-                    say("runs", done, len(planned.runs), outcome.label)
+                    listener.report(stage, done, len(planned.runs), "runs", f"finished {outcome.label}")
+                listener.report(stage, done, len(planned.runs), "runs")
             except KeyboardInterrupt:
                 stopped = True
         if stopped:
+            planned = replace(planned, left=unfinished(store, planned.runs))
             break
     if not planned.left:
+        listener.report("writing results", 0)
         home = store.folder / "studies" / study.name
         collect(store, planned).write(home / "results.csv")
         write_text(home / "summary.csv", summarise(store, planned.runs).to_csv(index=False))
