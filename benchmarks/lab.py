@@ -37,7 +37,7 @@ def main():
         read = []
         start = time.process_time()
         pretrain(settings.model_copy(update={"steps": STEPS}), Path(folder) / "encoder", base=Path(folder) / "lab",
-                 device="cpu", progress=lambda step, steps, loss, its: read.append(settings.batch))  # fmt: skip
+                 device="cpu", stepped=lambda step, loss: read.append(settings.batch))  # fmt: skip
         took = time.process_time() - start
         row("laboratory, pretraining", PER_SECOND, [sum(read) / took])
         encoder = load_encoder(Path(folder) / "encoder", device="cpu")

@@ -62,7 +62,7 @@ def server(monkeypatch):
 
 def test_a_file_arrives_with_progress(server, tmp_path):
     seen = []
-    fetch(f"{server.url}/x", tmp_path / "x", progress=lambda there, total: seen.append((there, total)))
+    fetch(f"{server.url}/x", tmp_path / "x", progress=lambda update: seen.append((update.done, update.total)))
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert seen[-1] == (len(CONTENT), len(CONTENT))
     assert not (tmp_path / "x.part").exists()

@@ -152,12 +152,12 @@ def small(monkeypatch) -> Demo:
 def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
     stages = []
 
-    def told(stage, done, total, words):
-        stages.append((stage, done, total))
-        if stage == "runs" and done == 2 and not (tmp_path / "again").exists():
+    def listen(update):
+        stages.append((update.stage, update.done, update.total, update.line))
+        if update.unit == "runs" and update.done == 2 and not (tmp_path / "again").exists():
             raise KeyboardInterrupt
 
-    arguments = {"cache": tmp_path / "cache", "executor": "serial", "told": told}
+    arguments = {"cache": tmp_path / "cache", "executor": "serial", "progress": listen}
     with pytest.raises(KeyboardInterrupt):
         run_demo(small, tmp_path / "out", **arguments)
     assert not (tmp_path / "out" / "results.csv").exists()
@@ -167,8 +167,8 @@ def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
     (tmp_path / "again").touch()
     stages.clear()
     results = run_demo(small, tmp_path / "out", **arguments)
-    assert ("pretraining", 5, 5) in stages
-    assert stages[1] == ("runs", 2, 5)
+    assert stages[0][3].startswith("the encoder was pretrained before")
+    assert stages[1:3] == [("planning", 0, None, ""), ("training and evaluating", 2, 5, "")]
     assert {path: path.read_bytes() for path in kept} == before
     frame = results.filter(metric="accuracy").to_pandas()
     assert sorted(frame["ablation"].fillna("").unique()) == ["", "0-6", "1-2"]

@@ -242,7 +242,7 @@ def test_every_architecture_is_fine_tuned_with_the_rows_that_occur(loaded):
     )
     losses = []
     recipe = Recipe(batch=2, epochs=25, learning_rate=1e-2, select="last", encoder_dropout="off")
-    model = finetune(usual, "pos", train=corpus, recipe=recipe, progress=lambda p: losses.append(p.loss))
+    model = finetune(usual, "pos", train=corpus, recipe=recipe, stepped=lambda step, loss: losses.append(loss))
     assert losses[-1] < losses[0]
     before, after = bits(usual), bits(model.encoder)
     table = next(n for n, p in usual.model.named_parameters() if p is usual.model.get_input_embeddings().weight)

@@ -135,15 +135,16 @@ def test_the_same_seed_gives_the_same_bits(encoder):
     assert not one.equals(other)
 
 
-def test_what_is_told_on_the_way_is_never_more_than_there_is(encoder):
-    told = []
+def test_progress_is_never_more_than_there_is(encoder):
+    updates = []
     train, test = texts(6, seed=1), texts(6, seed=2)
-    probe(encoder, "langid", train=train, test=test, how=Fit(epochs=3), done=lambda *its: told.append(its))
-    assert told[:2] == [("reading toy1", 0, len(train)), ("reading toy2", 0, len(test))]
-    learning = [("learning", epoch, 3) for epoch in (1, 2, 3)]
-    assert told[2 : 2 + len(learning)] == learning
-    assert told[-1][0] == "learning shuffled answers"
-    assert all(0 <= done <= total for _, done, total in told)
+    probe(encoder, "langid", train=train, test=test, how=Fit(epochs=3), progress=updates.append)
+    seen = [(update.stage, update.done, update.total) for update in updates]
+    assert seen[:2] == [("reading toy1", 0, len(train)), ("reading toy2", 0, len(test))]
+    learning = [("training the probe", epoch, 3) for epoch in (1, 2, 3)]
+    assert seen[2 : 2 + len(learning)] == learning
+    assert seen[-1][0] == "training the control on shuffled answers"
+    assert all(0 <= done <= total for _, done, total in seen)
 
 
 def test_a_layer_learns_the_same_alone_and_among_others():
@@ -164,7 +165,16 @@ def test_it_stops_when_the_learning_rate_is_too_small():
     vectors = np.ones((1, 8, 2), np.float32)
     answers = np.asarray([0, 1] * 4)
     epochs = []
-    fit(vectors, answers, vectors, answers, classes=2, how=Fit(), seed=1, done=lambda epoch, _: epochs.append(epoch))
+    fit(
+        vectors,
+        answers,
+        vectors,
+        answers,
+        classes=2,
+        how=Fit(),
+        seed=1,
+        progress=lambda update: epochs.append(update.done),
+    )
     assert len(epochs) == 1 + 7  # the first epoch is the best so far; 1e-3 / 2**7 < 1e-5
 
 

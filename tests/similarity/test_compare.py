@@ -19,7 +19,11 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
     pud = load_parallel("ud/pud", data=treebanks)
     read = []
     table = compare(
-        encoder, pud, pairs=["en-fr", "fr-en"], tags={"state": "pretrained"}, done=lambda its: read.append(its.language)
+        encoder,
+        pud,
+        pairs=["en-fr", "fr-en"],
+        tags={"state": "pretrained"},
+        represented=lambda its: read.append(its.language),
     ).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
     assert len(table) == 2 * 5 * len(USUAL)
@@ -79,7 +83,7 @@ def test_two_encoders_against_each_other(encoder, treebanks):
         pairs=["en-en", "en-fr"],
         measures=["cka", "anc"],
         against=other,
-        done=lambda its: read.append(its),
+        represented=lambda its: read.append(its),
     )
     assert [its.language for its in read] == ["en", "en", "fr"]
     table = results.to_pandas()
@@ -118,7 +122,7 @@ def test_all_pairs_read_each_language_once_and_leave_nothing_behind(encoder, tmp
     read = []
     pairs = expand_pairs(["*-*", "src-src"], toy.languages)
     results = compare(
-        encoder, toy, pairs=pairs, measures=["cka", "retrieval"], done=lambda its: read.append(its.language)
+        encoder, toy, pairs=pairs, measures=["cka", "retrieval"], represented=lambda its: read.append(its.language)
     )
     assert sorted(read) == list(toy.languages)
     assert not list(tmp_path.iterdir())

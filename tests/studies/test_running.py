@@ -499,3 +499,13 @@ def test_frozen_layers_and_parts_have_columns_of_their_own(study, treebanks, tmp
     assert sorted(results.table().columns) == sorted(heads)
     summary = pd.read_csv(tmp_path / "studies" / "toy" / "summary.csv")
     assert summary["condition"].nunique() == 4
+
+
+def test_a_study_that_is_stopped_counts_the_runs_that_are_done_now(study, treebanks, tmp_path):
+    def stop(update):
+        if (update.unit, update.done) == ("runs", 2):
+            raise KeyboardInterrupt
+
+    report = run(study, tmp_path, treebanks, progress=stop)
+    assert report.stopped
+    assert (report.plan.done, len(report.plan.left)) == (2, len(report.plan.runs) - 2)

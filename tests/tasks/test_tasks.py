@@ -45,7 +45,7 @@ def trained(task, encoder, corpus):
     recipe = Recipe(batch=4, learning_rate=5e-3, epochs=25, select="last", encoder_dropout="off", head_dropout=0.0)
     losses = []
     model = finetune(
-        encoder, task, train=corpus, recipe=recipe, seed=1, progress=lambda done: losses.append(done.loss)
+        encoder, task, train=corpus, recipe=recipe, seed=1, stepped=lambda step, loss: losses.append(loss)
     )  # fmt: skip
     return model, losses
 

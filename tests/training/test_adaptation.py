@@ -63,8 +63,8 @@ def test_the_same_request_gives_the_same_bits(masked_bert, tmp_path):
 def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
     adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
 
-    def stop(step, steps, loss):
-        if step == 31:
+    def stop(update):
+        if update.done == 31:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

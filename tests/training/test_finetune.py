@@ -35,7 +35,7 @@ def equal(a, b):
 def test_it_learns(encoder, toy):
     losses = []
     recipe = Recipe(batch=2, learning_rate=5e-3, epochs=20, select="last")
-    model = finetune(encoder, "pos", train=toy(), recipe=recipe, progress=lambda p: losses.append(p.loss))
+    model = finetune(encoder, "pos", train=toy(), recipe=recipe, stepped=lambda step, loss: losses.append(loss))
     assert losses[-1] < 0.3 * losses[0]
     assert evaluate(model, [toy("test")]).records["value"][0].as_py() > 90
     assert len(losses) == model.facts["steps"] == 60
@@ -127,7 +127,7 @@ def test_the_best_epoch_is_selected_on_dev_and_every_epoch_is_looked_at(encoder,
     recipe = Recipe(batch=2, learning_rate=5e-3, epochs=15)
     model = finetune(
         encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe, seed=3,
-        progress=lambda p: seen.append(p.dev) if p.dev is not None else None,
+        validated=lambda step, scores: seen.append(scores["accuracy"]),
     )  # fmt: skip
     assert len(seen) == 15
     assert model.facts["dev_score"] == max(seen)

@@ -39,7 +39,7 @@ def weights(folder):
 def whole(texts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretrained") / "whole"
     losses = []
-    facts = pretrain(SMALL, folder, base=texts, device="cpu", progress=lambda s, n, loss, w: losses.append(loss))
+    facts = pretrain(SMALL, folder, base=texts, device="cpu", stepped=lambda step, loss: losses.append(loss))
     return folder, losses, facts
 
 
@@ -47,7 +47,7 @@ def test_it_learns_more_than_how_often_each_subword_comes(texts, tmp_path):
     shape = SMALL.shape.model_copy(update={"dropout": 0.0})
     settings = SMALL.model_copy(update={"steps": 300, "batch": 16, "corpora": {"en": "en.txt"}, "shape": shape})
     losses = []
-    pretrain(settings, tmp_path / "out", base=texts, device="cpu", progress=lambda s, n, loss, w: losses.append(loss))
+    pretrain(settings, tmp_path / "out", base=texts, device="cpu", stepped=lambda step, loss: losses.append(loss))
     tokenizer = load_encoder(tmp_path / "out", device="cpu").tokenizer
     ids = tokenizer((texts / "en.txt").read_text(), add_special_tokens=False, verbose=False)["input_ids"]
     shares = np.bincount(ids)[np.unique(ids)] / len(ids)
@@ -71,8 +71,8 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("at", [3, 11, 29])
 def test_killed_anywhere_the_same_call_ends_in_the_same_bits(texts, tmp_path, whole, at):
-    def kill(step, *rest):
-        if step == at:
+    def kill(update):
+        if (update.unit, update.done) == ("steps", at):
             raise Killed
 
     with pytest.raises(Killed):
@@ -80,7 +80,7 @@ def test_killed_anywhere_the_same_call_ends_in_the_same_bits(texts, tmp_path, wh
     assert not (tmp_path / "out").exists()
     torch.manual_seed(5)
     steps = []
-    pretrain(SMALL, tmp_path / "out", base=texts, save_every=5, device="cpu", progress=lambda s, *_: steps.append(s))
+    pretrain(SMALL, tmp_path / "out", base=texts, save_every=5, device="cpu", stepped=lambda s, _: steps.append(s))
     assert steps[0] == at // 5 * 5 + 1
     assert weights(tmp_path / "out") == weights(whole[0])
 

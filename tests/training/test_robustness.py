@@ -114,12 +114,14 @@ def test_a_full_memory_halves_the_batches_once_with_the_same_gradients(monkeypat
     found, watched = gradients(encoder, "parsing", toy, recipe)
     monkeypatch.setattr(module, "Loop", watched)
     read = fail_at(monkeypatch, {2}, error)
-    notes = []
-    model = run(encoder, "parsing", toy, recipe, progress=lambda done: notes.append(done.note))
+    lines = []
+    model = run(encoder, "parsing", toy, recipe, progress=lambda update: lines.append(update.line))
     assert read[:6] == [4, 2, 2, 2, 1, 1]
     assert read[6:10] == [2, 2, 1, 1]
     assert model.facts["halved_batches"] == 1
-    assert notes == ["the memory was full: batches are read in halves from here on, with the same result", None, None]
+    warning = "step 1: memory ran out; micro-batches are halved from here on, with the same result"
+    assert [line for line in lines if "memory" in line] == [warning]
+    assert lines.index(warning) == 0
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, atol=1e-6, rtol=1e-4)
 
@@ -145,21 +147,21 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task,
     recipe = RECIPE.model_copy(update={"encoder_dropout": "checkpoint", "head_dropout": 0.1})
     whole = run(encoder, task, toy, recipe)
 
-    def die(done):
-        if done.step == at:
+    def die(update):
+        if update.done == at:
             raise Killed
 
     state = tmp_path / "run.state"
     with pytest.raises(Killed):
         run(encoder, task, toy, recipe, state=state, save_every=1, progress=die)
     steps = []
-    again = run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda done: steps.append(done.step))
+    again = run(encoder, task, toy, recipe, state=state, save_every=1, stepped=lambda step, _: steps.append(step))
     assert steps == list(range(at + 1, 7))
     assert_equal(whole, again)
     assert again.facts["dev_score"] == whole.facts["dev_score"]
     assert again.facts["epoch"] == whole.facts["epoch"]
     # Done, the state says so: the model is made from it without a step.
-    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda done: 1 / 0))
+    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
 
 
 def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
@@ -216,7 +218,7 @@ def test_bfloat16_trains_and_predicts(encoder, task, toy):
     """What the encoder computes in; the parameters, the loss and the result stay float32."""
     losses = []
     recipe = RECIPE.model_copy(update={"precision": "bfloat16", "epochs": 8, "select": "last"})
-    model = run(encoder, task, toy, recipe, progress=lambda done: losses.append(done.loss))
+    model = run(encoder, task, toy, recipe, stepped=lambda step, loss: losses.append(loss))
     assert np.mean(losses[-4:]) < np.mean(losses[:4])
     assert all(p.dtype == torch.float32 for p in weights(model).values())
     exact = run(encoder, task, toy, RECIPE.model_copy(update={"epochs": 8, "select": "last"}))

@@ -1,6 +1,6 @@
 """How well spaces align: translations of words and of sentences retrieved after a rotation, layer by layer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.identity import digest
+from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
@@ -32,6 +33,7 @@ def word_translation(
     test: Dictionary,
     mapping: Mapping = "procrustes",
     method: Method = "csls",
+    progress: Listener = None,
 ) -> Results:
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
 
@@ -45,6 +47,7 @@ def word_translation(
         test: word pairs that it is tested on.
         mapping: ``none``: the spaces as they are, normalised; for one encoder that reads both languages.
         method: of retrieval.
+        progress: hears of every layer.
 
     Returns:
         For each layer ``precision@1``, ``@5`` and ``@10`` in points, over unique source words.
@@ -69,7 +72,9 @@ def word_translation(
     tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
     left, into = (list(side) for side in zip(*pairs, strict=True))
     records = []
+    listener = listening(progress)
     for place, layer in enumerate(source.layers):
+        listener.report("translating words", place, len(source.layers), "layers")
         x, y = source.vectors[place], target.vectors[place]
         rotation = fit_rotation(x[left], y[into])
         moved, kept = _moved(rotation, x, y, mapping)
@@ -79,6 +84,7 @@ def word_translation(
             level="words", layer=layer, names=(source.name, target.name),
             languages=(source.language, target.language), mapping=mapping, method=method,
         )  # fmt: skip
+    listener.report("translating words", len(source.layers), len(source.layers), "layers")
     return Results.of(records)
 
 
@@ -91,7 +97,7 @@ def sentence_retrieval(
     pair: tuple[str, str],
     mapping: Mapping = "procrustes",
     method: Method = "cosine",
-    done: Callable[[str], None] | None = None,
+    progress: Listener = None,
 ) -> Results:
     """Retrieval of parallel sentences (section 5.1.3): mean-pooled vectors, a rotation a layer, both directions.
 
@@ -103,7 +109,7 @@ def sentence_retrieval(
         pair: the languages.
         mapping: see `word_translation`.
         method: of retrieval; the paper's is by cosine.
-        done: called after each corpus that is read.
+        progress: hears of every corpus that is read, and of every layer.
 
     Returns:
         For each layer and direction ``precision@1`` in points.
@@ -113,17 +119,18 @@ def sentence_retrieval(
         DataError: for a language that a corpus does not have.
     """
     refuse_different(source, target)
+    listener = listening(progress)
     sides = []
     for parallel in (train, test):
         for encoder, language in zip((source, target), pair, strict=True):
+            listener.report("reading sentences", len(sides), 4, "corpora", parallel[language].name)
             sides.append(represent(encoder, parallel[language]).vectors)
-            if done is not None:
-                done(parallel[language].name)
     described = {"corpus": test.name, "corpus_digest": test[pair[1]].digest, "train": train.name}
     tags = {"pairs": len(train), "candidates": len(test)}
     right = [{number} for number in range(len(test))]
     records = []
     for layer in range(source.depth + 1):
+        listener.report("retrieving translations", layer, source.depth + 1, "layers")
         rotation = fit_rotation(sides[0][layer], sides[1][layer])
         x, y = _moved(rotation, sides[2][layer], sides[3][layer], mapping)
         for queries, candidates, names, languages in (
@@ -134,6 +141,7 @@ def sentence_retrieval(
                 {"precision@1": hits(found, right, at=1)}, described, tags, level="sentences", layer=layer,
                 names=names, languages=languages, mapping=mapping, method=method,
             )  # fmt: skip
+    listener.report("retrieving translations", source.depth + 1, source.depth + 1, "layers")
     return Results.of(records)
 
 

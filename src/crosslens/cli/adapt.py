@@ -1,7 +1,5 @@
 """``crosslens adapt``: masked language modelling goes on, on raw text of a language."""
 
-from collections.abc import Mapping
-
 import click
 
 from crosslens.cli.options import data_option, device_option, out_option, read_settings
@@ -47,16 +45,10 @@ def command(
         if tag in corpora:
             raise RequestError(f"two texts are of {tag!r}", hint="say each one's language, as in wo=FILE")
         corpora[tag] = corpus
-    with progress("adapting") as bar:
-
-        def validated(step: int, perplexity: Mapping[str, float]) -> None:
-            told = ", ".join(f"{language} {value:,.1f}" for language, value in perplexity.items())
-            say(f"step {step}: perplexity of what is held out: {told}")
-
+    with progress() as bar:
         facts = adapt(
-            encoder, corpora, out, settings=chosen, data=data, save_every=save_every, device=device,
-            progress=lambda step, steps, loss: bar.show(step, steps, f"loss {loss:.3f}"), validated=validated,
-        )  # fmt: skip
+            encoder, corpora, out, settings=chosen, data=data, save_every=save_every, device=device, progress=bar
+        )
     if facts["fresh_head"]:
         say(f"{encoder} has no head of a masked language model: it began with a fresh one")
     for tag in corpora:

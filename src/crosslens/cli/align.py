@@ -76,14 +76,14 @@ def words(
 
     from crosslens.cli.show import progress
 
-    with progress("words") as bar:
-        bar.show(0, 2, languages[0])
+    with progress() as bar:
+        bar.report("reading words", 0, 2, "languages", languages[0])
         left = _vectors(encoder, languages[0], corpora.get(languages[0]), device)
-        bar.show(1, 2, languages[1])
+        bar.report("reading words", 1, 2, "languages", languages[1])
         right = _vectors(against or encoder, languages[1], corpora.get(languages[1]), device)
-    results = word_translation(
-        left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how
-    )  # fmt: skip
+        results = word_translation(
+            left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, progress=bar
+        )
     tags = _tags(results)
     _finish(
         results, out, title=f"{pair}: words translated by {how}, {_named(chosen)}",
@@ -129,11 +129,10 @@ def sentences(
 
     source = load_encoder(encoder, device=device)
     target = load_encoder(against, device=device) if against else source
-    read: list[str] = []
-    with progress("sentences") as bar:
+    with progress() as bar:
         results = sentence_retrieval(
             source, target, train=both[0], test=both[1], pair=languages, mapping=chosen, method=how,
-            done=lambda name: (read.append(name), bar.show(len(read), 4, name))[1],
+            progress=bar,
         )  # fmt: skip
     _finish(
         results, out, title=f"sentences of {test} found by {how}, {_named(chosen)}",
@@ -185,7 +184,7 @@ def transfer(
     from crosslens.alignment.links import align_words, read_links
     from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transplant
     from crosslens.catalogue import load_corpus
-    from crosslens.cli.show import print_table, progress, say
+    from crosslens.cli.show import print_table, progress
     from crosslens.data.text import cut_words
     from crosslens.encoders.layers import parse_layers
     from crosslens.encoders.load import load_encoder
@@ -213,9 +212,9 @@ def transfer(
         linked = read_links(links, *both) if links else align_words(*both)
         rotations = contextual_rotations(source, target, both, linked)
     results = Results.of([])
-    with progress(f"{task} on one layer") as bar:
+    with progress() as bar:
         for number, layer in enumerate(chosen):
-            bar.show(number, len(chosen), f"layer {layer}")
+            bar.report("training on single layers", number, len(chosen), "layers", f"layer {layer}")
             model = train_on_layer(
                 source, layer, task, train=labelled, dev=held_out, recipe=how, seed=seed,
                 rotation=rotations[layer] if rotations else None,
@@ -224,7 +223,7 @@ def transfer(
             for corpus in tests:
                 found = evaluate(moved if corpus.language == languages[1] else model, [corpus])
                 results += found.with_columns(encoder=encoder, layer=layer)
-            say(f"layer {layer}: done")
+            bar.say(f"layer {layer}: done")
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     frame = results.filter(metric=asked.metric).to_pandas()

@@ -116,16 +116,11 @@ def command(
     states = [(loaded, other)]
     if "untrained" in asked:
         states.append((drawn_anew(loaded, "0,all", seed=seed), other and drawn_anew(other, "0,all", seed=seed)))
-    places = {(bool(against) * place, language) for pair in both for place, language in enumerate(pair)}
-    reads = len(places) * len({its.pooling or pooling for its in chosen.values()}) * len(states)
     results = Results.of([])
     with new_folder(out) as folder, new_folder(export) if export else nullcontext() as vectors:
-        with progress("reading") as bar:
-            read = []
+        with progress() as bar:
 
-            def done(its: "Representations", *, kept: bool) -> None:
-                read.append(its.corpus)
-                bar.show(len(read), reads, its.corpus)
+            def represented(its: "Representations", *, kept: bool) -> None:
                 if vectors is not None and kept and its.pooling == pooling:
                     side = "against-" if other is not None and its.encoder == other.name else ""
                     np.save(vectors / f"{side}{its.language}.npy", its.vectors)
@@ -133,7 +128,8 @@ def command(
             for first, second in states:
                 results += compare(
                     first, parallel, pairs=wanted, measures=names, against=second, pooling=pooling,
-                    interval="jackknife" if intervals else "none", done=partial(done, kept=first is loaded),
+                    interval="jackknife" if intervals else "none", progress=bar,
+                    represented=partial(represented, kept=first is loaded),
                 )  # fmt: skip
         results.write(folder / "results.csv")
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")

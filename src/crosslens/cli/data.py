@@ -29,12 +29,8 @@ def get(name: str, release: str, into: str | None, url: str | None, sha256: str 
     from crosslens.data.download import get_ud
 
     folder = into or cache_folder()
-    with progress(f"UD {release}") as bar:
-
-        def after_chunk(there: int, total: int | None) -> None:
-            bar.show(there >> 20, total and total >> 20, "MB")
-
-        made = get_ud(release, folder, url=url, sha256=sha256, progress=after_chunk)
+    with progress() as bar:
+        made = get_ud(release, folder, url=url, sha256=sha256, progress=bar)
     say(f"{made}: {sum(1 for child in made.iterdir() if child.is_dir())} treebanks")
     if into:
         say(f"set CROSSLENS_DATA={into}, or give --data, so that they are found")

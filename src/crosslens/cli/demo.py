@@ -5,6 +5,15 @@ from pathlib import Path
 
 import click
 
+STEPS = """This demonstration has three steps and takes a few minutes:
+  1. {first}
+  2. It re-initialises layers of the encoder, fine-tunes it on one language, and evaluates it on all of them. A run is
+     named after its task, source language, re-initialised layers and seed, as in "pos src 1-2 seed 1"; in "reference"
+     no layer is re-initialised.
+  3. It writes a page with scores, differences and similarities."""
+PRETRAINS = "It pretrains an encoder of six layers on the raw text of artificial languages."
+UNPACKS = "It unpacks multilingual-e5-small, a pretrained encoder of twelve layers."
+
 
 @click.command("demo")
 @click.option("--real", is_flag=True, help="On real languages: a real encoder and a small sample of treebanks.")
@@ -31,16 +40,11 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     if real and preset:
         raise RequestError("--real has real languages, and --preset names artificial ones", hint="leave one out")
     cache = cache or str(cache_folder().parent / "demo")
-    with progress("demo") as bar:
-
-        def told(stage: str, done: int, total: int, words: str) -> None:
-            if bar.enter(stage):
-                say(f"{stage} …")
-            bar.show(done, total, words)
-
-        demo = real_demo(cache, seeds=seeds, told=told) if real else lab_demo(preset or USUAL, seeds=seeds)
+    say(STEPS.format(first=UNPACKS if real else PRETRAINS))
+    with progress() as bar:
+        demo = real_demo(cache, seeds=seeds, progress=bar) if real else lab_demo(preset or USUAL, seeds=seeds)
         try:
-            results = run_demo(demo, out, cache=cache, workers=processes, told=told)
+            results = run_demo(demo, out, cache=cache, workers=processes, progress=bar)
         except KeyboardInterrupt:
             say("stopped; the same command goes on")
             sys.exit(1)

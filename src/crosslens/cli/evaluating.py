@@ -26,20 +26,16 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
 def evaluate_into(
     folder: Path, model: "TaskModel", tests: "Sequence[Corpus]", *, predictions: Path | None
 ) -> "Results":
-    """Evaluate under a bar, and write ``results.csv`` and the predictions into the folders."""
+    """Evaluate on each corpus, show progress, and write ``results.csv`` and the predictions."""
     from crosslens.cli.show import progress
     from crosslens.training.evaluate import evaluate
 
-    with progress("evaluating") as bar:
-        finished = []
+    def write(gold: "Corpus", predicted: "Corpus") -> None:
+        if predictions is not None:
+            write_predictions(model.task, predicted, predictions / file_name(model.task, gold))
 
-        def after_corpus(gold: "Corpus", predicted: "Corpus") -> None:
-            finished.append(gold)
-            bar.show(len(finished), len(tests), gold.name)
-            if predictions is not None:
-                write_predictions(model.task, predicted, predictions / file_name(model.task, gold))
-
-        results = evaluate(model, tests, done=after_corpus)
+    with progress() as bar:
+        results = evaluate(model, tests, progress=bar, predicted=write)
     results.write(folder / "results.csv")
     return results
 

@@ -102,7 +102,7 @@ def command(
     from crosslens.encoders.bilstm import fresh_bilstm
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import save_model
-    from crosslens.training.finetune import Progress, finetune
+    from crosslens.training.finetune import finetune
     from crosslens.training.processes import join_processes, leave_processes, processes
     from crosslens.training.provenance import describe_run
 
@@ -125,18 +125,10 @@ def command(
     state = Path(f"{out.rstrip('/')}.state")
     if alone and state.exists():
         say(f"going on from {state}")
-    with progress(f"fine-tuning on {train_corpus.name}", shown=alone) as bar:
-
-        def after_step(done: Progress) -> None:
-            bar.show(done.step, done.steps, f"loss {done.loss:.3f}")
-            if alone and done.note:
-                say(f"step {done.step}: {done.note}")
-            if alone and done.dev is not None:
-                say(f"step {done.step}: dev {how.select_by or chosen.metric} {done.dev:.2f}")
-
+    with progress(shown=alone) as bar:
         model = finetune(
             loaded, chosen, train=train_corpus, dev=dev_corpus, recipe=how, seed=seed, state=state,
-            save_every=save_every, progress=after_step,
+            save_every=save_every, progress=bar,
         )  # fmt: skip
     leave_processes()
     if not alone:

@@ -32,8 +32,8 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
 
     chosen = find_study(study, settings)
     store = Store(out)
-    with progress("planning") as bar:
-        planned = plan(chosen, store, corpora=Corpora(data), told=lambda stage, *rest: bar.show(*rest))
+    with progress() as bar:
+        planned = plan(chosen, store, corpora=Corpora(data), progress=bar)
     left = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():

@@ -26,7 +26,7 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     from crosslens.catalogue import load_corpus
     from crosslens.cli.evaluating import write_predictions
-    from crosslens.cli.show import say
+    from crosslens.cli.show import progress, say
     from crosslens.data.formats import FORMATS
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
@@ -37,6 +37,8 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     if Path(out).suffix in (*FORMATS, ending) and Path(out).suffix != ending:
         raise RequestError(f"--out {out}: {task.name} is written as {ending}")
     read = load_corpus(corpus, data=data, format=task.format)
-    write_predictions(task, predict(loaded, read), Path(out))
+    with progress() as bar:
+        predicted = predict(loaded, read, progress=bar)
+    write_predictions(task, predicted, Path(out))
     what = f"sentences, {read.words} words" if isinstance(read[0], Sentence) else "texts"
     say(f"{out}: {len(read)} {what}, {task.name} predicted")

@@ -1,6 +1,5 @@
 """``crosslens pretrain``: a masked language model from raw text."""
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -47,32 +46,14 @@ def command(
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)
     alone = processes().rank == 0  # the others train along, and leave the rest to the first
-    started = None
-    with progress("pretraining", shown=alone) as bar:
-
-        def after_step(step: int, steps: int, loss: float, subwords: int) -> None:
-            nonlocal started
-            if not alone:
-                return
-            log(step, {"loss": loss})
-            if started is None:  # the vocabulary and the first step are behind us
-                started = (time.perf_counter(), subwords)
-                return
-            rate = (subwords - started[1]) / (time.perf_counter() - started[0])
-            bar.show(step, steps, f"loss {loss:.3f}  {rate:,.0f} subwords/s")
-            if step % max(1, steps // 10) == 0:
-                left = (steps - step) * chosen.batch * chosen.shape.positions / rate
-                say(f"step {step}/{steps}  loss {loss:.3f}  {rate:,.0f} subwords/s  ETA {left:.0f} s")
-
-        def validated(step: int, perplexity: Mapping[str, float]) -> None:
-            if alone:
-                log(step, {f"perplexity/{language}": value for language, value in perplexity.items()})
-                told = ", ".join(f"{language} {value:.2f}" for language, value in perplexity.items())
-                say(f"step {step}/{chosen.steps}  perplexity {told}")
-
+    with progress(shown=alone) as bar:
         facts = pretrain(
             chosen, out, base=Path(settings_file).parent, data=data, save_every=save_every, device=device,
-            progress=after_step, validated=validated,
+            progress=bar,
+            stepped=lambda step, loss: log(step, {"loss": loss}) if alone else None,
+            validated=lambda step, found: log(
+                step, {f"perplexity/{name}": value for name, value in found.items() if alone}
+            ),
         )  # fmt: skip
     leave_processes()
     if alone:

@@ -61,10 +61,10 @@ def command(
     if random_init:
         loaded = drawn_anew(loaded, random_init, seed=seed)
     how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
-    with progress(f"probing {encoder}") as bar:
+    with progress() as bar:
         found = ask(
             loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
-            done=lambda stage, number, total: bar.show(number, total, stage),
+            progress=bar,
         )  # fmt: skip
     layers, right, given = found.confusion.nonzero()
     confusion = pd.DataFrame(

@@ -52,21 +52,16 @@ def command(
     chosen_options = read_settings(options, option="--with")
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
-    with progress(chosen.name) as bar:
-
-        def told(stage: str, done: int, total: int, text: str) -> None:
-            if bar.enter(stage):
-                say(f"{stage}: {done} of {total} done")
-            bar.show(done, total, text)
+    with progress() as bar:
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):
-                say(f"{outcome.state}: {outcome.label} ({outcome.run})")
+                bar.say(f"{outcome.state}: {outcome.label} ({outcome.run})")
 
         report = run_study(
             chosen, out, executor=executor, workers=workers, options=chosen_options, data=data, device=device,
             only=only,
-            command=shlex.join(words), told=told, ended=ended,
+            command=shlex.join(words), progress=bar, ended=ended,
         )  # fmt: skip
     for note in report.plan.notes:
         say(f"note: {note}")

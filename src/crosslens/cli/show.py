@@ -1,27 +1,22 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
 from crosslens.numbers import duration, plain, signed
+from crosslens.progress import SILENT, Progress, Update
 
 if TYPE_CHECKING:
     import pandas
@@ -150,50 +145,160 @@ def say_oddities(results: "Results") -> None:
                 say(f"{facts['corpus']}: {words}: {facts[fact]}")
 
 
-EVERY = 20.0
+EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal to draw a bar on."""
 
 
 @dataclass(slots=True)
+class _Stage:
+    """A stage that goes on: its first and its latest update, and when it began."""
+
+    first: Update
+    latest: Update
+    began: float
+
+
+@dataclass(slots=True)
+class Log:
+    """Progress as lines: one when a stage begins, one when it ends, and one every ten seconds between.
+
+    Attributes:
+        write: writes a line.
+        clock: seconds that go on.
+        every: seconds between two lines of a stage.
+        beginnings: whether a stage has a line when it begins; a bar shows that anyway.
+    """
+
+    write: Callable[[str], None]
+    clock: Callable[[], float] = time.monotonic
+    every: float = EVERY
+    beginnings: bool = True
+    stage: _Stage | None = None
+    written: float = 0.0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        """Write what is new of a stage."""
+        update = Update(stage, done, total, unit, note)
+        with self.lock:
+            if self.stage is None or self.stage.latest.stage != stage or done < self.stage.latest.done:
+                self.end()
+                self.begin(update)
+            else:
+                self.stage.latest = update
+                self.beat()
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        with self.lock:
+            self.write(text)
+
+    def begin(self, update: Update) -> None:
+        """A stage begins."""
+        self.stage = _Stage(update, update, self.clock())
+        self.written = self.stage.began
+        if self.beginnings:
+            anew = update.total is not None and update.done <= 1
+            whole = (replace(update, done=update.total, total=None) if anew else update).counted
+            self.write(": ".join(filter(None, (update.stage, whole))) + " …")
+
+    def beat(self) -> None:
+        """Write how far the stage is, where that was long ago."""
+        with self.lock:
+            now = self.clock()
+            if self.stage is None or now - self.written < self.every:
+                return
+            self.written = now
+            first, latest, passed = self.stage.first, self.stage.latest, now - self.stage.began
+            words = [latest.counted, f"{duration(passed)} so far"]
+            if latest.total and first.done < latest.done < latest.total:
+                left = passed / (latest.done - first.done) * (latest.total - latest.done)
+                words.append(f"about {duration(left)} left")
+            self.write(f"{latest.stage}: {', '.join(filter(None, [*words, latest.note]))}")
+
+    def end(self, *, well: bool = True) -> None:
+        """The stage is over."""
+        with self.lock:
+            if self.stage is None:
+                return
+            latest, passed = self.stage.latest, duration(self.clock() - self.stage.began)
+            self.stage = None
+            words = f"done in {passed}" if well else f"stopped after {passed}"
+            facts = ", ".join(filter(None, (latest.counted, latest.note)))
+            self.write(f"{latest.stage}: {words}" + (f" ({facts})" if facts else ""))
+
+
+@dataclass(slots=True)
 class Bar:
-    """A progress bar on standard error; where that is no terminal, a line now and then."""
+    """Progress as a bar that follows the stage; a stage that ended leaves a line.
 
-    drawn: Progress
+    Attributes:
+        log: writes the lines.
+        bars: draws.
+        task: the bar among them.
+    """
+
+    log: Log
+    bars: Bars
     task: TaskID
-    lines: bool
-    what: str
-    began: float = field(default_factory=time.monotonic)
-    told: float = field(default_factory=time.monotonic)
 
-    def begin(self, what: str) -> None:
-        """Another stage, with a time of its own."""
-        self.drawn.reset(self.task, description=what)
-        self.what, self.began = what, time.monotonic()
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        """Draw how far a stage is."""
+        before = self.log.stage
+        self.log.report(stage, done, total, unit, note)
+        if self.log.stage is not before:
+            self.bars.reset(self.task, description=stage, visible=True)
+        counted = Update(stage, done, total, unit).counted
+        self.bars.update(self.task, completed=done, total=total, counted=counted, note=note)
 
-    def enter(self, stage: str) -> bool:
-        """Begin a stage, if it is another one; whether it is."""
-        new = stage != self.what
-        if new:
-            self.begin(stage)
-        return new
-
-    def show(self, done: int, total: int | None = None, words: str = "") -> None:
-        """So much is done, of so much, and a few words."""
-        self.drawn.update(self.task, completed=done, total=total, words=words)
-        now = time.monotonic()
-        if self.lines and now - self.told > EVERY:
-            self.told = now
-            left = f", {duration((now - self.began) / done * (total - done))} left" if done and total else ""
-            say(" ".join(f"{self.what}: {done}{f' of {total}' if total else ''}{left} {words}".split()))
+    def say(self, text: str) -> None:
+        """Write a line above the bar."""
+        self.log.say(text)
 
 
 @contextmanager
-def progress(what: str, *, shown: bool = True) -> Iterator[Bar]:
-    """A bar that goes when the block ends."""
+def progress(*, shown: bool = True) -> Iterator[Progress]:
+    """Show progress on standard error while the block runs: a bar on a terminal, lines elsewhere.
+
+    Args:
+        shown: False: show nothing, as in all processes of a training but the first.
+    """
+    if not shown:
+        yield SILENT
+        return
     console = Console(stderr=True, emoji=False)
+    lines = not console.is_terminal
+    log = Log(say, every=EVERY if lines else float("inf"), beginnings=lines)
     columns = (
-        TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[words]}"),
+        TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[counted]}"),
+        TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"),
     )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal)) as drawn:
-        yield Bar(drawn, drawn.add_task(what, total=None, words=""), shown and not console.is_terminal, what)
+    with (
+        Bars(*columns, console=console, transient=True, disable=lines) as bars,
+        _beating(log, on=lines),
+    ):
+        task = bars.add_task("", total=None, visible=False, counted="", note="")
+        try:
+            yield log if lines else Bar(log, bars, task)
+        except BaseException:
+            log.end(well=False)
+            raise
+        log.end()
+
+
+@contextmanager
+def _beating(log: Log, *, on: bool) -> Iterator[None]:
+    """Lines of progress go on while the work reports nothing."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(1):
+            log.beat()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    if on:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()

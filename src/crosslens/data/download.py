@@ -2,7 +2,6 @@
 
 import tarfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from crosslens.environment import offline
 from crosslens.errors import DownloadError, RequestError, suggest
 from crosslens.files import new_folder, refuse_existing, write_text
 from crosslens.identity import digest_file
+from crosslens.progress import Listener, Progress, listening
 
 LINDAT = "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234"
 TRIES = 5
@@ -63,7 +63,7 @@ def get_ud(
     *,
     url: str | None = None,
     sha256: str | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Listener = None,
 ) -> Path:
     """Download a release of Universal Dependencies and unpack it to ``folder/ud-treebanks-vX.Y``.
 
@@ -75,7 +75,7 @@ def get_ud(
         folder: the data folder; `crosslens.catalogue.cache_folder` is where corpora are looked for.
         url: a mirror's address of the archive.
         sha256: what the archive must have.
-        progress: called with the bytes there are and, where it is known, how many there will be.
+        progress: hears how many bytes have arrived.
 
     Returns:
         The folder made.
@@ -94,10 +94,12 @@ def get_ud(
     if url is None and known is not None:
         url, sha256 = f"{LINDAT}/{known.handle}/ud-treebanks-v{release}.tgz", sha256 or known.sha256
     assert url is not None
+    listener = listening(progress)
     folder.mkdir(parents=True, exist_ok=True)
     archive = folder / f"ud-treebanks-v{release}.tgz"
     note = archive.with_name(archive.name + ".sha256")
-    fetch(url, archive, sha256=sha256 or (note.read_text().split()[0] if note.exists() else None), progress=progress)
+    fetch(url, archive, sha256=sha256 or (note.read_text().split()[0] if note.exists() else None), progress=listener)
+    listener.report(f"unpacking {archive.name}", 0)
     unpack(archive, target)
     write_text(note, f"{digest_file(archive)}  {archive.name}\n")  # noted only once it has proved to be an archive
     archive.unlink()
@@ -109,7 +111,7 @@ def fetch(
     path: Path,
     *,
     sha256: str | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Listener = None,
     pause: float = 1.0,
 ) -> None:
     """Download a file; what came before an interruption is kept in ``path.part`` and not asked for again.
@@ -118,7 +120,7 @@ def fetch(
         url: where it is.
         path: where it goes; it appears when it is whole and checked.
         sha256: what it must have; None: not checked.
-        progress: called with the bytes there are and the bytes there will be.
+        progress: hears how many bytes have arrived.
         pause: seconds before the second try; twice as many before each further one.
 
     Raises:
@@ -127,13 +129,14 @@ def fetch(
     """
     if offline():
         raise DownloadError(f"{url} is not downloaded: the network is switched off", hint="unset CROSSLENS_OFFLINE")
+    listener = listening(progress)
     part = path.with_name(path.name + ".part")
     reason = ""
     for attempt in range(TRIES):
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
         try:
-            if _fetch_rest(url, part, progress):
+            if _fetch_rest(url, part, listener):
                 break
             reason = "the server broke off"
         except httpx.HTTPStatusError as error:
@@ -158,7 +161,7 @@ def fetch(
     part.replace(path)
 
 
-def _fetch_rest(url: str, part: Path, progress: Callable[[int, int | None], None] | None) -> bool:
+def _fetch_rest(url: str, part: Path, progress: Progress) -> bool:
     """Ask for what is missing; whether the file is whole now."""
     there = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={there}-"} if there else {})}
@@ -181,8 +184,7 @@ def _fetch_rest(url: str, part: Path, progress: Callable[[int, int | None], None
             for chunk in answer.iter_bytes():
                 stream.write(chunk)
                 there += len(chunk)
-                if progress is not None:
-                    progress(there, total)
+                progress.report(f"downloading {part.stem}", there, total, "bytes")
     return total is None or there == total
 
 

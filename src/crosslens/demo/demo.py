@@ -9,10 +9,10 @@ from crosslens.encoders.e5 import SHA256, get_e5_small
 from crosslens.errors import WorkError
 from crosslens.identity import digest, digest_file
 from crosslens.lab.presets import describe_preset, find_laboratory
+from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, read_results
 from crosslens.studies.runner import run_study
 from crosslens.studies.study import Study, read_study
-from crosslens.training.laboratory import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     )  # fmt: skip
 
 
-def real_demo(cache: str | Path, *, seeds: int, told: Told | None = None) -> Demo:
+def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> Demo:
     """The demonstration on real languages; the encoder is made when it is not in the cache yet.
 
     Args:
         cache: folder of encoders.
         seeds: fine-tunings of each condition.
-        told: called with stage, done, in all and a few words.
+        progress: hears of it when the encoder is made.
 
     Raises:
         RequestError: when the package that carries the encoder is not installed.
@@ -69,8 +69,7 @@ def real_demo(cache: str | Path, *, seeds: int, told: Told | None = None) -> Dem
     files = sorted(data.glob("ud/*/*.conllu"))
     encoder = Path(cache) / f"e5-small-{digest([SHA256, *map(digest_file, files)])[:12]}"
     if not encoder.exists():
-        if told is not None:
-            told("unpacking the encoder", 0, 1, "")
+        listening(progress).report("unpacking the encoder", 0)
         get_e5_small(encoder, trim_to=files)
     study = read_study(_home() / "real.yaml", overrides={"encoder": str(encoder), "seeds": str(seeds)})
     return Demo(
@@ -90,7 +89,7 @@ def run_demo(
     cache: str | Path,
     executor: str = "processes",
     workers: int | None = None,
-    told: Told | None = None,
+    progress: Listener = None,
 ) -> Results:
     """Do the runs that are left, and return all records, which are then in ``results.csv`` too.
 
@@ -100,7 +99,7 @@ def run_demo(
         cache: folder of encoders.
         executor: ``processes`` or ``serial``.
         workers: runs at once, one thread each; None: one a core.
-        told: called as stages go on.
+        progress: hears how far the demonstration is.
 
     Raises:
         KeyboardInterrupt: when it was asked to stop; the same call goes on.
@@ -108,7 +107,7 @@ def run_demo(
     """
     data = str(demo.data) if demo.data else None
     report = run_study(
-        demo.study, out, executor=executor, workers=workers, data=data, device="cpu", cache=cache, told=told
+        demo.study, out, executor=executor, workers=workers, data=data, device="cpu", cache=cache, progress=progress
     )
     if report.stopped:
         raise KeyboardInterrupt

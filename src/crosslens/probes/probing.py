@@ -1,6 +1,6 @@
 """Asking a probe of every layer of an encoder, and a control task beside it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from crosslens.identity import stream_seed
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
+from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
@@ -51,7 +52,7 @@ def probe(
     dev: Corpus | None = None,
     how: Fit | None = None,
     seed: int = 1,
-    done: Callable[[str, int, int], None] | None = None,
+    progress: Listener = None,
 ) -> Probed:
     """Train a linear layer on every layer's states, and on the same states with shuffled answers.
 
@@ -70,7 +71,7 @@ def probe(
         dev: on which the learning rate is lowered; None: a tenth of ``train``, of words whole sentences.
         how: None: as Wu & Dredze (2019).
         seed: of what is held out, the order and the shuffling.
-        done: called as the work goes on with a stage, how much of it is done, and of how much.
+        progress: hears of every corpus that is read and every epoch.
 
     Raises:
         DataError: with file and line: for an item without an answer; for a text with one that training never saw, or
@@ -80,7 +81,7 @@ def probe(
     """
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
-    say = done or (lambda *_: None)
+    listener = listening(progress)
     corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
     words = asked.unit == "word"
     shared = _shared(train, test)
@@ -97,7 +98,7 @@ def probe(
                 raise DataError(f"training never saw the answer {answer!r}", file=file, line=line)
     vectors = {}
     for name, corpus in corpora.items():
-        say(f"reading {corpus.name}", 0, len(corpus))
+        listener.report(f"reading {corpus.name}", 0, len(corpus), "sentences" if words else "texts")
         read = asked.cut(corpus)
         vectors[name] = (
             represent_words(encoder, read) if words else represent(encoder, read, pooling=asked.pooling).vectors
@@ -122,14 +123,14 @@ def probe(
         """Each layer's guesses for test and training items."""
         weights, biases = fit(
             vectors["train"], answers["train"], vectors["dev"], answers["dev"], classes=len(classes), how=how,
-            seed=seed, done=lambda epoch, learning: say(stage, epoch, how.epochs),
+            seed=seed, stage=stage, progress=listener,
         )  # fmt: skip
         return tuple((vectors[name] @ weights + biases).argmax(-1) for name in ("test", "train"))
 
-    guesses, _ = trained(y, "learning")
+    guesses, _ = trained(y, "training the probe")
     generator = np.random.default_rng(stream_seed(seed, "probe-control"))
     shuffled = {name: generator.permutation(its) for name, its in y.items()}
-    by_chance, by_heart = trained(shuffled, "learning shuffled answers")
+    by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
 
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
     settings = " ".join(f"{name}={value}" for name, value in {**replaced, "inputs": how.inputs}.items())

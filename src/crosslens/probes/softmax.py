@@ -1,6 +1,5 @@
 """A linear softmax classifier for every layer, all of them trained in one pass over the vectors."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +8,7 @@ import torch
 from torch.nn import functional
 
 from crosslens.identity import stream_seed
+from crosslens.progress import Listener, listening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,8 @@ def fit(
     classes: int,
     how: Fit,
     seed: int,
-    done: Callable[[int, int], None] | None = None,
+    stage: str = "training linear classifiers",
+    progress: Listener = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Train them; what is kept of each layer is its best epoch on dev.
 
@@ -52,11 +53,13 @@ def fit(
         classes: how many there are.
         how: settings.
         seed: of the order; the weights begin at zero.
-        done: called after each epoch with its number and the number of layers that still learn.
+        stage: what it is called where progress is reported.
+        progress: hears of every epoch.
 
     Returns:
         ``(layers, hidden, classes)`` and ``(layers, 1, classes)``: weights and biases.
     """
+    listener = listening(progress)
     layers, items, hidden = vectors.shape
     x, y = torch.from_numpy(np.ascontiguousarray(vectors)), torch.from_numpy(answers)
     held_out, right = torch.from_numpy(np.ascontiguousarray(dev)), torch.from_numpy(dev_answers)
@@ -88,8 +91,7 @@ def fit(
             group["lr"] *= 1.0 if rose else 0.5
             group["lr"] = 0.0 if group["lr"] < how.floor else group["lr"]
         learning = sum(group["lr"] > 0 for group in adam.param_groups)
-        if done is not None:
-            done(epoch + 1, learning)
+        listener.report(stage, epoch + 1, how.epochs, "epochs", f"{learning} of {layers} layers still learn")
         if not learning:
             break
     return kept[0].numpy(), kept[1].numpy()

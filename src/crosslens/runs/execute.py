@@ -5,13 +5,14 @@ import shlex
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from crosslens.errors import CrosslensError, StoreError
+from crosslens.progress import Update
 from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.counts import write_counts
@@ -19,7 +20,6 @@ from crosslens.runs.make import begin, make_encoder, train
 from crosslens.runs.run import AdaptRun, Asked, ModelRun, PretrainRun, Run
 from crosslens.runs.store import COUNTS, Store
 from crosslens.training.checkpoint import load_model, save_model
-from crosslens.training.finetune import Progress
 from crosslens.training.processes import threads
 from crosslens.training.provenance import describe_run
 
@@ -27,7 +27,7 @@ PATIENCE = 0.3
 """Seconds that a claimed run is waited for, because `crosslens status` claims it for a moment."""
 
 REPORTED = 200
-"""Steps between two lines of the log of a pretraining."""
+"""Steps between two lines of a run's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,23 @@ def lost(run: Run, context: Context, reason: str) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class _Log:
+    """The progress of a training: now and then a line in the run's log, and its end where that is asked for."""
+
+    note: Callable[[str], None]
+    stop: Callable[[], bool]
+
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        if done and done % REPORTED == 0:
+            self.note(str(Update(stage, done, total, unit, note)))
+        if self.stop():
+            raise KeyboardInterrupt
+
+    def say(self, text: str) -> None:
+        self.note(text)
+
+
+@dataclass(frozen=True, slots=True)
 class _Work:
     """One run that this process has claimed."""
 
@@ -160,15 +177,7 @@ class _Work:
         if state.exists():
             self.note(f"resuming from {state.name}")
 
-        def after_step(done: Progress) -> None:
-            if done.dev is not None:
-                self.note(f"step {done.step} of {done.steps}: loss {done.loss:.4f}, dev {done.dev:.2f}")
-            if done.note:
-                self.note(f"step {done.step}: {done.note}")
-            if self.stop():
-                raise KeyboardInterrupt
-
-        model = train(run, corpora, device=self.context.device, state=state, progress=after_step)
+        model = train(run, corpora, device=self.context.device, state=state, progress=_Log(self.note, self.stop))
         facts = model.facts
         self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
@@ -184,22 +193,11 @@ class _Work:
         return model
 
     def make_encoder(self, run: PretrainRun | AdaptRun) -> None:
-        def after_step(step: int, steps: int, loss: float, *_: Any) -> None:
-            if step % REPORTED == 0:
-                self.note(f"step {step} of {steps}: loss {loss:.4f}")
-            if self.stop():
-                raise KeyboardInterrupt
-
-        def validated(step: int, perplexity: Mapping[str, float]) -> None:
-            values = ", ".join(f"{name} {value:.2f}" for name, value in perplexity.items())
-            self.note(f"step {step}: perplexity {values}")
-
         made = self.store.folder / "tmp" / f"{run.id}.encoder"
         shutil.rmtree(made, ignore_errors=True)  # of a process that died between making and publishing it
         started = time.perf_counter()
-        described, results = make_encoder(
-            run, made, _corpora(self.context.data), device=self.context.device, progress=after_step, validated=validated
-        )
+        corpora, progress = _corpora(self.context.data), _Log(self.note, self.stop)
+        described, results = make_encoder(run, made, corpora, device=self.context.device, progress=progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
         self.note(f"{facts['steps']} steps in {seconds:.0f} s, last loss {facts['loss']:.4f}")

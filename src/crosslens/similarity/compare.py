@@ -16,6 +16,7 @@ from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
 from crosslens.identity import digest
+from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import USUAL, Measure, find_measure
@@ -36,7 +37,8 @@ def compare(
     pooling: Pooling = "mean",
     interval: Literal["none", "jackknife"] = "none",
     state: Literal["pretrained", "fine-tuned", "untrained"] | None = None,
-    done: Callable[[Representations], None] | None = None,
+    progress: Listener = None,
+    represented: Callable[[Representations], None] | None = None,
 ) -> Results:
     """How alike an encoder represents sentences and their translations, for every layer.
 
@@ -54,7 +56,8 @@ def compare(
         interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
         state: what records say that the encoder is; None: ``untrained`` where everything of it was re-initialised, and
             else ``pretrained``.
-        done: called after each language is read, with what was read.
+        progress: hears of every language that is read and every pair that is compared.
+        represented: called after each language is read, with its representations.
 
     Returns:
         A record for each pair, layer (0 is the embeddings) and measure. Its value is None where the measure is not
@@ -87,11 +90,19 @@ def compare(
     columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
     columns |= {"state": state} if state else {}
     records: dict[tuple[str, str], list[Record]] = {}
+    listener = listening(progress)
+
+    def after_reading(its: Representations) -> None:
+        listener.report("comparing", len(records), len(by_source), "pairs", f"{its.language} is read")
+        if represented is not None:
+            represented(its)
+
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
-            parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, done
+            parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, after_reading
         )
         for source, target in by_source:
+            listener.report("comparing", len(records), len(by_source), "pairs", f"{source}-{target}")
             ready = sides.pair(source, target)
             length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
             described = {
@@ -108,6 +119,7 @@ def compare(
                 for values in [_values(chosen, {its: pair.at(layer) for its, pair in ready.items()}, pooling, interval)]
                 for name, measure in chosen.items()
             ]  # fmt: skip
+    listener.report("comparing", len(by_source), len(by_source), "pairs")
     return Results.of(record for pair in wanted for record in records[pair])
 
 
@@ -175,14 +187,14 @@ class _Sides:
         encoders: of the first and, where it is another, of the second language of a pair.
         poolings: of every language.
         folder: for what is needed again later.
-        done: called after each language is read.
+        represented: called after each language is read.
     """
 
     def __init__(
         self, parallel: Parallel, pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder],
-        poolings: Collection[Pooling], folder: str, done: Callable[[Representations], None] | None,
+        poolings: Collection[Pooling], folder: str, represented: Callable[[Representations], None],
     ) -> None:  # fmt: skip
-        self._parallel, self._encoders, self._poolings, self._done = parallel, encoders, poolings, done
+        self._parallel, self._encoders, self._poolings, self._represented = parallel, encoders, poolings, represented
         self._folder = Path(folder)
         self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
         self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
@@ -210,8 +222,7 @@ class _Sides:
             vectors, subwords = its.vectors, int(its.subwords.sum())
             if self._needed[at] > 1:
                 np.savez(waiting, vectors=vectors, subwords=subwords)
-            if self._done is not None:
-                self._done(its)
+            self._represented(its)
         return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)
 
 

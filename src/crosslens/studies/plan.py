@@ -11,6 +11,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
+from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestion, Question, Score, Similarity
 from crosslens.runs.run import Asked, LookRun, ModelRun, PretrainRun, Training
@@ -23,7 +24,6 @@ from crosslens.studies.data_sets import find_data
 from crosslens.studies.starts import Starts
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
-from crosslens.training.laboratory import Told
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -79,7 +79,7 @@ def plan(
     *,
     corpora: Corpora | None = None,
     cache: str | Path | None = None,
-    told: Told | None = None,
+    progress: Listener = None,
 ) -> Plan:
     """The runs of a study, as far as they can be known now.
 
@@ -90,16 +90,22 @@ def plan(
         store: where finished runs are.
         corpora: keeps what was read.
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        told: called while such an encoder is pretrained.
+        progress: hears how far planning is, and the pretraining of such an encoder.
 
     Raises:
         RequestError: for data, a task, a source or layers that there are not.
     """
-    planner = _Planner(study, store, corpora or Corpora(), cache, told)
+    listener = listening(progress)
+    planner = _Planner(study, store, corpora or Corpora(), cache, listener)
+    listener.report("planning", 0)
     asked = tuple(planner.asked())
-    left = tuple(rest for each in merged(asked) if (rest := store.missing(each)) is not None)
     notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked)]))
-    return Plan(study, asked, left, planner.waiting, notes)
+    return Plan(study, asked, unfinished(store, asked), planner.waiting, notes)
+
+
+def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    """What is not done in a store now: each run once, with the questions that it has not answered."""
+    return tuple(left for each in merged(asked) if (left := store.missing(each)) is not None)
 
 
 def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
@@ -118,7 +124,7 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
 class _Planner:
     """The study's parts looked up, and its runs made of them."""
 
-    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
+    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
         self.study, self.store, self.corpora = study, store, corpora
         self.data = find_data(study.data, tasks=study.tasks)
         for what, chosen, known in (
@@ -130,7 +136,7 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        self.starts = Starts(study, store, self.corpora, cache, told)
+        self.starts = Starts(study, store, self.corpora, cache, progress)
         self.depth = self.starts.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 

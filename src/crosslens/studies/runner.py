@@ -5,7 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from types import FrameType
@@ -14,14 +14,14 @@ from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
 from crosslens.files import write_text
+from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors import find_executor
 from crosslens.runs.store import Store
-from crosslens.studies.plan import Plan, plan
+from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
-from crosslens.training.laboratory import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def run_study(
     cache: str | Path | None = None,
     only: str | None = None,
     command: str = "",
-    told: Told | None = None,
+    progress: Listener = None,
     ended: Callable[[Outcome], None] | None = None,
 ) -> Report:
     """Do the runs of a study that are not done yet, and keep its records as ``studies/NAME/results.csv``.
@@ -73,7 +73,7 @@ def run_study(
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
         only: the id of the one run that is to be done.
         command: what was typed, kept for whoever repeats a run.
-        told: called as the study goes on, with the stage, runs done, in all, and a few words.
+        progress: hears how many runs are done, and of what comes before and after them.
         ended: called with the outcome of each run.
 
     Raises:
@@ -82,21 +82,21 @@ def run_study(
     """
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
-    say = told or (lambda *_: None)
+    listener = listening(progress)
     context = Context(str(folder), data, device, "models" in study.keep, command)
     outcomes: dict[str, Outcome] = {}
     stopped = False
     while True:
-        planned = plan(study, store, corpora=corpora, cache=cache, told=told)
+        planned = plan(study, store, corpora=corpora, cache=cache, progress=None if outcomes else listener)
         _keep(store, planned)
         if only is not None and only not in {each.run.id for each in planned.runs}:
             raise RequestError(f"{only} is no run of {study.name}", hint="`crosslens plan STUDY --out DIR` lists them")
         # A run that did not end well is not tried twice.
         left = [each for each in planned.left if each.run.id not in outcomes and only in (None, each.run.id)]
-        done = planned.done
-        say("runs", done, len(planned.runs), "")
         if not left:
             break
+        done, stage = planned.done, "training and evaluating"
+        listener.report(stage, done, len(planned.runs), "runs")
         with _stoppable(), closing(chosen.submit(left, context)) as ends:
             try:
                 for outcome in ends:
@@ -104,12 +104,15 @@ def run_study(
                     done += outcome.state == "done"
                     if ended is not None:
                         ended(outcome)
-                    say("runs", done, len(planned.runs), outcome.label)
+                    listener.report(stage, done, len(planned.runs), "runs", f"finished {outcome.label}")
+                listener.report(stage, done, len(planned.runs), "runs")
             except KeyboardInterrupt:
                 stopped = True
         if stopped:
+            planned = replace(planned, left=unfinished(store, planned.asked))
             break
     if not planned.left:
+        listener.report("writing results", 0)
         home = store.folder / "studies" / study.name
         store.collect(study.name).write(home / "results.csv")
         summary = summarise(store, planned.asked, study=study.name)

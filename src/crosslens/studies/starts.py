@@ -11,6 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.identity import digest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
+from crosslens.progress import Listener
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef
 from crosslens.runs.run import AdaptRun, EncoderRef, PretrainRun
@@ -21,7 +22,7 @@ from crosslens.studies.study import PRETRAIN, Source, Study
 from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
-from crosslens.training.laboratory import Told, pretrained_laboratory
+from crosslens.training.laboratory import pretrained_laboratory
 from crosslens.training.pretraining import Pretraining, replaced
 from crosslens.training.recipe import BILSTM
 
@@ -34,10 +35,10 @@ class Starts:
         store: where finished runs are.
         corpora: keeps what was read.
         cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        told: called while such an encoder is pretrained.
+        progress: hears how far the pretraining of such an encoder is.
     """
 
-    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, told: Told | None):
+    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
         self.study, self.store, self.corpora = study, store, corpora
         self.settings, self.home = (None, ".")
         self.given: EncoderRef | None = None
@@ -46,7 +47,7 @@ class Starts:
             self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
             self.depth = self.settings.shape.layers
         else:
-            encoder = _find_encoder(study.encoder, cache, told)
+            encoder = _find_encoder(study.encoder, cache, progress)
             digest, self.depth = _facts_of(encoder)
             self.given = EncoderRef(encoder, study.encoder, digest)
 
@@ -138,13 +139,13 @@ SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading
 heart soon, so the best weights are kept."""
 
 
-def _find_encoder(name: str, cache: str | Path | None, told: Told | None) -> str:
+def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> str:
     """Where an encoder is loaded from; one of a laboratory is pretrained when it is not there yet."""
     kind, colon, preset = name.partition(":")
     if kind != "lab":
         return name
     laboratory = find_laboratory(preset if colon else USUAL)
-    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", told=told))
+    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", progress=progress))
 
 
 @lru_cache(maxsize=4)

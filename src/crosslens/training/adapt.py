@@ -26,10 +26,19 @@ from crosslens.encoders.routed import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing
 from crosslens.identity import digest, stream_seed
+from crosslens.progress import Listener, listening
 from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
-from crosslens.training.masked import Batch, Perplexities, claim, perplexities, release, train_masked
+from crosslens.training.masked import (
+    Batch,
+    Perplexities,
+    claim,
+    describe_perplexities,
+    perplexities,
+    release,
+    train_masked,
+)
 from crosslens.training.pretraining import Validation
 from crosslens.training.streams import Masker, cut_stream
 
@@ -43,7 +52,7 @@ def adapt(
     data: str | Path | None = None,
     save_every: int = 1000,
     device: str | torch.device | None = None,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Listener = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
     """Adapt an encoder to raw text, and write it as a Hugging Face masked language model that `load_encoder` reads.
@@ -59,7 +68,7 @@ def adapt(
         data: a folder that is looked through first.
         save_every: steps between two states kept.
         device: None: a GPU where there is one.
-        progress: called after every step with steps done, steps in all, and loss.
+        progress: hears of every step and measurement.
         validated: called after every pass, and before the first, with steps done and each language's perplexity.
 
     Returns:
@@ -121,12 +130,14 @@ def adapt(
     groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
     loop: Loop[Batch] = Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
     facts = _before(partial, model, held_out)
+    before = {language: facts[f"perplexity before {language}"] for language in corpora}
+    listener = listening(progress)
+    listener.say(f"before adapting: {describe_perplexities(before)}")
     if validated is not None:
-        validated(0, {language: facts[f"perplexity before {language}"] for language in corpora})
+        validated(0, before)
     facts |= train_masked(
-        loop, model, batches, partial=partial, unseen=held_out, save_every=save_every, validated=validated,
-        validation=Validation(lines=1, every=a_pass, select="mean"),
-        progress=None if progress is None else lambda step, mean: progress(step, steps, mean),
+        loop, model, batches, partial=partial, unseen=held_out, save_every=save_every, stage="adapting",
+        validation=Validation(lines=1, every=a_pass, select="mean"), progress=listener, validated=validated,
     )  # fmt: skip
     facts |= found | {"fresh_head": list(fresh)}
     description = {

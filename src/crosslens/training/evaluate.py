@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from crosslens import __version__
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
+from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
@@ -15,7 +16,8 @@ def evaluate(
     model: TaskModel,
     corpora: Sequence[Corpus | str],
     *,
-    done: Callable[[Corpus, Corpus], None] | None = None,
+    progress: Listener = None,
+    predicted: Callable[[Corpus, Corpus], None] | None = None,
     scored: Callable[[Corpus, Score], None] | None = None,
 ) -> Results:
     """Predict and score every word, or every text, of every corpus, zero-shot where its language is not the source.
@@ -23,7 +25,8 @@ def evaluate(
     Args:
         model: a fine-tuned model.
         corpora: corpora, or their names.
-        done: called after each corpus with the gold and the predicted one.
+        progress: hears of every corpus.
+        predicted: called after each corpus with the gold and the predicted one.
         scored: called for each corpus and metric with the score's counts of each sentence.
 
     Returns:
@@ -37,11 +40,13 @@ def evaluate(
         model.task.check(corpus)
     columns = model.columns
     records = []
-    for whole in gold:
+    listener = listening(progress)
+    for number, whole in enumerate(gold):
+        listener.report("evaluating", number, len(gold), "corpora", whole.name)
         corpus = model.task.cut(model.encoder, whole)
         reading = read_for(model, corpus)
-        predicted = predict_windows(model, corpus, reading)
-        for score in model.task.score(corpus, predicted, known=frozenset(model.labels)):
+        annotated = predict_windows(model, corpus, reading)
+        for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
             if scored is not None:
                 scored(corpus, score)
             low, high = score.interval or (None, None)
@@ -58,6 +63,7 @@ def evaluate(
                     signature=score.signature, tags=tags,
                 )
             )  # fmt: skip
-        if done is not None:
-            done(corpus, predicted)
+        if predicted is not None:
+            predicted(corpus, annotated)
+    listener.report("evaluating", len(gold), len(gold), "corpora")
     return Results.of(records)

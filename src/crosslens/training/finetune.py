@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from crosslens.encoders.reading import Reading
 from crosslens.encoders.routed import language_parts
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.identity import digest, stream_seed
+from crosslens.progress import Listener, Progress, listening
 from crosslens.tasks import Task, find_task
 from crosslens.training.identity import run_id, training_identity
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
@@ -28,25 +29,6 @@ from crosslens.training.predict import predict_windows, read_for, task_batch
 from crosslens.training.processes import processes
 from crosslens.training.recipe import Recipe, usual_recipe
 from crosslens.training.rows import only_used_rows
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Progress:
-    """What a caller is told after every step.
-
-    Attributes:
-        step: steps done.
-        steps: steps in all.
-        loss: the step's mean loss.
-        dev: the source's dev score in points, after the last step of an epoch.
-        note: something worth telling, once.
-    """
-
-    step: int
-    steps: int
-    loss: float
-    dev: float | None
-    note: str | None = None
 
 
 def finetune(
@@ -59,7 +41,9 @@ def finetune(
     seed: int = 1,
     state: str | Path | None = None,
     save_every: int = 500,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Listener = None,
+    stepped: Callable[[int, float], None] | None = None,
+    validated: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> TaskModel:
     """Train a copy of an encoder, and a fresh head, on one corpus.
 
@@ -81,7 +65,9 @@ def finetune(
             it, to the same bits on a CPU. It stays when training is done: the caller removes it when the model is
             safe.
         save_every: steps between two states kept; a training of fewer keeps none.
-        progress: called after every step. Where it raises KeyboardInterrupt, the state is saved first.
+        progress: hears of every step and epoch. Where it raises KeyboardInterrupt, the state is saved first.
+        stepped: called after every step with steps done and the mean loss.
+        validated: called after every epoch with dev data, with steps done and the dev score in points by its metric.
 
     Raises:
         RequestError: for an unknown task; a recipe that selects by dev scores where there is no dev, or by a score
@@ -128,7 +114,9 @@ def finetune(
     both = [reading] if dev_reading is None else [reading, dev_reading]
     with only_used_rows(encoder, *both) as (small, *small_dev):
         held_out = _HeldOut.of(task, recipe, dev, small_dev[0]) if dev is not None else None
-        loop, dev_scores = _train(model, train, small, held_out, digest([identity, trained]), keeping, progress)
+        loop, dev_scores = _train(
+            model, train, small, held_out, digest([identity, trained]), keeping, listening(progress), stepped, validated
+        )
     encoder.trained.eval()
     head.eval()
     facts: dict[str, str | int | float] = {
@@ -182,7 +170,9 @@ def _train(
     held_out: _HeldOut | None,
     identity: str,
     keeping: tuple[Path, int] | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Progress,
+    stepped: Callable[[int, float], None] | None,
+    validated: Callable[[int, Mapping[str, float]], None] | None,
 ) -> tuple[Loop, list[float]]:
     """Train a model in place; the loop at its end, and the dev score of every epoch."""
     encoder, task, recipe = model.encoder, model.task, model.recipe
@@ -229,11 +219,13 @@ def _train(
 
     dev_scores: list[float] = []
     best: dict[str, torch.Tensor] | None = None
-    told = False
+    warned = False  # that memory ran out
 
     def after_step(step: int, mean: float) -> None:
-        nonlocal best, told
-        score = None
+        nonlocal best, warned
+        if loop.halved and not warned:
+            progress.say(f"step {step}: memory ran out; micro-batches are halved from here on, with the same result")
+            warned = True
         if recipe.select == "average" and step % epoch_steps == 0:
             best = _towards_mean(best, both.state_dict(), step // epoch_steps)
         if held_out is not None and step % epoch_steps == 0:
@@ -246,24 +238,26 @@ def _train(
                 last = step == optimiser.steps
                 best = None if last else {name: v.detach().clone() for name, v in both.state_dict().items()}
             dev_scores.append(score)
+            progress.say(f"epoch {step // epoch_steps} of {recipe.epochs}: dev {held_out.metric} {score:.2f}")
+            if validated is not None:
+                validated(step, {held_out.metric: score})
             _training_mode(model)
         if keeping is not None and processes().rank == 0:
             state, every = keeping
             if step % every == 0 or (step == optimiser.steps and step > every):
                 loop.save(state, dev_scores=dev_scores, best=best)
-        if progress is not None:
-            note = "the memory was full: batches are read in halves from here on, with the same result"
-            try:
-                progress(Progress(step, optimiser.steps, mean, score, note if loop.halved and not told else None))
-            except KeyboardInterrupt:
-                if keeping is not None and processes().rank == 0:
-                    loop.save(keeping[0], dev_scores=dev_scores, best=best)
-                raise
-            told = loop.halved
+        if stepped is not None:
+            stepped(step, mean)
+        try:
+            progress.report("fine-tuning", step, optimiser.steps, "steps", f"loss {mean:.3f}")
+        except KeyboardInterrupt:
+            if keeping is not None and processes().rank == 0:
+                loop.save(keeping[0], dev_scores=dev_scores, best=best)
+            raise
 
     if keeping is not None and keeping[0].exists():
         kept = loop.load(keeping[0])
-        dev_scores, best, told = kept["dev_scores"], kept["best"], loop.halved
+        dev_scores, best, warned = kept["dev_scores"], kept["best"], loop.halved
     _training_mode(model)
     loop.run(batches, loss, after_step=after_step)
     if best is not None:

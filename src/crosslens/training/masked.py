@@ -18,6 +18,7 @@ from crosslens.encoders.products import computed_in, inference
 from crosslens.encoders.routed import RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import write_text
+from crosslens.progress import Listener, listening
 from crosslens.training.loop import Loop
 from crosslens.training.pretraining import Validation
 from crosslens.training.processes import processes
@@ -63,6 +64,11 @@ def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> 
     return found
 
 
+def describe_perplexities(found: Perplexities) -> str:
+    """``perplexity en 12.30, fr 20.11``."""
+    return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in found.items())
+
+
 @dataclass
 class Best:
     """What is kept of a training so far.
@@ -100,7 +106,10 @@ def train_masked(
     validation: Validation | None,
     precision: Precision = "float32",
     save_every: int,
-    progress: Callable[[int, float], None] | None = None,
+    stage: str,
+    note: Callable[[float], str] = lambda loss: f"loss {loss:.3f}",
+    progress: Listener = None,
+    stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
     """Train a masked language model in place, from the state that is kept of it where there is one.
@@ -114,13 +123,17 @@ def train_masked(
         validation: what of it is measured, and what that selects; None: nothing.
         precision: what is computed in.
         save_every: steps between two states kept.
-        progress: called after every step with the steps done and the loss.
-        validated: called after every measurement.
+        stage: what the training is called where progress is reported.
+        note: what is reported beside a step's loss.
+        progress: hears of every step and measurement.
+        stepped: called after every step with the steps done and the loss.
+        validated: called after every measurement with the steps done and each language's perplexity.
 
     Returns:
         ``loss`` (the mean over the last hundred steps), ``steps``; with validation ``perplexity LANGUAGE`` of the
         weights that are kept, and ``kept_step``.
     """
+    listener = listening(progress)
     best = Best()
     among = processes()
     steps = loop.settings.steps
@@ -134,12 +147,19 @@ def train_masked(
             found = perplexities(model, unseen)
             best = best.after(step, found, model, validation.select)
             loop.over = bool(validation.patience) and step - best.step >= validation.patience * validation.every  # pyright: ignore
+            listener.say(f"step {step} of {steps}: {describe_perplexities(found)}")
             if validated is not None:
                 validated(step, found)
         if step % save_every == 0 and step < steps and among.rank == 0:
             loop.save(partial / "state.pt", best=vars(best))
-        if progress is not None:
-            progress(step, mean)
+        if stepped is not None:
+            stepped(step, mean)
+        try:
+            listener.report(stage, step, steps, "steps", note(mean))
+        except KeyboardInterrupt:
+            if step < steps and among.rank == 0:
+                loop.save(partial / "state.pt", best=vars(best))
+            raise
 
     loop.run(batches, lambda batch: masked_loss(model, batch, precision=precision), after_step=after_step)
     facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}

@@ -13,22 +13,24 @@ from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.frozen import States
 from crosslens.encoders.products import inference
 from crosslens.encoders.reading import Reading
+from crosslens.progress import SILENT, Listener, Progress, listening
 from crosslens.training.model import TaskModel
 
 
-def predict(model: TaskModel, corpus: Corpus) -> Corpus:
+def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> Corpus:
     """The corpus with the model's annotation instead of its own.
 
     Args:
         model: a fine-tuned model.
         corpus: sentences of words or texts, as the task needs; their own annotation is not looked at.
+        progress: hears how many sentences or texts are predicted.
 
     Returns:
         The same sentences, in the same order. Multiword ranges, comments and all that the model does not predict
         are kept, so that the result can be written and given to any scorer.
     """
     reading = read_for(model, corpus)
-    return predict_windows(model, corpus, reading)
+    return predict_windows(model, corpus, reading, progress=listening(progress))
 
 
 def read_for(model: TaskModel, corpus: Corpus) -> Reading:
@@ -47,7 +49,9 @@ def task_batch(model: TaskModel, corpus: Corpus, windows: Sequence[Window]) -> B
     return replace(batch, given=torch.from_numpy(np.concatenate(given)).to(batch.ids.device))
 
 
-def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading, *, states: States | None = None) -> Corpus:
+def predict_windows(
+    model: TaskModel, corpus: Corpus, reading: Reading, *, states: States | None = None, progress: Progress = SILENT
+) -> Corpus:
     """`predict` for a corpus that has been cut already; ``states`` may have kept something of its windows."""
     units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
@@ -57,11 +61,14 @@ def predict_windows(model: TaskModel, corpus: Corpus, reading: Reading, *, state
     encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]
+    done = 0
     with inference():
         for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
             windows = [window for i in numbers for window in units[i]]
             batch = task_batch(model, corpus, windows)
             for number, its in zip(numbers, model.task.predict(model.head, states(batch), batch), strict=True):
                 predicted[units[number][0].sentence] = its
+            done += len(numbers)
+            progress.report("predicting", done, len(units), "sentences")
     annotated = tuple(model.task.annotate(item, its, model.labels) for item, its in zip(corpus, predicted, strict=True))
     return replace(corpus, items=annotated)

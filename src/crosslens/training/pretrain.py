@@ -6,6 +6,7 @@ sequences of one length, so there is no padding; a step reads one language, draw
 
 import json
 import math
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from crosslens.encoders.routed import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
 from crosslens.identity import digest, stream_seed
+from crosslens.progress import Listener, listening
 from crosslens.training import versions
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.masked import Batch, claim, release, train_masked
@@ -42,7 +44,8 @@ def pretrain(
     data: str | Path | None = None,
     save_every: int = 200,
     device: str | torch.device | None = None,
-    progress: Callable[[int, int, float, int], None] | None = None,
+    progress: Listener = None,
+    stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> dict[str, float]:
     """Pretrain an encoder, and write it as a Hugging Face masked language model that `load_encoder` reads.
@@ -58,7 +61,8 @@ def pretrain(
         data: a folder that is looked through first for what is named in ``settings``.
         save_every: steps between two states kept.
         device: None: a GPU where there is one.
-        progress: called after every step with steps done, steps in all, loss, and subwords read in this call.
+        progress: hears of every step and measurement.
+        stepped: called after every step with steps done and the loss.
         validated: called after every measurement with steps done and each language's perplexity.
 
     Returns:
@@ -81,6 +85,8 @@ def pretrain(
     held_out: dict[str, list[str]] = {}
     if settings.validation is not None:
         text, held_out = _hold_out(text, settings.validation.lines)
+    listener = listening(progress)
+    listener.report("preparing text and vocabulary", 0)
     text, dictionaries = _with_extra_anchors(text, settings, base, data)
     identity = digest(
         {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": versions.PRETRAINING,
@@ -103,12 +109,13 @@ def pretrain(
 
     model = fresh_model(settings, tokenizers)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
-    read_here = 0
+    subwords_read = 0
+    started: tuple[float, int] | None = None  # after the first step, which is slower than the others
 
     def batches(step: int) -> list[Batch]:
-        nonlocal read_here
+        nonlocal subwords_read
         language, ids = read.language(step), read.batch(step, size=settings.batch)
-        read_here += ids.size
+        subwords_read += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
         shown, chosen = (maskers[language] if language else one).hide(ids, generator)
         mine = [rows[among.rank :: among.size] for rows in (ids, shown, chosen)]
@@ -117,10 +124,18 @@ def pretrain(
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
         return [(language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)]  # pyright: ignore[reportReturnType]
 
+    def note(loss: float) -> str:
+        nonlocal started
+        now = time.perf_counter()
+        if started is None:
+            started = (now, subwords_read)
+            return f"loss {loss:.3f}"
+        return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
+
     facts = train_masked(
         _loop(model, settings, identity), model, batches, partial=partial, unseen=unseen,
-        validation=settings.validation, precision=settings.precision, save_every=save_every, validated=validated,
-        progress=None if progress is None else lambda step, mean: progress(step, settings.steps, mean, read_here),
+        validation=settings.validation, precision=settings.precision, save_every=save_every, stage="pretraining",
+        note=note, progress=listener, stepped=stepped, validated=validated,
     )  # fmt: skip
     facts["subwords"] = read.subwords(facts["steps"], size=settings.batch)
     if among.rank == 0:
