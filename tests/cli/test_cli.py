@@ -31,16 +31,15 @@ def test_the_main_job(run, tiny_bert, tmp_path):
     assert status == 0, said
     assert "same-language mean" in shown
     assert "cross-language mean" in shown
-    assert "drawn anew: 32 tensors of layers 1-2" in said
+    assert "re-initialised: 32 tensors of layers 1-2" in said
     rows = rows_of(tmp_path / "out" / "results.csv")
     assert [(row["source"], row["target"]) for row in rows] == [("en", "en"), ("en", "fr")]
     assert {(row["task"], row["metric"], row["ablation"], row["components"], row["seed"]) for row in rows} == {
         ("pos", "accuracy", "1-2", "all", "3")
     }
-    tags = json.loads(rows[0]["tags"])
-    assert tags["training_dev"] == "ud/en_toy:dev"  # the source's dev set, unless another is named
+    assert rows[0]["dev"] == "ud/en_toy:dev"  # the source's dev set, unless another is named
     described = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert len(described["changed_tensors"]["random_init 1-2"]) == 32
+    assert len(described["changed_tensors"]["1-2"]) == 32
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["results.csv", "run.json"]
 
 
@@ -229,7 +228,7 @@ WRONG = {
     "unknown components": (
         ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"]  # noqa: RUF005
         + ["--random-init", "1", "--components", "x"],
-        "no component 'x'",
+        "components: input should be 'all', 'attention'",
     ),
     "an unknown setting": (
         ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epoch=1"], "mean 'epochs'",
@@ -329,8 +328,9 @@ def test_parsing_end_to_end(run, tiny_bert, treebanks, tmp_path):
     assert "dev uas" in said
     rows = [row for row in rows_of("out/results.csv") if row["target"] == "fr"]
     assert [row["metric"] for row in rows] == ["las", "uas", "las_nopunct", "uas_nopunct"]
-    assert "relations:full" in json.loads(rows[0]["tags"])["signature"]
-    assert "decode=greedy" in json.loads(rows[0]["tags"])["differs_from_usual"]
+    assert "relations:full" in rows[0]["signature"]
+    assert rows[0]["recipe"] == "muller2021-ref.parsing"
+    assert "arc_size=20" in rows[0]["settings"]
     gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
     kept = gold.read_text().replace("det", "mod")
     (tmp_path / "wrong.conllu").write_text(kept)

@@ -205,7 +205,7 @@ def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
     store, first, other = Store(small_disk / "store"), asked(), asked(seed=2)
     publish(store, first, answers(FRENCH))
     many = [
-        Score(CorpusRef(f"n{i}", hashlib.sha256(bytes([i % 256, i // 256])).hexdigest()), {}) for i in range(9000)
+        Score(CorpusRef(f"n{i}", hashlib.sha256(i.to_bytes(3)).hexdigest()), {}) for i in range(60_000)
     ]
     with pytest.raises(StoreError, match=r"cannot be written to: No space left on device \(nothing .* is lost\)"):
         publish(store, other, answers(*many))

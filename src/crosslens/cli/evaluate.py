@@ -24,8 +24,9 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
     if predictions:
         refuse_existing(predictions, what="--predictions")
 
-    from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
+    from crosslens.cli.evaluating import evaluate_into, load_tests, show_results
     from crosslens.training.checkpoint import load_model
+    from crosslens.training.predictions import refuse_same_names
 
     loaded = load_model(model, device=device)
     task = loaded.task

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.cli.options import split_names
-from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
@@ -29,50 +28,16 @@ def evaluate_into(
     """Evaluate on each corpus, show progress, and write ``results.csv`` and the predictions."""
     from crosslens.cli.show import progress
     from crosslens.training.evaluate import evaluate
+    from crosslens.training.predictions import write_predictions
 
     def write(gold: "Corpus", predicted: "Corpus") -> None:
         if predictions is not None:
-            write_predictions(model.task, predicted, predictions / file_name(model.task, gold))
+            write_predictions(model.task, gold, predicted, predictions)
 
     with progress() as bar:
         results = evaluate(model, tests, progress=bar, predicted=write)
     results.write(folder / "results.csv")
     return results
-
-
-def write_predictions(task: "Task", predicted: "Corpus", path: Path) -> None:
-    """A predicted corpus in the format of its annotation, all else of the input kept."""
-    task.format.write(predicted, path)
-
-
-def file_name(task: "Task", corpus: "Corpus") -> str:
-    """What a corpus's predictions are called: its name, as a file can have it, and the format's ending."""
-    from crosslens.data.formats import FORMATS
-
-    bare = corpus.name
-    for ending in (*FORMATS, task.format.ending):
-        bare = bare.removesuffix(ending)
-    bare = bare.strip("./")
-    for character in '/\\:*?"<>|':
-        bare = bare.replace(character, "-" if character == ":" else "_")
-    return bare + task.format.ending
-
-
-def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:
-    """Predictions of two corpora would be one file.
-
-    Raises:
-        RequestError: naming them.
-    """
-    names: dict[str, str] = {}
-    for corpus in tests:
-        file = file_name(task, corpus)
-        if file in names:
-            raise RequestError(
-                f"the predictions for {names[file]} and {corpus.name} would be one file",
-                hint="evaluate them one by one",
-            )
-        names[file] = corpus.name
 
 
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:

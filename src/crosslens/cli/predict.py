@@ -25,7 +25,6 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     refuse_existing(out)
 
     from crosslens.catalogue import load_corpus
-    from crosslens.cli.evaluating import write_predictions
     from crosslens.cli.show import progress, say
     from crosslens.data.formats import FORMATS
     from crosslens.data.sentence import Sentence
@@ -39,6 +38,6 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     read = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, read, progress=bar)
-    write_predictions(task, predicted, Path(out))
+    task.format.write(predicted, Path(out))
     what = f"sentences, {read.words} words" if isinstance(read[0], Sentence) else "texts"
     say(f"{out}: {len(read)} {what}, {task.name} predicted")

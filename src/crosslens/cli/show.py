@@ -1,6 +1,5 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -138,11 +137,10 @@ ODDITIES = {
 
 def say_oddities(results: "Results") -> None:
     """What a reader of the table should know of each corpus, on standard error."""
-    for tags in results.records["tags"].to_pylist():
-        facts = json.loads(tags)
+    for corpus, facts in zip(results.records["corpus"].to_pylist(), results.tags(), strict=True):
         for fact, words in ODDITIES.items():
             if facts.get(fact):
-                say(f"{facts['corpus']}: {words}: {facts[fact]}")
+                say(f"{corpus}: {words}: {facts[fact]}")
 
 
 EVERY = 10.0

@@ -23,10 +23,12 @@ from transformers.modeling_outputs import BaseModelOutput
 from crosslens.data.corpus import Corpus
 from crosslens.data.subwords import LONGEST_WORD
 from crosslens.data.text import cut_words
+from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder, usual_device
 from crosslens.encoders.families import find_family
+from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError
-from crosslens.identity import stream_seed
+from crosslens.identity import canonical_json, digest, digest_chunks, stream_seed
 
 BEGIN = "▁"
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -34,6 +36,15 @@ LONGEST = 20_000
 """Characters of a sentence that are read at once: no text of a treebank is as long."""
 
 SHORTEST = -(2**63)
+
+LAYERS = 3
+"""As many as it has where nothing else is asked for."""
+
+DRAWING = 1
+"""Raised by hand whenever the same request draws other weights: see `crosslens.training.versions`."""
+
+Vectors = Mapping[str, np.ndarray]
+"""Word -> its given vector, all of one size."""
 
 
 class BilstmConfig(PreTrainedConfig):
@@ -61,7 +72,7 @@ class BilstmConfig(PreTrainedConfig):
         self,
         vocab_size: int = 100,
         hidden_size: int = 400,
-        num_hidden_layers: int = 3,
+        num_hidden_layers: int = LAYERS,
         character_size: int = 50,
         character_hidden: int = 100,
         word_size: int = 100,
@@ -277,7 +288,7 @@ def fresh_bilstm(
     train: Corpus,
     *,
     seed: int = 1,
-    vectors: Mapping[str, np.ndarray] | None = None,
+    vectors: Vectors | None = None,
     device: str | torch.device | None = None,
     **sizes: Any,
 ) -> Encoder:
@@ -320,7 +331,17 @@ def fresh_bilstm(
         with torch.no_grad():
             embeddings.vector_keys.copy_(keys)
             embeddings.vectors.copy_(torch.from_numpy(table))
-    return Encoder(model.to(device or usual_device()).eval(), tokenizer, find_family("bilstm"), "bilstm")  # pyright: ignore
+    return Encoder(
+        model.to(device or usual_device()).eval(), tokenizer, find_family("bilstm"), "bilstm",  # pyright: ignore
+        changes=(Change(Start(start="bilstm"), seed),), origin=bilstm_digest(train, vectors, **sizes),
+    )  # fmt: skip
+
+
+def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:
+    """What an untrained BiLSTM is known by, whatever its seed: all that `fresh_bilstm` makes it of."""
+    rows = (part for word, vector in (vectors or {}).items() for part in (canonical_json(word), vector.tobytes()))
+    known = {"bilstm": DRAWING, "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
+    return digest(known)
 
 
 def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, np.ndarray]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention
@@ -16,7 +16,7 @@ from crosslens.encoders.interventions.intervention import Stage
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.layers import parse_layers
-from crosslens.errors import suggest
+from crosslens.errors import RequestError, suggest
 
 Kind = TypeVar("Kind", bound=Intervention)
 
@@ -75,6 +75,22 @@ class Condition(BaseModel):
         """A condition of interventions, sorted as `INTERVENTIONS` is."""
         order = list(INTERVENTIONS)
         return cls(interventions=sorted(interventions, key=lambda each: order.index(each.kind)), recipe=recipe)
+
+    @classmethod
+    def read(cls, value: Any) -> "Condition":
+        """A condition as somebody writes it: text, a number of a layer, or keys of a study file.
+
+        Raises:
+            RequestError: naming every key that is unknown, missing or has a value that does not fit.
+        """
+        try:
+            return value if isinstance(value, cls) else cls.model_validate(value)
+        except ValidationError as error:
+            wrong = (
+                f"{'.'.join(map(str, e['loc']))}: {e['msg'][0].lower()}{e['msg'][1:]}".removeprefix(": ")
+                for e in error.errors()
+            )
+            raise RequestError(f"this condition is invalid: {'; '.join(wrong)}") from None
 
     @classmethod
     def parse(cls, text: str) -> "Condition":

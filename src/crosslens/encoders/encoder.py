@@ -35,7 +35,7 @@ class Encoder:
         family: where the layers are.
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
-        origin: the digest that it had before the first of them; None: nothing was done to it.
+        origin: the digest that it had before the first of them, and before training; None: neither was done.
         top: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
         voices: language -> its tokenizer, where each language has a vocabulary of its own.
         language: the language that it reads now, where it matters.

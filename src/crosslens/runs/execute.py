@@ -158,7 +158,7 @@ class _Work:
         else:
             model = self.train(run, corpora)
             subject = Subject(model.encoder, model)
-        results, counts = answer(subject, self.asked.questions, corpora, self.note)
+        results, counts = answer(subject, self.asked.questions, corpora, note=self.note)
         if there.is_dir():
             self.store.add_answers(run.id, results, counts)
             return

@@ -14,9 +14,8 @@ from crosslens.tasks import Task, find_task
 from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.identity import run_id, training_identity
-from crosslens.training.model import recipe_columns
 from crosslens.training.pretraining import Pretraining
-from crosslens.training.recipe import Recipe
+from crosslens.training.recipe import Recipe, recipe_columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,7 +257,7 @@ class _Planner:
                 known.add(run.id)
                 yield run
 
-    def _making(self, sources: list[Source]):  # noqa: ANN202
+    def _making(self, sources: list[Source]):
         """The runs that adapt the encoder to a source's raw text, or make one from that alone; each once."""
         asked = itertools.product(self.study.bilingual or [None], self.conditions, self.study.seeds, sources)
         made = {}

@@ -1,25 +1,23 @@
 """What a study's trainings begin with: its encoder, or one that runs of the study make first."""
 
-from functools import lru_cache
 from pathlib import Path
 
 from crosslens.catalogue import cache_folder
+from crosslens.encoders.bilstm import bilstm_digest
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import scale_layers
-from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
-from crosslens.identity import digest
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
 from crosslens.progress import Listener
 from crosslens.runs.corpora import Corpora
+from crosslens.runs.make import digest_and_depth
 from crosslens.runs.question import CorpusRef
 from crosslens.runs.run import AdaptRun, EncoderRef, PretrainRun
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
 from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
 from crosslens.studies.study import PRETRAIN, Source, Study
-from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
 from crosslens.training.factors import find_factor
 from crosslens.training.laboratory import pretrained_laboratory
@@ -48,7 +46,7 @@ class Starts:
             self.depth = self.settings.shape.layers
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
-            digest, self.depth = _facts_of(encoder)
+            digest, self.depth = digest_and_depth(encoder, "cpu")
             self.given = EncoderRef(encoder, study.encoder, digest)
 
     def base(
@@ -63,7 +61,9 @@ class Starts:
             partner: the other language of a bilingual encoder.
         """
         if condition.start == "bilstm":
-            return EncoderRef(BILSTM, self.study.encoder, digest({"bilstm": versions.BILSTM}), made=True)
+            assert source is not None
+            train = self.corpora.corpus(source.train, split="train")
+            return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train), made=True)
         if condition.start != "encoder":
             assert source is not None
             run = self.making(condition, seed, source, partner)
@@ -146,10 +146,3 @@ def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> st
         return name
     laboratory = find_laboratory(preset if colon else USUAL)
     return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", progress=progress))
-
-
-@lru_cache(maxsize=4)
-def _facts_of(encoder: str) -> tuple[str, int]:
-    """An encoder's digest and depth."""
-    loaded = load_encoder(encoder, device="cpu")
-    return loaded.digest, loaded.depth

@@ -97,7 +97,9 @@ def finetune(
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )  # fmt: skip
     encoder = encoder.speaking(train.language)
-    encoder = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top))
+    encoder = dataclasses.replace(
+        encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top), origin=encoder.loaded_digest
+    )  # fmt: skip
     for parameter in language_parts(encoder.model):  # the target's will not be trained, so the source's are not either
         parameter.requires_grad_(False)
     labels = task.labels(train)

@@ -9,7 +9,7 @@ from torch import nn
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.tasks import Task
-from crosslens.training.recipe import Recipe, overrides
+from crosslens.training.recipe import Recipe, recipe_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +68,3 @@ NAMED = frozenset(
      "encoder_digest", "weights"}
 )  # fmt: skip
 """Facts that stand in columns, or that depend on names and machines: records of one training are the same bytes."""
-
-
-def recipe_columns(recipe: Recipe, task: Task) -> dict[str, str | None]:
-    """How records name a recipe, and what was replaced in it; the rule of selection has a column of its own."""
-    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key != "select"]
-    return {"recipe": recipe.name, "settings": " ".join(words) or None}

@@ -213,6 +213,12 @@ def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
     return _differing(recipe, task, named or Recipe())
 
 
+def recipe_columns(recipe: Recipe, task: Task) -> dict[str, str | None]:
+    """How records name a recipe, and what was replaced in it; the rule of selection has a column of its own."""
+    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key != "select"]
+    return {"recipe": recipe.name, "settings": " ".join(words) or None}
+
+
 _SETTINGS = [name for name in Recipe.model_fields if name not in ("name", "task")]
 """The fields of a recipe that determine a training."""
 

@@ -9,8 +9,6 @@ FINE_TUNING_FROZEN = 5
 """Of encoders that are not trained whole."""
 PRETRAINING = 2
 ADAPTATION = 2
-BILSTM = 1
-"""Of the drawing of a `crosslens.encoders.bilstm.Bilstm`."""
 
 SCORING = 1
 """Of the scores of a model on a corpus."""

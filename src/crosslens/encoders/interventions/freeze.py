@@ -18,6 +18,7 @@ class Freeze(Intervention):
     kind = "freeze"
     keys = {"freeze": "layers"}
     options = {"freeze": Option("--freeze", "Layers that are not trained; 0 is the embeddings.", "LAYERS")}
+    verb = "frozen"
     follows = True
 
     layers: Layers

@@ -49,6 +49,7 @@ class Intervention(BaseModel):
         keys: key in a study file -> field.
         absent: key -> the value that means that nothing is done.
         options: key -> its option of ``crosslens finetune``.
+        verb: what was done to the layers that it acts on, as logs say it.
         follows: whether the label stands behind ``reference`` or the re-initialised layers, and not in their place.
         own_recipe: whether a model with it cannot be trained with the reference's settings.
     """
@@ -60,6 +61,7 @@ class Intervention(BaseModel):
     keys: ClassVar[Mapping[str, str]]
     absent: ClassVar[Mapping[str, Any]] = {}
     options: ClassVar[Mapping[str, Option]] = {}
+    verb: ClassVar[str] = "changed"
     follows: ClassVar[bool] = False
     own_recipe: ClassVar[bool] = False
 

@@ -25,6 +25,7 @@ class Reinit(Intervention):
 
     kind = "reinit"
     keys = {"layers": "layers", "components": "components", "init": "init"}
+    verb = "re-initialised"
     options = {
         "layers": Option("--random-init", "Layers to re-initialise before training: 1-2, or all, or 0,all.", "LAYERS"),
         "components": Option("--components", "Parts of these layers: all, attention, ffn, norms, or embeddings."),
