@@ -245,8 +245,8 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     """What tells records of one task, source and condition apart beyond the condition: "" where nothing does.
 
     The rule that selected the weights, the training corpus, the recipe and what was replaced in it, each only where it
-    varies. A condition that needs a recipe of its own is compared with the reference all the same: what it has otherwise
-    is part of the condition, as long as it does not vary there, and the others have one recipe only.
+    varies. A condition that needs a recipe of its own is compared with the reference all the same: what differs is
+    part of the condition, as long as it does not vary there, and the others have one recipe only.
     """
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]

@@ -256,7 +256,10 @@ def read_results(path: str | Path) -> Results:
     try:
         if path.suffix == ".csv":
             # pandas writes a column of integers that lacks some as 1.0.
-            types = {name: pa.float64() if name in INTEGERS else kind for name, kind in zip(SCHEMA.names, SCHEMA.types)}
+            types = {
+                name: pa.float64() if name in INTEGERS else kind
+                for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
+            }
             options = pyarrow.csv.ConvertOptions(
                 column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
             )

@@ -105,7 +105,10 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
     index, values = [], []
     for row in table.rows:
         *told, source, target, measure, metric, _ = row
-        told = [condition_of(value).label if name == "condition" else value or "" for name, value in zip(varying, told)]
+        told = [
+            condition_of(value).label if name == "condition" else value or ""
+            for name, value in zip(varying, told, strict=True)
+        ]
         pair = "-".join(filter(None, (source, target)))
         index.append((*told, pair, measure, *([metric] if several else [])))
         values.append([table.get(row, layer).mean for layer in table.columns])

@@ -17,8 +17,8 @@ from crosslens.encoders.interventions.start import LABELS, Start
 from crosslens.encoders.interventions.tower import Tower
 
 VERSION_1 = [
-    "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components", "seed",
-    "metric", "value", "low", "high", "n", "tags",
+    "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components",
+    "seed", "metric", "value", "low", "high", "n", "tags",
 ]  # fmt: skip
 
 COLUMNS_OF_TAGS = {

@@ -112,8 +112,9 @@ def compare(
             }  # fmt: skip
             records[source, target] = [
                 Record(
-                    **described, measure=name, layer=layer, fertility=ready[measure.pooling or pooling].subwords / length,
-                    tags={"crosslens": __version__}, **values[name],
+                    **described, measure=name, layer=layer,
+                    fertility=ready[measure.pooling or pooling].subwords / length, tags={"crosslens": __version__},
+                    **values[name],
                 )
                 for layer in range(encoder.depth + 1)
                 for values in [_values(chosen, {its: pair.at(layer) for its, pair in ready.items()}, pooling, interval)]

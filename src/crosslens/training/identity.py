@@ -1,6 +1,6 @@
 """What determines the weights of a fine-tuned model, by whichever door the training was asked for.
 
-`finetune` and its state file, ``run.json``, ``crosslens finetune`` and the store of a study all know a training by this.
+`finetune` and its state file, ``run.json``, ``crosslens finetune`` and the store of a study all know it by this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,8 @@ def training_identity(
     described: dict[str, Any] = {
         "encoder": encoder, "condition": Condition.of(condition.interventions).plain, "seed": seed, "task": task.name,
         "settings": {name: value for name, value in task.settings.items() if usual.get(name, task) != value},
-        "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}), "train": train, "dev": dev,
+        "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}),
+        "train": train, "dev": dev,
         "semantics": versions.FINE_TUNING if condition.trains_all else versions.FINE_TUNING_FROZEN,
     }  # fmt: skip
     other = [draw for draw in drawn if draw != seed]

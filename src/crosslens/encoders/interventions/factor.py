@@ -1,5 +1,7 @@
 """What is different in pretraining (Conneau, Wu et al. 2020, Table 1)."""
 
+from typing import ClassVar
+
 from crosslens.encoders.interventions.intervention import Intervention
 
 
@@ -12,7 +14,7 @@ class Factor(Intervention):
 
     kind = "factor"
     stage = "pretraining"
-    keys = {"factor": "name"}
+    keys: ClassVar = {"factor": "name"}
 
     name: str
 

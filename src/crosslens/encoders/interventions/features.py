@@ -1,6 +1,6 @@
-"""Feature-based use: the encoder is frozen, and a BiLSTM reads a mixture of its layers (Wu & Dredze 2019, section 5.2)."""
+"""Feature-based use: a BiLSTM reads a mixture of a frozen encoder's layers (Wu & Dredze 2019, section 5.2)."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from crosslens.encoders.interventions.intervention import Intervention
 
@@ -17,8 +17,8 @@ class Features(Intervention):
     """
 
     kind = "features"
-    keys = {"use": "use", "hidden": "hidden"}
-    absent = {"use": "fine-tune"}
+    keys: ClassVar = {"use": "use", "hidden": "hidden"}
+    absent: ClassVar = {"use": "fine-tune"}
     follows = True
     own_recipe = True
 

@@ -1,6 +1,6 @@
 """Freezing: chosen layers are not trained (Wu & Dredze 2019, section 4.3)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Layers, Option
 
@@ -16,8 +16,8 @@ class Freeze(Intervention):
     """
 
     kind = "freeze"
-    keys = {"freeze": "layers"}
-    options = {"freeze": Option("--freeze", "Layers that are not trained; 0 is the embeddings.", "LAYERS")}
+    keys: ClassVar = {"freeze": "layers"}
+    options: ClassVar = {"freeze": Option("--freeze", "Layers that are not trained; 0 is the embeddings.", "LAYERS")}
     verb = "frozen"
     follows = True
 

@@ -1,6 +1,6 @@
 """RANDOM-INIT: re-initialise chosen layers, or parts of them, before fine-tuning (Muller et al. 2021, section 2.1)."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from crosslens.encoders.interventions.intervention import Intervention, Layers, Option
 
@@ -24,9 +24,9 @@ class Reinit(Intervention):
     """
 
     kind = "reinit"
-    keys = {"layers": "layers", "components": "components", "init": "init"}
+    keys: ClassVar = {"layers": "layers", "components": "components", "init": "init"}
     verb = "re-initialised"
-    options = {
+    options: ClassVar = {
         "layers": Option("--random-init", "Layers to re-initialise before training: 1-2, or all, or 0,all.", "LAYERS"),
         "components": Option("--components", "Parts of these layers: all, attention, ffn, norms, or embeddings."),
         "init": Option("--init", "How they are initialised: architecture or torch."),

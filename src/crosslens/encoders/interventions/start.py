@@ -1,6 +1,6 @@
 """What training begins with instead of the encoder: an adapted one, a monolingual one, or a BiLSTM (Muller 2022)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from crosslens.encoders.interventions.intervention import Intervention
 
@@ -17,8 +17,8 @@ class Start(Intervention):
 
     kind = "start"
     stage = "start"
-    keys = {"start": "start"}
-    absent = {"start": "encoder"}
+    keys: ClassVar = {"start": "start"}
+    absent: ClassVar = {"start": "encoder"}
 
     start: Literal["adapted", "scratch", "bilstm"]
 

@@ -1,6 +1,6 @@
 """Fresh Transformer layers on one fixed layer (Conneau, Wu et al. 2020, section 5.1.2)."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ class Tower(Intervention):
     """
 
     kind = "tower"
-    keys = {"tower": "layer", "height": "height", "mapped_from": "mapped_from"}
+    keys: ClassVar = {"tower": "layer", "height": "height", "mapped_from": "mapped_from"}
     follows = True
     own_recipe = True
 
