@@ -198,13 +198,24 @@ def encoder(tiny_bert):
 @pytest.fixture(scope="session")
 def toy(treebanks):
     """The toy treebank's corpus by split: ``toy("train")``; for another task: ``toy(task="ner")``."""
-    names = {"ner": "uner/en_toy", "document": "sib200/eng_Latn", "nli": "xnli/en"}
+    names = {"ner": "uner/en_toy", "document": "sib200/eng_Latn", "nli": "xnli/en", "sentiment": "sib200/eng_Latn"}
     from crosslens.catalogue import load_corpus
 
     def load(name="train", *, task="pos"):
         return load_corpus(f"{names.get(task, 'ud/en_toy')}:{name}", data=treebanks)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def plugins():
+    """The distribution ``foreign`` is installed: a task, a measure, a probe, an executor and a collection."""
+    site = str(Path(__file__).parent / "plugins" / "site")
+    sys.path.insert(0, site)
+    yield site
+    sys.path.remove(site)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "foreign"]:
+        del sys.modules[name]
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 
 import crosslens
 from crosslens.cli import COMMANDS, cli
+from crosslens.probes import PROBES
 from crosslens.results.record import COLUMNS
 from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
@@ -74,7 +75,7 @@ def test_the_command_line_reference_is_fresh():
 
 def test_everything_registered_is_in_the_reference():
     text = (ROOT / "docs/reference.md").read_text("utf-8")
-    for name in (*COLUMNS, *TASKS, *MEASURES, *RECIPES, *Recipe.model_fields):
+    for name in (*COLUMNS, *TASKS.built_in, *MEASURES.built_in, *PROBES.built_in, *RECIPES, *Recipe.model_fields):
         assert f"`{name}`" in text, name
     for name in (*Study.model_fields, *data_sets()):
         assert f"`{name}`" in text, name

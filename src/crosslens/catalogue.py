@@ -1,19 +1,7 @@
 """Corpora by name: ``ud/en_ewt:train``, ``uner/fr_pud``, ``wikiann/en:train[:200]``, or a path, or ``wo=`` and a path.
 
 A name is looked for in the folder that is given, then in ``CROSSLENS_DATA``, then in the user's cache. In a folder each
-collection lies as it is published:
-
-    ud            ``ud/UD_English-EWT/en_ewt-ud-train.conllu``, or ``ud-treebanks-v2.14/UD_English-EWT/…``; the folder
-                  may be that release itself
-    uner          ``uner/UNER_English-EWT/en_ewt-ud-train.iob2``
-    wikiann       ``wikiann/en/train``
-    wikineural    ``wikineural/en/train.conll``
-    masakhaner    ``masakhaner/…/wol/train.txt``
-    sib200        ``sib200/eng_Latn/train.tsv``, texts with topics
-    xnli          ``xnli/dev-en.tsv``, pairs
-    mldoc         ``mldoc/english.train.1000``, ``mldoc/german.dev``, which is ``mldoc/german``
-    langid        ``langid/train.tsv``, sentences with their languages, which is ``langid/all``
-    wili          ``wili/x_train.txt`` and ``y_train.txt``: WiLI-2018, which is ``wili/all``
+collection lies as it is published; `crosslens.collections` says how.
 
 ``raw/en`` is raw text, ``raw/en.txt``.
 
@@ -34,12 +22,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import langcodes
 import numpy as np
 import platformdirs
 
-from crosslens.collections import COLLECTIONS, RELEASE, SPLITS
-from crosslens.data import conllu, iob, text, tsv
+from crosslens.collections import COLLECTIONS, SPLITS, language_tag
+from crosslens.data import iob, text
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format
 from crosslens.data.sentence import Text
@@ -54,15 +41,6 @@ LAB = "lab"
 LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"{LAB}_langid": "labelled"}
 """Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference,
 sentences with their languages."""
-
-MLDOC_NAMES = {
-    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
-    "russian": "ru", "chinese": "zh",
-}  # fmt: skip
-"""What MLDoc's files are called by."""
-
-TEXTS = {"sib200": tsv.SIB200, "xnli": tsv.XNLI, "mldoc": tsv.MLDOC, "langid": tsv.LABELLED}
-"""Collections of labelled texts, and what their columns are."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]$")
@@ -109,7 +87,7 @@ class Root:
         """The folder and what was found in it, in one line."""
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
-        count = sum(len({name for name, _ in find(self.folder)}) for find in COLLECTIONS.values())
+        count = sum(len({name for name, _ in its.files(self.folder)}) for its in COLLECTIONS.values())
         return f"{self.folder} ({self.given_by}; {count} corpora)"
 
 
@@ -249,9 +227,9 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
     """Every corpus found, by name, with its splits."""
     there: dict[str, set[str]] = {}
     for root in roots(data):
-        for collection, find in COLLECTIONS.items():
-            for corpus, split in find(root.folder):
-                there.setdefault(f"{collection}/{corpus}", set()).add(split)
+        for name, collection in COLLECTIONS.items():
+            for corpus, split in collection.files(root.folder):
+                there.setdefault(f"{name}/{corpus}", set()).add(split)
     there |= {f"{lab}/{language}": set(SPLITS) for lab in LABS for language in find_laboratory().languages}
     return {name: [split for split in SPLITS if split in there[name]] for name in sorted(there)}
 
@@ -272,7 +250,7 @@ def name_split(name: str, split: str) -> str:
 def _named(name: str) -> re.Match | None:
     """A name of a collection's corpus; None for what can only be a path."""
     named = _NAME.match(name)
-    return named if named and named["collection"] in (*COLLECTIONS, *LABS) else None
+    return named if named and (named["collection"] in LABS or named["collection"] in COLLECTIONS) else None
 
 
 def find_lab(name: str) -> tuple[str, Laboratory]:
@@ -288,27 +266,11 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
     if collection in LABS:
         language, laboratory = find_lab(corpus)
         return getattr(laboratory, LABS[collection])(language, split=split)
+    its = COLLECTIONS[collection]
     for root in roots(data):
-        path = COLLECTIONS[collection](root.folder).get((corpus, split))
+        path = its.files(root.folder).get((corpus, split))
         if path is not None:
-            full = f"{collection}/{corpus}:{split}"
-            if collection == "wili":
-                return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=full, split=split)
-            if collection in TEXTS:
-                return tsv.read(
-                    path,
-                    layout=TEXTS[collection],
-                    name=full,
-                    language=None if corpus == "all" else language_tag(corpus),
-                    split=split,
-                )
-            language = langcodes.standardize_tag(corpus.partition("_")[0])  # MasakhaNER's wol is UD's wo
-            if collection == "ud":
-                release = RELEASE.match(path.parent.parent.name)
-                return conllu.read(
-                    path, name=full, language=language, split=split, release=release[1] if release else None
-                )
-            return iob.read(path, name=full, language=language, split=split, prefixed=collection == "wikiann")
+            return its.read(path, name=f"{collection}/{corpus}:{split}", language=its.language(corpus), split=split)
     raise _missing(collection, corpus, split, data)
 
 
@@ -334,14 +296,6 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     return format.read(path, name=str(path), language=language, split=split)
 
 
-def language_tag(code: str) -> str:
-    """A language's usual tag: ``en`` for ``eng_Latn`` and ``english``, ``zh`` for ``cmn``; an unusual script stays."""
-    language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
-    bare = langcodes.Language.make(language=language.language)
-    usual = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
-    return bare.to_tag() if language.script in usual else language.to_tag()
-
-
 def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:
     known = list_corpora(data)
     name = f"{collection}/{corpus}"
@@ -351,7 +305,7 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
         there = ", ".join(known[name])
         return DataError(f"{name} has no {split} split here", hint=f"there is {there}")
     near = f"; {suggest(name, known)}" if known else ""
-    get = ", or `crosslens data get ud --release 2.14`" if collection == "ud" else ""
+    get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
     return DataError(
         f"there is no corpus {name!r} in {places(data)}", hint=f"set CROSSLENS_DATA to a folder that has it{get}{near}"
     )
@@ -360,7 +314,7 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
 def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
     """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
     for root in roots(data):
-        there = COLLECTIONS[collection](root.folder)
+        there = COLLECTIONS[collection].files(root.folder)
         found = sorted({name for name, its in there if its == split and fnmatchcase(name, pattern)})
         if found:
             return found

@@ -1,30 +1,20 @@
 """Parallel corpora by name: ``ud/pud``, ``tatoeba/fr``, ``sib200/test``, ``xnli/dev[:1500]``, ``en=a.txt,fr=b.txt``.
 
-Each lies in a data folder (`crosslens.catalogue.roots`) as it is published:
-
-    ud            every treebank of a name: ``ud/pud`` is ``ud/UD_English-PUD``, ``ud/UD_French-PUD``, …
-    tatoeba       ``tatoeba/tatoeba.fra-eng.fra`` and ``….eng``, English with one other language
-    sib200        ``sib200/eng_Latn/test.tsv``
-    xnli          ``xnli/dev-en.tsv``; its hypotheses, because a premise comes three times
-
+A data folder has each as it is published; `crosslens.collections` says how, and which of its corpora are parallel.
 ``lab/all`` is every artificial language. Files are named with their languages, ``en=dev.en,wo=dev.wo``: they are
 aligned line by line, or by the ids of their sentences where they end in ``.conllu``.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from crosslens.catalogue import LAB, find_corpora, find_lab, language_tag, load_corpus, places, roots, split_slice
-from crosslens.data import text, tsv
-from crosslens.data.corpus import Corpus
+from crosslens.catalogue import LAB, find_lab, load_corpus, places, roots, split_slice
+from crosslens.collections import COLLECTIONS, Collection, Sides
+from crosslens.data import text
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
-
-Sides = dict[str, Callable[[], Corpus]]
-"""Language -> what reads its side."""
 
 _FILE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)", re.ASCII)
 
@@ -61,16 +51,23 @@ def _sides(name: str, data: str | Path | None) -> Sides:
     if "=" in name:
         return _files(name)
     collection, _, part = name.partition("/")
-    if collection not in COLLECTIONS or not re.fullmatch(r"[\w-]+", part):
-        known = ", ".join(f"{its}/…" for its in COLLECTIONS)
-        hint = f"for example ud/pud, every PUD treebank; there are {known}, and en=FILE,fr=FILE"
+    known = collection == LAB or (collection in COLLECTIONS and COLLECTIONS[collection].sides is not None)
+    if not known or not re.fullmatch(r"[\w-]+", part):
+        there = ", ".join(f"{name}/…" for name in (*(name for name, its in COLLECTIONS.items() if its.sides), LAB))
+        hint = f"for example ud/pud, every PUD treebank; there are {there}, and en=FILE,fr=FILE"
         raise DataError(f"{name!r} names no parallel corpus", hint=hint)
-    found = COLLECTIONS[collection](part, data)
-    if not found:
+    sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
+    if not sides:
         raise DataError(
             f"there is no parallel corpus {name!r} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
         )
-    return found
+    return sides
+
+
+def _published(collection: Collection, part: str, data: str | Path | None) -> Sides:
+    """The sides in the first folder that has any: two folders' are never mixed."""
+    assert collection.sides is not None
+    return next((sides for root in roots(data) if (sides := collection.sides(root.folder, part))), {})
 
 
 def _files(name: str) -> Sides:
@@ -87,57 +84,9 @@ def _files(name: str) -> Sides:
     return sides
 
 
-def _laboratory(part: str, data: str | Path | None) -> Sides:
+def _laboratory(part: str) -> Sides:
     every, laboratory = find_lab(part)
     if every != "all":
         return {}
     preset = part.removeprefix(every)
     return {language: partial(load_corpus, f"{LAB}/{language}{preset}") for language in laboratory.languages}
-
-
-def _treebanks(part: str, data: str | Path | None) -> Sides:
-    banks = find_corpora("ud", f"*_{part}", data)
-    return {bank.partition("_")[0]: partial(load_corpus, f"ud/{bank}", data=data) for bank in banks}
-
-
-def _tatoeba(part: str, data: str | Path | None) -> Sides:
-    for file in _lying("tatoeba", "tatoeba.*-eng.eng", data):
-        code = file.name.split(".")[1].removesuffix("-eng")
-        if part in (code, language_tag(code)):
-            sides = (("en", file), (language_tag(code), file.with_suffix(f".{code}")))
-            return {language: partial(text.read_lines, path, language=language) for language, path in sides}
-    return {}
-
-
-def _sib200(part: str, data: str | Path | None) -> Sides:
-    found = {}
-    for file in _lying("sib200", f"*/{part}.tsv", data):
-        language, name = language_tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
-        found[language] = partial(tsv.read, file, layout=tsv.SIB200, name=name, language=language)
-    return found
-
-
-def _xnli(part: str, data: str | Path | None) -> Sides:
-    files = _lying("xnli", f"{part}-*.tsv", data)
-    return {language: partial(_hypotheses, file, language) for file in files if (language := file.stem.split("-")[-1])}
-
-
-def _hypotheses(file: Path, language: str) -> Corpus:
-    corpus = tsv.read(file, layout=tsv.XNLI, name=f"xnli/{file.stem}", language=language)
-    return replace(corpus, items=tuple(replace(pair, segments=pair.segments[1:]) for pair in corpus.texts))
-
-
-def _lying(collection: str, pattern: str, data: str | Path | None) -> list[Path]:
-    """The files of a collection, in the first folder that has any: two folders' are never mixed."""
-    found = (sorted((root.folder / collection).glob(pattern)) for root in roots(data))
-    return next((files for files in found if files), [])
-
-
-COLLECTIONS: dict[str, Callable[[str, str | Path | None], Sides]] = {
-    "ud": _treebanks,
-    "tatoeba": _tatoeba,
-    "sib200": _sib200,
-    "xnli": _xnli,
-    LAB: _laboratory,
-}
-"""Collection -> the sides of one of its corpora. A new one is one row, and a reader if its format is new."""

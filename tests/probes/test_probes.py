@@ -16,6 +16,7 @@ from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit, fit
 
 LETTERS = {"aa": "cat dog", "bb": "jardin maison", "cc": "zzz qqq"}
+LENGTHS = {**LETTERS, "cc": "zzzzzzz qqqqqqq"}
 
 
 def texts(count, *, seed, answers=LETTERS):
@@ -30,26 +31,26 @@ def texts(count, *, seed, answers=LETTERS):
     return Corpus(tuple(items), f"toy{seed}", None, "test")
 
 
-def sentences(count, *, seed, answers=LETTERS, name="toy"):
-    """Sentences with two words of every answer, which is the word's tag."""
+def sentences(count, *, seed, answers=LENGTHS):
+    """Sentences with two words of every answer, which is the word's tag; its length tells it too."""
     generator = np.random.default_rng(seed)
     items = []
     for number in range(count):
         tagged = [(word, answer) for answer, words in answers.items() for word in generator.choice(words.split(), 2)]
         words, tags = zip(*generator.permutation(tagged).tolist(), strict=True)
         items.append(Sentence(words, upos=tags, id=str(number), where=Where("file.conllu", number + 1)))
-    return Corpus(tuple(items), f"{name}{seed}", None, "test")
+    return Corpus(tuple(items), f"toy{seed}", None, "test")
 
 
-@pytest.fixture(params=PROBES.built_in)
-def asked(request):
+@pytest.fixture(params=[*PROBES.built_in, "length"])
+def asked(request, plugins):
     return PROBES[request.param]
 
 
 def test_what_the_words_say_is_found_in_every_layer_and_shuffled_answers_are_not(asked, encoder):
     train, test = texts(20, seed=1), texts(20, seed=2)
     if asked.unit == "word":
-        train, test = sentences(100, seed=1), sentences(10, seed=2)
+        train, test = sentences(200, seed=1), sentences(10, seed=2)
     found = probe(encoder, asked, train=train, test=test)
     frame = found.results.to_pandas()
     overall = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")

@@ -18,6 +18,8 @@ from crosslens.similarity.rbf import rbf_cka
 from crosslens.similarity.retrieval import cosine, mexa, retrieval, retrieval_csls
 from crosslens.similarity.rsa import rsa
 
+pytestmark = pytest.mark.usefixtures("plugins")
+
 sizes = st.tuples(st.integers(5, 40), st.integers(2, 12), st.integers(0, 10_000))
 
 
@@ -41,7 +43,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", [*MEASURES.built_in, "dot"])
 @settings(max_examples=25)
 @given(st.tuples(st.integers(26, 50), st.integers(2, 12), st.integers(0, 10_000)))  # more sentences than 2 widths
 def test_each_keeps_what_it_promises(name, size):
@@ -64,7 +66,7 @@ def test_each_keeps_what_it_promises(name, size):
         assert value(name, X[order], Y[order]) == pytest.approx(found, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", [*MEASURES.built_in, "dot"])
 def test_constants_and_what_is_no_number_have_no_similarity(name):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(12, 4))

@@ -100,8 +100,8 @@ def test_a_target_more_is_evaluated_and_the_old_records_stay(study, treebanks, t
     assert both.equals(whole)
 
 
-@pytest.mark.parametrize("name", ["processes", "slurm", pytest.param("ray", marks=pytest.mark.ray)])
-def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninterrupted, name):
+@pytest.mark.parametrize("name", ["processes", "slurm", pytest.param("ray", marks=pytest.mark.ray), "backwards"])
+def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninterrupted, name, plugins):
     if name == "ray":
         pytest.importorskip("ray").shutdown()
     report = run(study, tmp_path, treebanks, executor=name, workers=2)
@@ -112,7 +112,7 @@ def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninter
 
 
 def test_every_executor_is_tested():
-    assert set(EXECUTORS) == {"serial", "processes", "slurm", "ray"}
+    assert set(EXECUTORS.built_in) == {"serial", "processes", "slurm", "ray"}
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
 
 
-@pytest.fixture(params=sorted(TASKS))
-def task(request):
+@pytest.fixture(params=[*TASKS.built_in, "sentiment"])
+def task(request, plugins):
     return TASKS[request.param]
 
 

@@ -14,7 +14,10 @@ from crosslens.cli.studying import set_option, store_option
 @store_option
 @set_option
 @click.option(
-    "--executor", default="processes", show_default=True, help="Where runs are done: serial, processes, ray, slurm."
+    "--executor",
+    default="processes",
+    show_default=True,
+    help="Where runs are done: serial, processes, ray, slurm, or a plug-in.",
 )
 @click.option(
     "--with", "options", multiple=True, metavar="KEY=VALUE", help="Of the executor: timeout_min=240 for slurm."

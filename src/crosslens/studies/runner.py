@@ -65,7 +65,7 @@ def run_study(
     Args:
         study: the study.
         folder: the store.
-        executor: ``serial``, ``processes``, ``ray`` or ``slurm``.
+        executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in.
         workers: runs at once; None: one a GPU, or one a core.
         options: of the executor, such as ``{"timeout_min": "240"}`` for slurm.
         data: folder that is looked through first for corpora.

@@ -1,0 +1,19 @@
+"""An executor: one run after another in this process, the last one first."""
+
+from collections.abc import Generator, Mapping, Sequence
+
+from crosslens.errors import RequestError
+from crosslens.studies.execute import Outcome, Surroundings, execute
+from crosslens.studies.run import Run
+
+
+class Backwards:
+    """Runs in the opposite order."""
+
+    def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
+        if options:
+            raise RequestError(f"the executor backwards has no options, and {', '.join(options)} was given")
+
+    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+        for run in reversed(runs):
+            yield execute(run, around)
