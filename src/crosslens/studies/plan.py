@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.catalogue import name_split
+from crosslens.data.pairs import expand_pairs, split_pair
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
 from crosslens.progress import Listener, listening
 from crosslens.settings import replace_settings
-from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
 from crosslens.studies.condition import Condition
