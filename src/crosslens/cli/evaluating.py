@@ -1,11 +1,10 @@
-"""What commands that evaluate share: the corpora, the bar, the predictions kept, the table."""
+"""What commands that evaluate share: the corpora, the progress, the table."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.cli.options import split_names
-from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
@@ -29,52 +28,10 @@ def evaluate_into(
     from crosslens.cli.show import progress
     from crosslens.training.evaluate import evaluate
 
-    def write(gold: "Corpus", predicted: "Corpus") -> None:
-        if predictions is not None:
-            write_predictions(model.task, predicted, predictions / file_name(model.task, gold))
-
     with progress() as bar:
-        results = evaluate(model, tests, progress=bar, predicted=write)
+        results = evaluate(model, tests, predictions=predictions, progress=bar)
     results.write(folder / "results.csv")
     return results
-
-
-def write_predictions(task: "Task", predicted: "Corpus", path: Path) -> None:
-    """A predicted corpus in the format of its annotation, all else of the input kept."""
-    from crosslens.data import conllu, iob, tsv
-
-    formats = {".iob2": iob, ".conllu": conllu, ".tsv": tsv}
-    formats[ending(task)].write(predicted, path)
-
-
-def file_name(task: "Task", corpus: "Corpus") -> str:
-    """What a corpus's predictions are called: its name, as a file can have it, and the format's ending."""
-    bare = corpus.name.removesuffix(".conllu").removesuffix(".iob2").removesuffix(".tsv").strip("./")
-    for character in '/\\:*?"<>|':
-        bare = bare.replace(character, "-" if character == ":" else "_")
-    return bare + ending(task)
-
-
-def ending(task: "Task") -> str:
-    """Of files that hold the task's annotation."""
-    return ".iob2" if "entities" in task.needs else ".tsv" if "label" in task.needs else ".conllu"
-
-
-def refuse_same_names(task: "Task", tests: "Sequence[Corpus]") -> None:
-    """Predictions of two corpora would be one file.
-
-    Raises:
-        RequestError: naming them.
-    """
-    names: dict[str, str] = {}
-    for corpus in tests:
-        file = file_name(task, corpus)
-        if file in names:
-            raise RequestError(
-                f"the predictions for {names[file]} and {corpus.name} would be one file",
-                hint="evaluate them one by one",
-            )
-        names[file] = corpus.name
 
 
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:

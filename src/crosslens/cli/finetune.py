@@ -76,9 +76,10 @@ def command(
 
     # Asked wrongly is told before anything heavy is imported or loaded.
     from crosslens.catalogue import load_corpus, name_split
-    from crosslens.cli.evaluating import evaluate_into, load_tests, refuse_same_names, show_results
+    from crosslens.cli.evaluating import evaluate_into, load_tests, show_results
     from crosslens.errors import RequestError
     from crosslens.tasks import find_task
+    from crosslens.training.predictions import prediction_files
     from crosslens.training.recipe import BILSTM, USUAL, find_recipe
 
     fresh = encoder == BILSTM and not Path(encoder).exists()
@@ -93,7 +94,7 @@ def command(
     for corpus in [train_corpus, *([dev_corpus] if dev_corpus else []), *tests]:
         chosen.check(corpus)
     if predictions:
-        refuse_same_names(chosen, tests)
+        prediction_files(chosen, tests)
 
     from crosslens.alignment.vectors import read_vectors
     from crosslens.cli.show import ODDITIES, progress, say

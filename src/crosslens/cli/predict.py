@@ -25,17 +25,17 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     refuse_existing(out)
 
     from crosslens.catalogue import load_corpus
-    from crosslens.cli.evaluating import ending, write_predictions
     from crosslens.cli.show import progress, say
     from crosslens.training.checkpoint import load_model
     from crosslens.training.predict import predict
+    from crosslens.training.predictions import prediction_suffix, write_predictions
 
     read = load_corpus(corpus, data=data)
     loaded = load_model(model, device=device)
-    if Path(out).suffix in (".conllu", ".iob2", ".tsv") and Path(out).suffix != ending(loaded.task):
-        raise RequestError(f"--out {out}: {loaded.task.name} is written as {ending(loaded.task)}")
+    if Path(out).suffix in (".conllu", ".iob2", ".tsv") and Path(out).suffix != prediction_suffix(loaded.task):
+        raise RequestError(f"--out {out}: {loaded.task.name} is written as {prediction_suffix(loaded.task)}")
     with progress() as bar:
         predicted = predict(loaded, read, progress=bar)
     write_predictions(loaded.task, predicted, Path(out))
-    what = "texts" if ending(loaded.task) == ".tsv" else f"sentences, {read.words} words"
+    what = "texts" if prediction_suffix(loaded.task) == ".tsv" else f"sentences, {read.words} words"
     say(f"{out}: {len(read)} {what}, {loaded.task.name} predicted")
