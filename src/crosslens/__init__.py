@@ -15,6 +15,7 @@ _HOME = {
     "Encoder": "encoders.encoder",
     "Parallel": "data.parallel",
     "Pretraining": "training.pretraining",
+    "Progress": "progress",
     "Recipe": "training.recipe",
     "Record": "results.record",
     "Representations": "encoders.represent",
@@ -53,6 +54,7 @@ _HOME = {
     "save_model": "training.checkpoint",
     "sentence_retrieval": "alignment.measure",
     "subword_overlap": "similarity.overlap",
+    "transfer_by_layer": "alignment.transfer",
     "transliterate": "data.transliteration",
     "word_translation": "alignment.measure",
 }

@@ -8,13 +8,14 @@ import torch
 
 from crosslens.alignment.measure import sentence_retrieval
 from crosslens.alignment.rotation import Normalisation, Rotation
-from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transplant
+from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transfer_by_layer, transplant
 from crosslens.catalogue import load_corpus
 from crosslens.encoders.ablation import random_init
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.tower import as_tower
 from crosslens.errors import EncoderError, RequestError
 from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
@@ -78,6 +79,34 @@ def test_it_is_saved_and_loaded(encoder, data, tmp_path):
         again = load_model(tmp_path / name, device="cpu")
         assert tags(predict(again, data["fr_pud"])) == tags(predict(its, data["fr_pud"]))
         assert again.encoder.condition == its.encoder.condition
+
+
+def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
+    """Each language is read by its own encoder, and every score is that of the same steps one by one."""
+    (tmp_path / "links").write_text("".join(" ".join(f"{i}-{j}" for i, j in links) + "\n" for links in aligned(data)))
+    recipe = RECIPE.model_copy(update={"epochs": 2})
+    other = random_init(encoder, "2", seed=1)
+    updates = []
+    results = transfer_by_layer(
+        encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[data["en_pud"], data["fr_pud"]],
+        against=other, parallel=load_parallel("ud/pud", data=treebanks), links=tmp_path / "links", layers="0,3",
+        recipe=recipe, progress=updates.append,
+    )  # fmt: skip
+    rotations = contextual_rotations(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
+    expected = {}
+    for layer in (0, 3):
+        model = train_on_layer(
+            encoder, layer, "pos", train=data["en_toy:train"], rotation=rotations[layer], recipe=recipe
+        )
+        expected[layer, "en"] = evaluate(model, [data["en_pud"]]).records["value"][0].as_py()
+        moved = transplant(model, other, rotations[layer])
+        expected[layer, "fr"] = evaluate(moved, [data["fr_pud"]]).records["value"][0].as_py()
+    rows = results.records.to_pylist()
+    assert {(row["layer"], row["target"]): row["value"] for row in rows} == expected
+    assert {row["encoder"] for row in rows} == {encoder.name}
+    assert (updates[-1].done, updates[-1].total, updates[-1].unit) == (2, 2, "layers")
+    with pytest.raises(RequestError, match="learnt from parallel sentences"):
+        transfer_by_layer(encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[], against=other)
 
 
 def test_what_cannot_be_transplanted(encoder, data):

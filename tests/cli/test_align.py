@@ -90,3 +90,11 @@ def test_what_cannot_be_asked(run, files, tiny_bert, tmp_path, change, reason):
     assert status == 2
     assert reason in err
     assert not (tmp_path / "out").exists()
+
+
+def test_languages_with_a_hyphen(run, tiny_bert, files, tmp_path):
+    corpus = f"zh-Hant={files / 'fr.txt'},en={files / 'en.txt'}"
+    arguments = ["align", "sentences", tiny_bert, "--pair", "zh-Hant-en", "--train", corpus, "--test", corpus]
+    status, _, err = run(*arguments, "--out", tmp_path / "s")
+    assert status == 0, err
+    assert set(pd.read_csv(tmp_path / "s" / "results.csv")["source"]) == {"zh-Hant", "en"}

@@ -62,6 +62,11 @@ def test_what_the_words_say_is_found_in_every_layer_and_shuffled_answers_are_not
         assert its["value"].mean() == pytest.approx(overall["accuracy"][layer])  # as many of each answer
     assert found.confusion.shape == (encoder.depth + 1, 3, 3)
     assert (found.confusion.sum((1, 2)) == 60).all()  # 20 texts of each answer, or 10 sentences of 6 words
+    counts = np.zeros_like(found.confusion)
+    for row in found.confusion_rows():
+        assert row["count"] > 0
+        counts[row["layer"], found.answers.index(row["answer"]), found.answers.index(row["given"])] += row["count"]
+    np.testing.assert_array_equal(counts, found.confusion)
     right = np.trace(found.confusion, axis1=1, axis2=2)
     np.testing.assert_allclose(100 * right / 60, overall["accuracy"])
     tags = json.loads(frame["tags"][0])

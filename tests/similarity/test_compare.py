@@ -1,15 +1,17 @@
 import json
 import tempfile
 
+import numpy as np
 import pytest
 from transformers import BertConfig, BertModel
 
+from crosslens.data.pairs import expand_pairs, split_pair
 from crosslens.encoders.ablation import random_init
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
-from crosslens.similarity.compare import compare, expand_pairs, split_pair
+from crosslens.similarity.compare import compare
 from crosslens.similarity.measures import USUAL
 from crosslens.similarity.rbf import muller2021_code_cka
 from crosslens.translations import load_parallel
@@ -48,6 +50,15 @@ def test_pairs_with_stars():
     assert expand_pairs(["en-*"], languages) == ["en-de", "en-fr"]
     assert expand_pairs(["*-en", "en-fr"], languages) == ["de-en", "fr-en", "en-fr"]
     assert len(expand_pairs(["*-*"], languages)) == 6
+
+
+def test_the_form_of_tags_parts_a_pair_where_no_languages_are_known():
+    assert split_pair("zh-Hant-en") == ("zh-Hant", "en")
+    assert split_pair("en-zh-Hant") == ("en", "zh-Hant")
+    assert split_pair("sr-Latn-RS-pt-BR") == ("sr-Latn-RS", "pt-BR")
+    for pair in ("enfr", "en-fr-de", "en-", "Hant-zh-en"):
+        with pytest.raises(RequestError, match="is no pair of languages"):
+            split_pair(pair)
 
 
 @pytest.mark.parametrize("pair", ["en", "en-", "-fr", "en-fr-de", ""])
@@ -164,3 +175,38 @@ def test_vectors_that_are_all_one_have_no_similarity(encoder):
 def test_too_few_items(encoder):
     with pytest.raises(RequestError, match=r"similarity needs 3 items, and lab/all\[:2\] has 2"):
         compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"])
+
+
+def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebanks, tmp_path):
+    nulls = ("shuffled", "length-matched", "untrained")
+    results = compare(
+        encoder, "ud/pud", pairs=["en-*"], measures=["cka", "cka_shuffled"], nulls=nulls, seed=4, sentences=5,
+        data=treebanks, export=tmp_path / "vectors",
+    )  # fmt: skip
+    pud = load_parallel("ud/pud", data=treebanks).head(5)
+    names = ["cka", "cka_shuffled", "cka_length_matched"]
+    parts = [
+        compare(one, pud, pairs=["en-fr"], measures=names) for one in (encoder, random_init(encoder, "0,all", seed=4))
+    ]
+    assert (parts[0] + parts[1]).records.equals(results.records)
+    assert sorted(path.name for path in (tmp_path / "vectors").iterdir()) == ["en.npy", "fr.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "vectors" / "fr.npy"), represent(encoder, pud["fr"]).vectors)
+    with pytest.raises(RequestError, match="exists already"):
+        compare(encoder, pud, pairs=["en-fr"], export=tmp_path / "vectors")
+    with pytest.raises(RequestError, match=r"no null 'shuffle'.*did you mean 'shuffled'"):
+        compare(encoder, pud, pairs=["en-fr"], nulls=["shuffle"])
+
+
+def test_vectors_of_two_encoders_of_one_name_are_kept_apart(encoder, treebanks, tmp_path):
+    pud = load_parallel("ud/pud", data=treebanks)
+    other = random_init(encoder, "1", seed=3)
+    updates = []
+    compare(
+        encoder, pud, pairs=["en-en", "en-fr"], measures=["cka"], against=other, export=tmp_path / "v",
+        progress=updates.append,
+    )  # fmt: skip
+    names = ["against-en.npy", "against-fr.npy", "en.npy"]
+    assert sorted(path.name for path in (tmp_path / "v").iterdir()) == names
+    np.testing.assert_array_equal(np.load(tmp_path / "v/against-en.npy"), represent(other, pud["en"]).vectors)
+    assert (updates[-1].done, updates[-1].total) == (2, 2)
+    assert [update.done for update in updates] == sorted(update.done for update in updates)

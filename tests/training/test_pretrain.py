@@ -85,6 +85,19 @@ def test_killed_anywhere_the_same_call_ends_in_the_same_bits(texts, tmp_path, wh
     assert weights(tmp_path / "out") == weights(whole[0])
 
 
+def test_interrupted_by_whoever_listens_it_saves_its_state_first(texts, tmp_path, whole):
+    def stop(update):
+        if (update.unit, update.done) == ("steps", 3):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(SMALL, tmp_path / "out", base=texts, device="cpu", progress=stop)
+    steps = []
+    pretrain(SMALL, tmp_path / "out", base=texts, device="cpu", stepped=lambda step, _: steps.append(step))
+    assert steps[0] == 4
+    assert weights(tmp_path / "out") == weights(whole[0])
+
+
 def test_another_seed_is_another_encoder(texts, tmp_path, whole):
     pretrain(SMALL.model_copy(update={"seed": 2}), tmp_path / "out", base=texts, device="cpu")
     assert weights(tmp_path / "out") != weights(whole[0])

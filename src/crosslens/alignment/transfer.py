@@ -4,20 +4,28 @@ A head of four fresh Transformer layers learns a task on one fixed layer of the 
 is rotated into that layer, and the head reads it as if it were the source's.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from crosslens.alignment.links import Links, one_to_one
+from crosslens.alignment.links import Links, align_words, one_to_one, read_links
 from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_different
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
+from crosslens.data.parallel import Parallel
+from crosslens.data.records import Results
+from crosslens.data.text import cut_words
 from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.tower import Tower as OnOneLayer
+from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import RequestError
+from crosslens.progress import Listener, listening
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe
@@ -100,3 +108,68 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation) -> TaskMod
     done = OnOneLayer(layer=top.reads[0], height=len(top.stack.layers), mapped_from=target.name)
     encoder = replace(target.changed(Change(done), since=target), top=moved.to(target.device).eval())
     return replace(model, encoder=encoder)
+
+
+def transfer_by_layer(
+    source: Encoder,
+    task: str,
+    *,
+    pair: tuple[str, str],
+    train: Corpus,
+    tests: Sequence[Corpus],
+    dev: Corpus | None = None,
+    against: Encoder | None = None,
+    parallel: Parallel | None = None,
+    links: str | Path | None = None,
+    layers: str | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 1,
+    progress: Listener = None,
+) -> Results:
+    """Learn a task on each fixed layer of an encoder, and evaluate it on the rotated layer of another.
+
+    Args:
+        source: reads the training data, and the test data that are not of the pair's second language.
+        task: its name.
+        pair: the languages.
+        train: labelled data of the first language.
+        tests: labelled data of both languages.
+        dev: where the recipe selects by it.
+        against: the encoder of the second language; None: ``source`` reads both languages, and nothing is rotated.
+        parallel: sentences of both languages, whose words the rotations are learnt from; needed with ``against``.
+        links: a file of word links in Pharaoh's format; None: eflomal aligns the words.
+        layers: such as ``0-4`` or ``1,3``; None: all, and 0, the embeddings.
+        recipe: None: the task's usual one.
+        seed: random seed of the fresh layers, the head and the order.
+        progress: hears of every layer.
+
+    Returns:
+        The scores of every layer, with its number as ``layer`` and the source's encoder as ``encoder``.
+
+    Raises:
+        RequestError: for ``against`` without parallel sentences; layers that the encoder does not have; encoders that
+            differ in layers or width.
+        DataError: for a corpus without the annotation; links that do not fit the sentences.
+    """
+    if against is not None and parallel is None:
+        raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
+    chosen = parse_layers(layers or f"0-{source.depth}", source.depth)
+    listener = listening(progress)
+    rotations = None
+    if against is not None and parallel is not None:
+        listener.report("learning rotations", 0)
+        sentences = (cut_words(parallel[pair[0]]), cut_words(parallel[pair[1]]))
+        linked = read_links(links, *sentences) if links else align_words(*sentences)
+        rotations = contextual_rotations(source, against, sentences, linked)
+    results = Results.of([])
+    stage = "training a head on each layer"
+    for number, layer in enumerate(chosen):
+        listener.report(stage, number, len(chosen), "layers", f"layer {layer}")
+        rotation = rotations[layer] if rotations else None
+        model = train_on_layer(source, layer, task, train=train, dev=dev, recipe=recipe, seed=seed, rotation=rotation)
+        moved = transplant(model, against, rotation) if against is not None and rotation is not None else model
+        for corpus in tests:
+            scores = evaluate(moved if corpus.language == pair[1] else model, [corpus])
+            results += scores.with_columns(encoder=source.name, layer=layer)
+    listener.report(stage, len(chosen), len(chosen), "layers")
+    return results

@@ -13,6 +13,7 @@ from crosslens.data.lines import normal
 from crosslens.data.subwords import split_words
 from crosslens.data.text import cut_words
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.products import inference
 from crosslens.encoders.reading import cut_subwords, read_windows
 from crosslens.encoders.represent import read_layers
@@ -45,6 +46,23 @@ class WordVectors:
     def places(self) -> dict[str, int]:
         """Word -> its row."""
         return {word: place for place, word in enumerate(self.words)}
+
+
+def load_vectors(
+    name: str, *, language: str, text: Corpus | None = None, device: str | torch.device | None = None
+) -> WordVectors:
+    """A vector for each word of a language, from an encoder or from a file.
+
+    Args:
+        name: an encoder's name or folder, or a file of static vectors that ends in ``.vec``.
+        language: of the words.
+        text: raw text, over whose places the states of a word are averaged; None: the encoder's embedding table.
+        device: None: a GPU where there is one.
+    """
+    if name.endswith(".vec"):
+        return read_vectors(name, language=language)
+    encoder = load_encoder(name, device=device)
+    return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
 
 
 def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVectors:

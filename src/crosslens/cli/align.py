@@ -7,7 +7,6 @@ import click
 from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
-    from crosslens.alignment.vectors import WordVectors
     from crosslens.results.record import Results
 
 against_option = click.option(
@@ -64,6 +63,7 @@ def words(
     texts = _sides(text, languages)
 
     from crosslens.alignment.measure import word_translation
+    from crosslens.alignment.vectors import load_vectors
     from crosslens.catalogue import load_text
     from crosslens.dictionaries import load_dictionary
 
@@ -78,9 +78,9 @@ def words(
 
     with progress() as bar:
         bar.report("reading words", 0, 2, "languages", languages[0])
-        left = _vectors(encoder, languages[0], corpora.get(languages[0]), device)
+        left = load_vectors(encoder, language=languages[0], text=corpora.get(languages[0]), device=device)
         bar.report("reading words", 1, 2, "languages", languages[1])
-        right = _vectors(against or encoder, languages[1], corpora.get(languages[1]), device)
+        right = load_vectors(against or encoder, language=languages[1], text=corpora.get(languages[1]), device=device)
         results = word_translation(
             left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, progress=bar
         )
@@ -115,7 +115,7 @@ def sentences(
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
-    languages = _languages(pair)
+    languages = _languages(pair, train, data)
 
     from crosslens.alignment.measure import sentence_retrieval
     from crosslens.translations import load_parallel
@@ -174,24 +174,18 @@ def transfer(
         --test ud/en_pud,ud/fr_pud --out transfer
     """
     from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing
+    from crosslens.files import new_folder, refuse_existing
 
     refuse_existing(out)
-    languages = _languages(pair)
     if against and not parallel:
         raise RequestError("a rotation is learnt from parallel sentences", hint="--parallel ud/pud, or en=FILE,fr=FILE")
+    languages = _languages(pair, parallel, data)
 
-    from crosslens.alignment.links import align_words, read_links
-    from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transplant
+    from crosslens.alignment.transfer import transfer_by_layer
     from crosslens.catalogue import load_corpus
     from crosslens.cli.show import print_table, progress
-    from crosslens.data.text import cut_words
-    from crosslens.encoders.layers import parse_layers
     from crosslens.encoders.load import load_encoder
-    from crosslens.files import new_folder
-    from crosslens.results.record import Results
     from crosslens.tasks import find_task
-    from crosslens.training.evaluate import evaluate
     from crosslens.training.recipe import USUAL, find_recipe
     from crosslens.translations import load_parallel
 
@@ -202,43 +196,27 @@ def transfer(
     tests = [load_corpus(name, data=data) for name in split_names(test)]
     for corpus in (labelled, *tests):
         asked.check(corpus)
-    source = load_encoder(encoder, device=device)
-    target = load_encoder(against, device=device) if against else None
-    chosen = parse_layers(layers or f"0-{source.depth}", source.depth)
-    rotations = None
-    if target is not None and parallel:
-        sides = load_parallel(parallel, languages=languages, data=data)
-        both = (cut_words(sides[languages[0]]), cut_words(sides[languages[1]]))
-        linked = read_links(links, *both) if links else align_words(*both)
-        rotations = contextual_rotations(source, target, both, linked)
-    results = Results.of([])
+    sides = load_parallel(parallel, languages=languages, data=data) if against and parallel else None
     with progress() as bar:
-        for number, layer in enumerate(chosen):
-            bar.report("training on single layers", number, len(chosen), "layers", f"layer {layer}")
-            model = train_on_layer(
-                source, layer, task, train=labelled, dev=held_out, recipe=how, seed=seed,
-                rotation=rotations[layer] if rotations else None,
-            )  # fmt: skip
-            moved = transplant(model, target, rotations[layer]) if target is not None and rotations else model
-            for corpus in tests:
-                found = evaluate(moved if corpus.language == languages[1] else model, [corpus])
-                results += found.with_columns(encoder=encoder, layer=layer)
-            bar.say(f"layer {layer}: done")
+        results = transfer_by_layer(
+            load_encoder(encoder, device=device), task, pair=languages, train=labelled, tests=tests, dev=held_out,
+            against=load_encoder(against, device=device) if against else None, parallel=sides, links=links,
+            layers=layers, recipe=how, seed=seed, progress=bar,
+        )  # fmt: skip
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     frame = results.filter(metric=asked.metric).to_pandas()
     table = frame.pivot_table(index="layer", columns="target", values="value")
-    note = "rotated where the second encoder reads" if target is not None else "one encoder reads both languages"
+    note = "rotated where the second encoder reads" if against else "one encoder reads both languages"
     print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer", note=note)
 
 
-def _languages(pair: str) -> tuple[str, str]:
-    from crosslens.errors import RequestError
+def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
+    """The languages of ``--pair``; a parallel corpus knows which there are."""
+    from crosslens.data.pairs import split_pair
+    from crosslens.translations import list_languages
 
-    first, dash, second = pair.partition("-")
-    if not (dash and first and second):
-        raise RequestError(f"{pair!r} is no pair of languages", hint="write en-fr")
-    return first, second
+    return split_pair(pair, list_languages(corpus, data=data) if corpus else ())
 
 
 def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
@@ -249,16 +227,6 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
         raise RequestError(f"--text has {', '.join(sides)}, and the pair is {'-'.join(languages)}",
                            hint="--text en=FILE,fr=FILE")  # fmt: skip
     return sides
-
-
-def _vectors(name: str, language: str, text: Any, device: str | None) -> "WordVectors":
-    from crosslens.alignment.vectors import contextual_vectors, read_vectors, table_vectors
-    from crosslens.encoders.load import load_encoder
-
-    if name.endswith(".vec"):
-        return read_vectors(name, language=language)
-    loaded = load_encoder(name, device=device)
-    return contextual_vectors(loaded, text) if text is not None else table_vectors(loaded, language=language)
 
 
 def _tags(results: "Results") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """``crosslens compare``: similarity of translations."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,9 +8,6 @@ from crosslens.cli.options import data_option, device_option, out_option, split_
 
 if TYPE_CHECKING:
     from crosslens.encoders.pooling import Pooling
-    from crosslens.encoders.represent import Representations
-
-NULLS = ("shuffled", "length-matched", "untrained")
 
 
 @click.command("compare")
@@ -71,66 +68,32 @@ def command(
     crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
     crosslens compare E --against F --pairs en-en --out before-and-after
     """
-    from contextlib import nullcontext
-    from functools import partial
-
-    from crosslens.errors import RequestError, suggest
     from crosslens.files import new_folder, refuse_existing
 
     refuse_existing(out)
     if export:
         refuse_existing(export, what="--export")
-    asked = split_names(nulls) if nulls else []
-    for null in asked:
-        if null not in NULLS:
-            raise RequestError(f"there is no null {null!r}", hint=suggest(null, NULLS))
 
-    from crosslens.similarity.compare import compare, expand_pairs, split_pair
-    from crosslens.similarity.measures import USUAL, find_measure
-    from crosslens.translations import list_languages, load_parallel
+    from crosslens.similarity.compare import compare, select_sentences
+    from crosslens.similarity.measures import choose_measures
 
-    names = split_names(measures) if measures else list(USUAL) if not nulls else ["cka", "cka_debiased"]
-    endings = [null.replace("-", "_") for null in asked if null != "untrained"]
-    chosen = {name: find_measure(name) for name in names}
-    names = [*names, *(f"{name}_{ending}" for name, its in chosen.items() if its.null_of is None for ending in endings)]
-    there = list_languages(corpus, data=data)
-    wanted = expand_pairs(split_names(pairs), there)
-    both = [split_pair(pair, there) for pair in wanted]
-    parallel = load_parallel(corpus, languages=sorted({language for pair in both for language in pair}), data=data)
-    if original:
-        parallel = parallel.originally(original)
-    if sentences:
-        parallel = parallel.head(sentences)
-
-    import numpy as np
+    asked: Any = {"measures": split_names(measures) if measures else None, "nulls": split_names(nulls) if nulls else []}
+    wanted = split_names(pairs)
+    choose_measures(**asked)  # what is asked wrongly is refused before an encoder is loaded
+    parallel = select_sentences(corpus, wanted, original=original, sentences=sentences, data=data)
 
     from crosslens.cli.show import print_table, progress, say
-    from crosslens.encoders.ablation import random_init as drawn_anew
+    from crosslens.encoders.ablation import random_init as reinitialise
     from crosslens.encoders.load import load_encoder
-    from crosslens.results.record import Results
 
     loaded = load_encoder(encoder, device=device)
     if random_init:
-        loaded = drawn_anew(loaded, random_init, seed=seed)
-    other = load_encoder(against, device=device) if against else None
-    states = [(loaded, other)]
-    if "untrained" in asked:
-        states.append((drawn_anew(loaded, "0,all", seed=seed), other and drawn_anew(other, "0,all", seed=seed)))
-    results = Results.of([])
-    with new_folder(out) as folder, new_folder(export) if export else nullcontext() as vectors:
-        with progress() as bar:
-
-            def represented(its: "Representations", *, kept: bool) -> None:
-                if vectors is not None and kept and its.pooling == pooling:
-                    side = "against-" if other is not None and its.encoder == other.name else ""
-                    np.save(vectors / f"{side}{its.language}.npy", its.vectors)
-
-            for first, second in states:
-                results += compare(
-                    first, parallel, pairs=wanted, measures=names, against=second, pooling=pooling,
-                    interval="jackknife" if intervals else "none", progress=bar,
-                    represented=partial(represented, kept=first is loaded),
-                )  # fmt: skip
+        loaded = reinitialise(loaded, random_init, seed=seed)
+    with new_folder(out) as folder, progress() as bar:
+        results = compare(
+            loaded, parallel, pairs=wanted, **asked, against=load_encoder(against, device=device) if against else None,
+            pooling=pooling, interval="jackknife" if intervals else "none", seed=seed, export=export, progress=bar,
+        )  # fmt: skip
         results.write(folder / "results.csv")
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     print_table(results.table(), title=title, decimals=3)

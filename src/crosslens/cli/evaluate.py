@@ -26,13 +26,13 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
 
     from crosslens.cli.evaluating import evaluate_into, load_tests, show_results
     from crosslens.training.checkpoint import load_model
-    from crosslens.training.predictions import refuse_same_names
+    from crosslens.training.predictions import prediction_files
 
     loaded = load_model(model, device=device)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:
-        refuse_same_names(task, tests)
+        prediction_files(task, tests)
     with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
         results = evaluate_into(folder, loaded, tests, predictions=kept)
     show_results(results, task, title=f"{task.name} {task.metric} of {model}")

@@ -1,4 +1,4 @@
-"""What commands that evaluate share: the corpora, the bar, the predictions kept, the table."""
+"""What commands that evaluate share: the corpora, the progress, the table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,14 +28,9 @@ def evaluate_into(
     """Evaluate on each corpus, show progress, and write ``results.csv`` and the predictions."""
     from crosslens.cli.show import progress
     from crosslens.training.evaluate import evaluate
-    from crosslens.training.predictions import write_predictions
-
-    def write(gold: "Corpus", predicted: "Corpus") -> None:
-        if predictions is not None:
-            write_predictions(model.task, gold, predicted, predictions)
 
     with progress() as bar:
-        results = evaluate(model, tests, progress=bar, predicted=write)
+        results = evaluate(model, tests, predictions=predictions, progress=bar)
     results.write(folder / "results.csv")
     return results
 

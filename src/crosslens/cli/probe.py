@@ -66,16 +66,9 @@ def command(
             loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
             progress=bar,
         )  # fmt: skip
-    layers, right, given = found.confusion.nonzero()
-    confusion = pd.DataFrame(
-        {
-            "layer": layers, "answer": [found.answers[i] for i in right], "given": [found.answers[i] for i in given],
-            "count": found.confusion[layers, right, given],
-        }
-    )  # fmt: skip
     with new_folder(out) as folder:
         found.results.write(folder / "results.csv")
-        confusion.to_csv(folder / "confusion.csv", index=False)
+        pd.DataFrame(found.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
     frame = found.results.to_pandas()
     table = frame[frame["target"].isna()].pivot_table(index="layer", columns="metric", values="value")
     print_table(

@@ -42,6 +42,14 @@ class Probed:
     confusion: np.ndarray
     answers: tuple[str, ...]
 
+    def confusion_rows(self) -> list[dict[str, str | int]]:
+        """A row for each ``layer``, right ``answer`` and ``given`` answer that occur together, with their ``count``."""
+        return [
+            {"layer": int(layer), "answer": self.answers[right], "given": self.answers[given],
+             "count": int(self.confusion[layer, right, given])}
+            for layer, right, given in zip(*self.confusion.nonzero(), strict=True)
+        ]  # fmt: skip
+
 
 def probe(
     encoder: Encoder,

@@ -1,7 +1,8 @@
 """Similarity of translations, layer by layer: the structural half of Muller et al. (2021, section 4.2)."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,18 +11,23 @@ from typing import Any, Literal
 import numpy as np
 
 from crosslens import __version__
+from crosslens.data.pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
+from crosslens.encoders.ablation import random_init
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
+from crosslens.files import new_folder
 from crosslens.identity import digest
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
-from crosslens.similarity.measures import USUAL, Measure, find_measure
+from crosslens.similarity.measures import Measure, Null, choose_measures
 from crosslens.similarity.sampling import jackknife
 from crosslens.translations import list_languages, load_parallel
+
+State = Literal["pretrained", "fine-tuned", "untrained"]
 
 FEWEST = 3
 """Items that can be compared at all: two are alike up to rotation, whatever they are."""
@@ -32,11 +38,17 @@ def compare(
     corpus: Parallel | str,
     *,
     pairs: Sequence[str],
-    measures: Sequence[str] = USUAL,
+    measures: Sequence[str] | None = None,
+    nulls: Sequence[Null] = (),
     against: Encoder | None = None,
     pooling: Pooling = "mean",
     interval: Literal["none", "jackknife"] = "none",
-    state: Literal["pretrained", "fine-tuned", "untrained"] | None = None,
+    original: str | None = None,
+    sentences: int | None = None,
+    seed: int = 1,
+    data: str | Path | None = None,
+    export: str | Path | None = None,
+    state: State | None = None,
     progress: Listener = None,
     represented: Callable[[Representations], None] | None = None,
 ) -> Results:
@@ -48,12 +60,20 @@ def compare(
     Args:
         encoder: pretrained, ablated or fine-tuned.
         corpus: parallel sentences, or their name such as ``ud/pud``.
-        pairs: languages as ``en-fr``; ``en-en`` with another encoder against it.
-        measures: names from `MEASURES`, or one with ``_shuffled`` or ``_length_matched`` behind it for its null; by
-            default CKA, without its bias too, and its nulls.
+        pairs: languages as ``en-fr``; ``en-*`` is English with all others; ``en-en`` with another encoder against it.
+        measures: names from `MEASURES`, or one with ``_shuffled`` or ``_length_matched`` behind it for its null; None:
+            CKA and debiased CKA, with the nulls of CKA unless ``nulls`` names others.
+        nulls: baselines of each measure: its value for ``shuffled`` pairs, for ``length-matched`` pairs, and for the
+            ``untrained`` encoder, whose parameters are all re-initialised.
         against: the encoder of a pair's second language, layer against layer; None: the same.
         pooling: what of an item's states is compared.
         interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
+        original: only sentences of PUD that were written in this language.
+        sentences: only the first so many.
+        seed: random seed of the untrained encoder.
+        data: a folder that is looked through first for a named corpus.
+        export: a folder to make, with the vectors of every language as ``LANGUAGE.npy``; those of ``against`` are
+            ``against-LANGUAGE.npy``.
         state: what records say that the encoder is; None: ``untrained`` where everything of it was re-initialised, and
             else ``pretrained``.
         progress: hears of every language that is read and every pair that is compared.
@@ -64,64 +84,126 @@ def compare(
         defined, as for vectors that are all one.
 
     Raises:
-        RequestError: for an unknown measure; a pair that is none; fewer than 3 items; encoders of different depths, or
-            of different widths where a measure compares neuron with neuron.
+        RequestError: for an unknown measure or null; a pair that is none; fewer than 3 items; encoders of different
+            depths, or of different widths where a measure compares neuron with neuron; an ``export`` that exists.
         DataError: for a language that the corpus does not have.
         EncoderError: for a representation that is not a number.
     """
-    chosen = {name: find_measure(name) for name in measures}
-    there = list_languages(corpus) if isinstance(corpus, str) else corpus.languages
-    wanted = [split_pair(pair, there) for pair in pairs]
-    languages = sorted({language for pair in wanted for language in pair})
-    parallel = load_parallel(corpus, languages=languages) if isinstance(corpus, str) else corpus
-    for language in languages:
-        parallel[language]  # refused before anything is read
-    if len(parallel) < FEWEST:
-        raise RequestError(f"similarity needs {FEWEST} items, and {parallel.name} has {len(parallel)}")
+    chosen = choose_measures(measures, nulls)
+    parallel = select_sentences(corpus, pairs, original=original, sentences=sentences, data=data)
+    wanted = [split_pair(pair, parallel.languages) for pair in expand_pairs(pairs, parallel.languages)]
     if against is not None:
         _refuse_different(encoder, against, chosen)
-    sources = list(dict.fromkeys(source for source, _ in wanted))
-    by_source = sorted(wanted, key=lambda pair: sources.index(pair[0]))
-    poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in chosen.values()))
+    states = [(encoder, against)]
+    if "untrained" in nulls:
+        untrained = [side and random_init(side, "0,all", seed=seed) for side in (encoder, against)]
+        states.append((untrained[0] or encoder, untrained[1]))
+    listener, total = listening(progress), len(states) * len(wanted)
+    finished: list[tuple[str, str]] = []
+    results = Results.of([])
+    with new_folder(export) if export else nullcontext() as folder:
+        for first, second in states:
+            trained = first is encoder
+
+            def after_reading(side: int, read: Representations, *, trained: bool = trained) -> None:
+                listener.report("comparing", len(finished), total, "pairs", f"{read.language} is read")
+                if folder is not None and trained and read.pooling == pooling:
+                    np.save(folder / f"{'against-' * side}{read.language}.npy", read.vectors)
+                if represented is not None:
+                    represented(read)
+
+            records: dict[tuple[str, str], list[Record]] = {}
+            compared = _compared(
+                first, second, parallel, wanted, chosen, pooling, interval, state if trained else None, after_reading
+            )
+            for pair, its in compared:
+                records[pair] = its
+                finished.append(pair)
+                listener.report("comparing", len(finished), total, "pairs", "-".join(pair))
+            results += Results.of(record for pair in wanted for record in records[pair])
+    return results
+
+
+def select_sentences(
+    corpus: Parallel | str,
+    pairs: Sequence[str],
+    *,
+    original: str | None = None,
+    sentences: int | None = None,
+    data: str | Path | None = None,
+) -> Parallel:
+    """The parallel sentences that `compare` reads.
+
+    Args:
+        corpus: parallel sentences, or their name; of a named corpus only the languages of the pairs are read.
+        pairs: of languages.
+        original: only sentences of PUD that were written in this language.
+        sentences: only the first so many.
+        data: a folder that is looked through first for a named corpus.
+
+    Raises:
+        RequestError: for a pair that is none; fewer than 3 items.
+        DataError: for a language that the corpus does not have.
+    """
+    there = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
+    wanted = [split_pair(pair, there) for pair in expand_pairs(pairs, there)]
+    languages = sorted({language for pair in wanted for language in pair})
+    parallel = load_parallel(corpus, languages=languages, data=data) if isinstance(corpus, str) else corpus
+    for language in languages:
+        parallel[language]  # refused before anything is read
+    parallel = parallel.originally(original) if original else parallel
+    parallel = parallel.head(sentences) if sentences else parallel
+    if len(parallel) < FEWEST:
+        raise RequestError(f"similarity needs {FEWEST} items, and {parallel.name} has {len(parallel)}")
+    return parallel
+
+
+def _compared(
+    encoder: Encoder,
+    against: Encoder | None,
+    parallel: Parallel,
+    pairs: Sequence[tuple[str, str]],
+    measures: Mapping[str, Measure],
+    pooling: Pooling,
+    interval: Literal["none", "jackknife"],
+    state: State | None,
+    after_reading: Callable[[int, Representations], None],
+) -> Iterator[tuple[tuple[str, str], list[Record]]]:
+    """Pairs with their records, as they are compared."""
+    sources = list(dict.fromkeys(source for source, _ in pairs))
+    by_source = sorted(pairs, key=lambda pair: sources.index(pair[0]))
+    poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in measures.values()))
     settings = {} if pooling == "mean" else {"pooling": pooling}
     if against is not None:
         settings |= {"against": against.name}
         settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
     columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
     columns |= {"state": state} if state else {}
-    records: dict[tuple[str, str], list[Record]] = {}
-    listener = listening(progress)
-
-    def after_reading(its: Representations) -> None:
-        listener.report("comparing", len(records), len(by_source), "pairs", f"{its.language} is read")
-        if represented is not None:
-            represented(its)
-
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
             parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, after_reading
         )
         for source, target in by_source:
-            listener.report("comparing", len(records), len(by_source), "pairs", f"{source}-{target}")
             ready = sides.pair(source, target)
             length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
             described = {
                 **columns, "source": source, "target": target, "metric": "similarity", "n": len(parallel),
                 "corpus": parallel.name, "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
-                "length_ratio": length / source_length,
+                "length_ratio": length / source_length, "tags": {"crosslens": __version__},
             }  # fmt: skip
-            records[source, target] = [
+            fertility = {pooled: both.subwords / length for pooled, both in ready.items()}
+            layers: list[dict[Pooling, tuple[Centred, Centred]]] = [
+                {pooled: both.at(layer) for pooled, both in ready.items()} for layer in range(encoder.depth + 1)
+            ]
+            yield (source, target), [
                 Record(
-                    **described, measure=name, layer=layer,
-                    fertility=ready[measure.pooling or pooling].subwords / length, tags={"crosslens": __version__},
+                    **described, measure=name, layer=layer, fertility=fertility[measure.pooling or pooling],
                     **values[name],
                 )
-                for layer in range(encoder.depth + 1)
-                for values in [_values(chosen, {its: pair.at(layer) for its, pair in ready.items()}, pooling, interval)]
-                for name, measure in chosen.items()
+                for layer, sides_of in enumerate(layers)
+                for values in [_values(measures, sides_of, pooling, interval)]
+                for name, measure in measures.items()
             ]  # fmt: skip
-    listener.report("comparing", len(by_source), len(by_source), "pairs")
-    return Results.of(record for pair in wanted for record in records[pair])
 
 
 def _values(
@@ -188,14 +270,19 @@ class _Sides:
         encoders: of the first and, where it is another, of the second language of a pair.
         poolings: of every language.
         folder: for what is needed again later.
-        represented: called after each language is read.
+        after_reading: called after each language is read, with the number of its encoder and the representations.
     """
 
     def __init__(
         self, parallel: Parallel, pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder],
-        poolings: Collection[Pooling], folder: str, represented: Callable[[Representations], None],
+        poolings: Collection[Pooling], folder: str, after_reading: Callable[[int, Representations], None],
     ) -> None:  # fmt: skip
-        self._parallel, self._encoders, self._poolings, self._represented = parallel, encoders, poolings, represented
+        self._parallel, self._encoders, self._poolings, self._after_reading = (
+            parallel,
+            encoders,
+            poolings,
+            after_reading,
+        )
         self._folder = Path(folder)
         self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
         self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
@@ -223,35 +310,5 @@ class _Sides:
             vectors, subwords = its.vectors, int(its.subwords.sum())
             if self._needed[at] > 1:
                 np.savez(waiting, vectors=vectors, subwords=subwords)
-            self._represented(its)
+            self._after_reading(number, its)
         return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)
-
-
-def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
-    """``en-fr`` as its two languages.
-
-    Args:
-        pair: the two with a hyphen between them.
-        languages: those that there are; tags such as ``zh-Hant`` hold a hyphen of their own.
-
-    Raises:
-        RequestError: when it is not two languages.
-    """
-    parts = pair.split("-")
-    ways = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
-    known = [way for way in ways if all(language in (*languages, "*") for language in way)]
-    if not known and len(parts) == 2 and all(parts):
-        known = ways
-    if not known:
-        raise RequestError(f"{pair!r} is no pair of languages", hint="write it as en-fr")
-    return known[0]
-
-
-def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """Pairs with ``*`` written out: ``en-*`` is English with every other language."""
-    expanded = []
-    for pair in pairs:
-        source, target = split_pair(pair, languages)
-        for a in languages if source == "*" else [source]:
-            expanded += [f"{a}-{b}" for b in (languages if target == "*" else [target]) if a != b or "*" not in pair]
-    return list(dict.fromkeys(expanded))

@@ -1,8 +1,9 @@
 """The measures of similarity by name, and what each promises: tests hold every one of them to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal, get_args
 
 from crosslens.encoders.pooling import Pooling
 from crosslens.errors import RequestError, suggest
@@ -81,6 +82,30 @@ USUAL = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 
 NULLS = {"shuffled": shuffled, "length_matched": length_matched}
 """Ending of a measure's name -> what it would be for unrelated sentences; where it has no closed form, by sampling."""
+
+
+Null = Literal["shuffled", "length-matched", "untrained"]
+"""What a measure may be held against: unrelated sentences, unrelated sentences of like length, another encoder."""
+
+
+def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null] = ()) -> dict[str, Measure]:
+    """The measures of a comparison by their names, the nulls of each behind all of them.
+
+    Args:
+        measures: names; None: the default ones.
+        nulls: which nulls; ``untrained`` is no measure, but another encoder.
+
+    Raises:
+        RequestError: for an unknown measure or null.
+    """
+    for null in nulls:
+        if null not in get_args(Null):
+            raise RequestError(f"there is no null {null!r}", hint=suggest(null, get_args(Null)))
+    names = measures or (("cka", "cka_debiased") if nulls else USUAL)
+    chosen = {name: find_measure(name) for name in names}
+    endings = [null.replace("-", "_") for null in nulls if null != "untrained"]
+    sampled = [f"{name}_{end}" for name, measure in chosen.items() if measure.null_of is None for end in endings]
+    return chosen | {name: find_measure(name) for name in sampled}
 
 
 def find_measure(name: str) -> Measure:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crosslens.catalogue import name_split
 from crosslens.data.corpus import Corpus
+from crosslens.data.pairs import expand_pairs, split_pair
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
@@ -17,7 +18,6 @@ from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestio
 from crosslens.runs.run import Asked, LookRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.similarity.compare import expand_pairs, split_pair
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
 from crosslens.studies.data_sets import find_data

@@ -1,21 +1,25 @@
 """Scores of a fine-tuned model on any number of corpora, as tidy records."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from crosslens import __version__
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
+from crosslens.files import new_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
+from crosslens.training.predictions import prediction_files
 
 
 def evaluate(
     model: TaskModel,
     corpora: Sequence[Corpus | str],
     *,
+    predictions: str | Path | None = None,
     progress: Listener = None,
     predicted: Callable[[Corpus, Corpus], None] | None = None,
     scored: Callable[[Corpus, Score], None] | None = None,
@@ -25,6 +29,7 @@ def evaluate(
     Args:
         model: a fine-tuned model.
         corpora: corpora, or their names.
+        predictions: a folder to make, with the predictions for each corpus; see `prediction_files`.
         progress: hears of every corpus.
         predicted: called after each corpus with the gold and the predicted one.
         scored: called for each corpus and metric with the score's counts of each sentence.
@@ -34,10 +39,21 @@ def evaluate(
 
     Raises:
         DataError: for a corpus that lacks the annotation; before anything is predicted.
+        RequestError: when the folder of the predictions exists, or two of them would be one file.
     """
     gold = [load_corpus(corpus, format=model.task.format) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:
         model.task.check(corpus)
+    if predictions is not None:
+        files = iter(prediction_files(model.task, gold))
+        with new_folder(predictions) as folder:
+
+            def write(corpus: Corpus, annotated: Corpus) -> None:
+                model.task.format.write(annotated, folder / next(files))
+                if predicted is not None:
+                    predicted(corpus, annotated)
+
+            return evaluate(model, gold, progress=progress, predicted=write, scored=scored)
     columns = model.columns
     records = []
     listener = listening(progress)

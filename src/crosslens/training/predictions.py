@@ -1,7 +1,6 @@
-"""Predictions as files: one a corpus, in the format of the task's annotation."""
+"""Files of predictions, in the format of a task's annotation."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import FORMATS
@@ -9,34 +8,25 @@ from crosslens.errors import RequestError
 from crosslens.tasks import Task
 
 
-def write_predictions(task: Task, gold: Corpus, predicted: Corpus, folder: Path) -> None:
-    """Write a predicted corpus into a folder; everything of the input that the task does not predict is kept."""
-    task.format.write(predicted, folder / file_name(task, gold))
-
-
-def file_name(task: Task, corpus: Corpus) -> str:
-    """The file of a corpus's predictions: its name, as a file can have it, and the ending of the task's format."""
-    bare = corpus.name
-    for ending in (*FORMATS, task.format.ending):
-        bare = bare.removesuffix(ending)
-    bare = bare.strip("./")
-    for character in '/\\:*?"<>|':
-        bare = bare.replace(character, "-" if character == ":" else "_")
-    return bare + task.format.ending
-
-
-def refuse_same_names(task: Task, tests: Sequence[Corpus]) -> None:
-    """Refuse corpora whose predictions would be one file.
+def prediction_files(task: Task, corpora: Sequence[Corpus]) -> list[str]:
+    """The file name of each corpus's predictions: the corpus's name, as a file can have it, and the format's ending.
 
     Raises:
-        RequestError: naming them.
+        RequestError: when the predictions for two corpora would be one file.
     """
-    names: dict[str, str] = {}
-    for corpus in tests:
-        file = file_name(task, corpus)
-        if file in names:
+    files: dict[str, str] = {}
+    for corpus in corpora:
+        bare = corpus.name
+        for ending in (*FORMATS, task.format.ending):
+            bare = bare.removesuffix(ending)
+        bare = bare.strip("./")
+        for character in '/\\:*?"<>|':
+            bare = bare.replace(character, "-" if character == ":" else "_")
+        file = bare + task.format.ending
+        if file in files:
             raise RequestError(
-                f"the predictions for {names[file]} and {corpus.name} would be one file",
+                f"the predictions for {files[file]} and {corpus.name} would be one file",
                 hint="evaluate them one by one",
             )
-        names[file] = corpus.name
+        files[file] = corpus.name
+    return list(files)
