@@ -16,7 +16,6 @@ from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_differen
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
-from crosslens.data.records import Results
 from crosslens.data.text import cut_words
 from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
@@ -25,6 +24,7 @@ from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.tower import Tower, as_tower, rotated
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, listening
+from crosslens.results.record import Results
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
