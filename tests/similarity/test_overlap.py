@@ -5,9 +5,9 @@ import pytest
 
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.results.record import Results
 from crosslens.data.sentence import Sentence
 from crosslens.errors import RequestError
+from crosslens.results.record import Results
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.similarity.transfer import correlations
 

@@ -34,7 +34,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
-    from crosslens.report.published import find_paper
+    from crosslens.report.papers import find_paper
 
     refuse_existing(out)
     paper = find_paper(beside) if beside else None
@@ -43,12 +43,13 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.figures import write_figures
     from crosslens.report.finding import findings
     from crosslens.report.page import known_runs, make_page
+    from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables
-    from crosslens.report.tested import read_tested
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
     results = read_paths(paths)
-    tables = all_tables(results, beside=paper, tested=read_tested(paths) if spread == "interval" else None)
+    significance = read_significance(paths) if spread == "interval" else None
+    tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     with new_folder(out) as folder:
         for table in tables:
             texts = {
@@ -58,7 +59,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
             }
             for ending, text in texts.items():
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
-        (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
+        if tables:
+            (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
         page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
@@ -66,5 +68,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         except RequestError as missing:
             figures = []
             say(str(missing))
-    print_report(tables[0], spread=spread)
+    if tables:
+        print_report(tables[0], spread=spread)
+    else:
+        say("these results contain no scores, so there is no table")
     say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

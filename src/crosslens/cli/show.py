@@ -21,12 +21,13 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from crosslens.errors import RequestError
 from crosslens.numbers import duration, plain, signed
 
 if TYPE_CHECKING:
     import pandas
 
-    from crosslens.report.cells import Table as ReportTable
+    from crosslens.report.table import Table as ReportTable
     from crosslens.report.writing import Spread
     from crosslens.results.record import Results
 
@@ -119,19 +120,35 @@ def say(text: str) -> None:
 def show_tables(results: "Results", *, metric: str | None = None) -> None:
     """Every table that records hold: a task, metric, source and encoder each, then similarities.
 
+    Where records cannot stand in one table, the reason is printed in its place.
+
     Args:
         results: the records.
         metric: this one only; None: all of them.
     """
-    for (task, found, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
-        if task and found == (metric or found) and found != "similarity":
+    from crosslens.results.cells import groups_of
+    from crosslens.results.record import Results
+
+    scores = results.filter(measure=None)
+    for (task, name, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
+        if task and name == (metric or name):
             seeds = len(block.groups("seed"))
-            title = f"{task} {found}, source {source}, {encoder}"
-            print_table(block.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
-    for (found, encoder, task), block in results.groups("metric", "encoder", "task"):
-        if found == "similarity" and metric in (None, found):
-            after = f", fine-tuned for {task}" if task else ""
-            print_table(block.table(), title=f"similarity by layer, {encoder}{after}", decimals=3)
+            title = f"{task} {name}, source {source}, {encoder}"
+            _print_block(block, title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    similar = results.filter(metric="similarity") if metric in (None, "similarity") else Results.of([])
+    for (encoder, task), block in groups_of(similar, "encoder", "task"):
+        after = f", fine-tuned for {task}" if task else ""
+        _print_block(block, title=f"similarity by layer, {encoder}{after}", decimals=3)
+
+
+def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
+    """Print a table, or why there is none."""
+    try:
+        table = block.table()
+    except RequestError as refused:
+        Console(emoji=False).print(f"{title}: {refused}", highlight=False, markup=False, soft_wrap=True)
+    else:
+        print_table(table, title=title, note=note, decimals=decimals)
 
 
 ODDITIES = {

@@ -35,6 +35,10 @@ DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "tra
 """Name -> the digest of what it names: two things of one name are told apart by it."""
 
 
+PLURALS = {"corpus": "corpora", "settings": "settings", "train": "training corpora", "dev": "development corpora"}
+"""Column -> what several of it are called, where that is not the column and an s."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The mean over seeds of one record a seed.
@@ -80,7 +84,8 @@ def mean_of(cells: Sequence[Cell]) -> Cell:
     seeds = [seed for seed in cells[0].by_seed if all(seed in cell.by_seed for cell in cells)]
     every = {seed for cell in cells for seed in cell.by_seed}
     values = {seed: statistics.fmean(cell.by_seed[seed] for cell in cells) for seed in seeds}
-    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), len(every) - len(seeds))
+    left_out = max(len(every) - len(seeds), *(cell.left_out for cell in cells))
+    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +232,14 @@ def told_apart(results: Results) -> list[Row]:
     return records
 
 
+def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
+    """As `Results.groups`; of two things with one name each is a group of its own."""
+    places: dict[tuple, list[int]] = {}
+    for place, record in enumerate(told_apart(results)):
+        places.setdefault(tuple(record[name] for name in columns), []).append(place)
+    return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
+
+
 def refuse_several(records: Iterable[Row], axis: str) -> None:
     """Refuse records that differ in something that one table cannot mix.
 
@@ -236,7 +249,7 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
     values = list(dict.fromkeys(record[axis] for record in records))
     if len(values) > 1:
         raise RequestError(
-            f"one table cannot hold several {axis}s: {', '.join(map(str, values))}",
+            f"one table cannot hold several {PLURALS.get(axis, f'{axis}s')}: {', '.join(map(str, values))}",
             hint=f"filter({axis}=…) picks one",
         )
 
