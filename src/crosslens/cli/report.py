@@ -1,4 +1,4 @@
-"""``crosslens report``: tables for a paper, from records."""
+"""``crosslens report``: tables, figures and a page for a paper, from records."""
 
 from typing import TYPE_CHECKING
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     metavar="PAPER",
-    help="Put a paper's numbers and the differences to them under ours: muller2021, wu2019, conneau2020.",
+    help="Published scores to put below ours, with the differences: muller2021, wu2019 or conneau2020.",
 )
 @click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
 @click.option(
     "--spread", type=click.Choice(["none", "std", "interval"]), default="none", show_default=True,
-    help="Behind each number: its standard deviation over seeds; or in single targets of a finished study its interval,"
-    " marked where it stands the correction for many tests.",
+    help="What follows each number: its standard deviation over seeds; or, for single targets of a finished study, its"
+    " 95 % confidence interval and a * if the difference is significant after correction.",
 )  # fmt: skip
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 
-    OUT/index.html is one page that needs no network: what was found, tables that answer clicks, every number with its
-    run. Each table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all.
-    Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`. All comes from the records alone.
+    OUT/index.html is one page that needs no network: findings, interactive tables, and every number with its run. Each
+    table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all of them.
+    Results without scores have no tables. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
+    Everything is computed from the records alone.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing

@@ -264,7 +264,8 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
     devs = _variant(records, own, "dev")
-    if any(devs) and not any(columns[0]):  # which dev data selected the weights, where the rule does not say it
+    selections = columns[0] if columns else []
+    if len(set(zip(selections, devs, strict=True))) > len(set(selections)):  # the rule does not say which dev data
         columns.append([f"dev {dev}" if dev else "" for dev in devs])
     return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
 
