@@ -11,6 +11,7 @@ import pytest
 from conftest import SENTENCES
 from crosslens import cli
 from crosslens.data.conllu import read, write
+from crosslens.encoders.condition import Condition
 from crosslens.results.record import Record, Results
 
 
@@ -164,6 +165,17 @@ def test_records_that_contradict_are_said_and_the_rest_is_shown(run, tmp_path):
     assert status == 0, said
     assert "pos accuracy, source en, e: two records contradict one another" in shown
     assert "70.00" in shown
+
+
+def test_differences_have_a_sign_and_means_a_line(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
+    better = dataclasses.replace(score, value=91.5, **Condition(layers="1-2").columns)
+    Results.of([score, better]).write(tmp_path / "results.csv")
+    shown = run("results", "results.csv")[1]
+    assert "Δ 1-2" in shown
+    assert shown.count("+1.50") == 2
+    assert shown.count("90.00") == 2
+    assert "same-language mean of 1" in shown
 
 
 def test_results_files_of_a_folder_are_read_once(run, tmp_path):

@@ -1,6 +1,5 @@
 """What the terminal shows: tables on standard output, progress on standard error."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 
-def _writing(column: str, kind: str) -> Callable[..., str]:
+def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
     if kind == "i":  # how many there are
         return lambda value, decimals: str(value)
-    write = signed if column.startswith("Δ") else plain
+    write = signed if is_difference else plain
     return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
 
 
@@ -43,14 +42,19 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     """Print a frame of numbers, and words between them: its index on the left, means in bold, what is absent as a dash.
 
     A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
+    Columns that ``frame.attrs["differences"]`` names are differences, which have a sign.
     """
+    from crosslens.results.table import CROSS, SAME
+
+    differences = frame.attrs.get("differences", ())
+    means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
     labels = [
         " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
     ]
     columns = {
         str(name): [write(value, decimals=decimals) for value in frame[name]]
         for name in frame.columns
-        for write in (_writing(str(name), frame[name].dtype.kind),)
+        for write in (_writing(frame[name].dtype.kind, is_difference=name in differences),)
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
@@ -63,8 +67,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
         for name in names:
             table.add_column(name, justify="right", no_wrap=True)
-        for row, label in enumerate(labels):
-            mean = label.endswith(" mean")
+        for row, (label, mean) in enumerate(zip(labels, means, strict=True)):
             cells = [columns[name][row] for name in names]
             table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
         console.print(table)
@@ -160,11 +163,10 @@ ODDITIES = {
 
 def say_oddities(results: "Results") -> None:
     """What a reader of the table should know of each corpus, on standard error."""
-    for tags in results.records["tags"].to_pylist():
-        facts = json.loads(tags)
+    for corpus, facts in zip(results.records["corpus"].to_pylist(), results.tags(), strict=True):
         for fact, words in ODDITIES.items():
             if facts.get(fact):
-                say(f"{facts['corpus']}: {words}: {facts[fact]}")
+                say(f"{corpus}: {words}: {facts[fact]}")
 
 
 EVERY = 20.0

@@ -276,13 +276,12 @@ class _Block:
         }  # fmt: skip
         models = self.models[column]
         return significance.find(
-            self.compared.get(key, column), named, is_difference=self.is_difference(column), trains=models.trains,
+            self.compared.get(key, column),
+            named,
+            is_difference=self.scores.is_difference(column),
+            trains=models.trains,
             selections=models.selections,
-        )  # fmt: skip
-
-    def is_difference(self, column: Column) -> bool:
-        """Whether a column is compared with a reference."""
-        return self.compared.reference_of(column) not in (None, column)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +346,7 @@ def _score_head(column: Column) -> str:
 
 
 def _head(block: _Block, column: Column) -> str:
-    if not block.is_difference(column):
+    if not block.scores.is_difference(column):
         return _score_head(column)
     return "Δ " + ", ".join(filter(None, (column.condition.change, column.variant)))
 
@@ -384,7 +383,7 @@ def _row(
     return tuple(
         cell_of(
             mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
-            "difference" if column is not None and block.is_difference(column) else "score",
+            "difference" if column is not None and block.scores.is_difference(column) else "score",
             notes,
             block.interval(significance, keys[0], column) if len(keys) == 1 else None,
         )

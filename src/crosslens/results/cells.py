@@ -156,7 +156,11 @@ class Cells:
 
     def head(self, column: Column) -> str:
         """The column's name, with Δ where it is a difference after `compared`."""
-        return column.label if self.reference_of(column) in (None, column) else f"Δ {column.label}"
+        return f"Δ {column.label}" if self.is_difference(column) else column.label
+
+    def is_difference(self, column: Column) -> bool:
+        """Whether `compared` makes a difference of the column: there is a reference, and it is another one."""
+        return self.reference_of(column) not in (None, column)
 
 
 def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("condition",)) -> Cells:
