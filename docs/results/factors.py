@@ -1,12 +1,12 @@
 """The tables of pretraining-factors.md, as Markdown, from pretraining-factors.parquet: python docs/results/factors.py"""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
+from crosslens.encoders.condition import Condition
+from crosslens.report.papers import find_paper
 from crosslens.results.record import read_results
-from crosslens.report.published import find_paper
 
 here = Path(__file__).parent
 FACTORS = ["default-anchors", "extra-anchors", "no-anchors", "sep-1-3", "sep-1-6", "sep-emb", "sep-emb-1-3", "sep-emb-1-6"]
@@ -27,8 +27,7 @@ def number(value, *, sign=False):
 
 def read(study):
     frame = read_results(here / "pretraining-factors.parquet").filter(study=study).to_pandas()
-    frame["condition"] = [json.loads(text)["condition"] for text in frame["tags"]]
-    return frame
+    return frame.assign(condition=frame["factor"].fillna("reference"))
 
 
 def main():
@@ -61,7 +60,8 @@ def main():
     print("**Published (Table 1), the mean over French, Russian and Chinese: Default, and differences to it**\n")
     rows = []
     for task in ("nli", "ner", "parsing"):
-        cells = [paper.find(task, ["en"], ["x"], factor) for factor in ["reference", *FACTORS]]
+        conditions = [Condition(), *(Condition(factor=factor) for factor in FACTORS)]
+        cells = [paper.find(task, ["en"], ["x"], condition) for condition in conditions]
         rows.append([task, *(number(cell.value, sign=place > 0) if cell else "–" for place, cell in enumerate(cells))])
     markdown(["", "Default", *FACTORS], rows)
     frame = read("pretraining-factors")

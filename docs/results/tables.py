@@ -40,7 +40,6 @@ def markdown(header, rows):
 def scores(results, metric):
     """The records of one metric, with the columns that the tables need."""
     frame = results.filter(metric=metric).to_pandas()
-    frame["corpus"] = [json.loads(tags)["corpus"] for tags in frame["tags"]]
     frame["ablation"] = frame["ablation"].fillna("reference").replace({"1-12": "all"})
     return frame
 

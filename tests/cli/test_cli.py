@@ -11,6 +11,7 @@ import pytest
 from conftest import SENTENCES
 from crosslens import cli
 from crosslens.data.conllu import read, write
+from crosslens.encoders.condition import Condition
 from crosslens.results.record import Record, Results
 
 
@@ -148,10 +149,64 @@ def test_gap_against_similarity(run, tmp_path):
     assert "5 languages are too few to say anything" in said
     assert rows_of("table.csv")[0]["languages"] == "5"
     status, _, said = run("correlate", "results.csv", "--control", "fertility")
-    assert (status, "do not say the subwords that fertility needs" in said) == (2, True)
+    assert (status, "do not hold the fertility that fertility needs" in said) == (2, True)
     status, _, said = run("correlate", "results.csv", "--measure", "rsa")
     assert (status, "hold no scores and similarities (rsa)" in said) == (2, True)
     assert run("correlate", "none")[0] == 2
+
+
+def test_records_that_contradict_are_said_and_the_rest_is_shown(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
+    scores = [score, dataclasses.replace(score, value=80.0), dataclasses.replace(score, encoder="f", value=70.0)]
+    (tmp_path / "two").mkdir()
+    Results.of(scores).write(tmp_path / "two" / "results.parquet")
+    status, shown, said = run("results", "two")
+    assert status == 0, said
+    assert "pos accuracy, source en, e: two records contradict one another" in shown
+    assert "70.00" in shown
+
+
+def test_differences_have_a_sign_and_means_a_line(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
+    better = dataclasses.replace(score, value=91.5, **Condition(layers="1-2").columns)
+    Results.of([score, better]).write(tmp_path / "results.csv")
+    shown = run("results", "results.csv")[1]
+    assert "Δ 1-2" in shown
+    assert shown.count("+1.50") == 2
+    assert shown.count("90.00") == 2
+    assert "same-language mean of 1" in shown
+
+
+def test_results_files_of_a_folder_are_read_once(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
+    for folder, endings in (("a", ("csv", "parquet")), ("b", ("parquet",))):
+        (tmp_path / "all" / folder).mkdir(parents=True)
+        for ending in endings:
+            Results.of([dataclasses.replace(score, encoder=folder)]).write(
+                tmp_path / "all" / folder / f"results.{ending}"
+            )
+    assert run("results", "all", "--csv", "both.csv")[0] == 0
+    assert [row["encoder"] for row in rows_of("both.csv")] == ["a", "b"]
+    (tmp_path / "empty").mkdir()
+    status, _, said = run("results", "empty")
+    assert (status, "no results.csv or results.parquet in empty" in said) == (2, True)
+
+
+def test_a_report_without_scores_has_a_page_and_figures(run, tmp_path):
+    similar = [
+        Record(
+            encoder="e", source="en", target=target, measure="cka", layer=layer, metric="similarity", value=0.5, n=9,
+            state="pretrained",
+        )
+        for target in ("fr", "de") for layer in (0, 1)
+    ]  # fmt: skip
+    Results.of(similar).write(tmp_path / "results.parquet")
+    status, _, said = run("report", "results.parquet", "--out", "report")
+    assert status == 0, said
+    assert "contain no scores, so there is no table" in said
+    files = {path.name for path in Path("report").iterdir()}
+    assert "index.html" in files
+    assert not any(name.endswith(".tex") for name in files)
 
 
 def test_tables_for_a_paper(run, tiny_bert):

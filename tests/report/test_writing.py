@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from crosslens.report.cells import Cell, Row, Table
+from crosslens.report.table import Cell, Row, Table
 from crosslens.report.writing import COLOURS, escape, latex_document, to_csv, to_latex, to_markdown
 
 HOSTILE = r"a_b%c&d#e{f}g~h^i\j$k<l>m|n"

@@ -160,21 +160,28 @@ def test_a_source_is_needed(encoder, toy):
 
 
 def test_a_rule_is_fitted_to_records_whatever_is_cut_out_of_their_corpora(encoder, treebanks):
+    from crosslens.encoders.condition import Condition
     from crosslens.results.record import Record, Results
     from crosslens.unseen.fitting import fit_rule
 
-    def score(corpus, target, value, source="en", condition="reference"):
-        tags = {"corpus": corpus, "condition": condition, "training_train": "ud/en_toy:train"}
-        return Record(task="pos", metric="accuracy", source=source, target=target, value=value, tags=tags)
+    def score(corpus, target, value, *, seed=1, train="ud/en_toy:train", **condition):
+        return Record(
+            task="pos", encoder="e", metric="accuracy", source="en", target=target, value=value, seed=seed,
+            corpus=corpus, train=train, **Condition(**condition).columns,
+        )  # fmt: skip
 
-    cyrillic = ("ud/fr_pud:test[:2]@latin-cyrillic", "ud/fr_pud:test@latin-cyrillic[:2]")
-    names = ("ud/fr_pud:test", "ud/fr_pud:test[:2]", *cyrillic)
+    names = ("ud/fr_pud:test", "ud/fr_pud:test[:2]", "ud/fr_pud:test@latin-cyrillic[:2]")
     rows = [score(name, "fr", 50.0 + number) for number, name in enumerate(names)]
-    rows += [score(names[1], "fr", 53.0), score(names[1], "fr", 40.0, condition="adapted"), score(names[0], "en", 99.0)]
+    rows += [score(names[1], "fr", 53.0, seed=2), score(names[1], "fr", 40.0, start="adapted")]
+    rows += [score(names[0], "en", 99.0), score(names[0], "fr", 1.0, layers="1-2")]
     rule = fit_rule(Results.of(rows), encoder, data=str(treebanks))
     found = {(its.corpus, its.scheme): (its.score, its.adapted) for its in rule.measured}
     assert found == {
-        (names[0], ""): (50.0, None), (names[1], ""): (52.0, 40.0), (names[1], "latin-cyrillic"): (52.5, None),
+        (names[0], ""): (50.0, None), (names[1], ""): (52.0, 40.0), (names[1], "latin-cyrillic"): (52.0, None),
     }  # fmt: skip
     fertility = {(its.corpus, its.scheme): its.features[0] for its in rule.measured}
     assert len(set(fertility.values())) == 3  # each was read: the whole, a part, and that in other letters
+    with pytest.raises(RequestError, match="several training corpora: ud/en_toy:train, ud/en_toy:dev"):
+        fit_rule(Results.of([*rows, score(names[0], "fr", 60.0, train="ud/en_toy:dev")]), encoder, data=str(treebanks))
+    with pytest.raises(RequestError, match="two records contradict one another"):
+        fit_rule(Results.of([*rows, score(names[0], "fr", 60.0)]), encoder, data=str(treebanks))

@@ -47,17 +47,17 @@ def command(
     from crosslens.cli.show import print_table, say
     from crosslens.similarity.transfer import correlations
 
-    found = correlations(
+    correlated = correlations(
         read_paths(paths), measures=split_names(measures), layers=layers,
         control=split_names(control) if control else (), coefficient=coefficient,
     )  # fmt: skip
     rows = [
         {
-            "task": its.called, "source": its.source, "similarity of": its.state, "measure": its.measure,
-            "layer": "mean" if its.layer is None else str(its.layer), "languages": len(its.found.languages),
-            coefficient: its.found.value, "low": its.found.low, "high": its.found.high, "p": its.found.p,
+            "task": each.called, "source": each.source, "similarity of": each.state, "measure": each.measure,
+            "layer": "mean" if each.layer is None else str(each.layer), "languages": len(each.found.languages),
+            coefficient: each.found.value, "low": each.found.low, "high": each.found.high, "p": each.found.p,
         }
-        for its in found
+        for each in correlated
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     if file:
@@ -69,5 +69,7 @@ def command(
         decimals=3,
         note="negative: languages that are represented alike transfer better",
     )
-    for warning in dict.fromkeys(its.found.warning for its in found if its.found.warning):
+    for each in {(each.task, each.source): each for each in correlated if len(each.same_language) > 1}.values():
+        say(f"{each.task}: the same-language score of {each.source} is the mean over {', '.join(each.same_language)}")
+    for warning in dict.fromkeys(each.found.warning for each in correlated if each.found.warning):
         say(warning)

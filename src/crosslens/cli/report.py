@@ -1,4 +1,4 @@
-"""``crosslens report``: tables for a paper, from records."""
+"""``crosslens report``: tables, figures and a page for a paper, from records."""
 
 from typing import TYPE_CHECKING
 
@@ -17,24 +17,25 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     metavar="PAPER",
-    help="Put a paper's numbers and the differences to them under ours: muller2021, wu2019, conneau2020.",
+    help="Published scores to put below ours, with the differences: muller2021, wu2019 or conneau2020.",
 )
 @click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
 @click.option(
     "--spread", type=click.Choice(["none", "std", "interval"]), default="none", show_default=True,
-    help="Behind each number: its standard deviation over seeds; or in single targets of a finished study its interval,"
-    " marked where it stands the correction for many tests.",
+    help="What follows each number: its standard deviation over seeds; or, for single targets of a finished study, its"
+    " 95 % confidence interval and a * if the difference is significant after correction.",
 )  # fmt: skip
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 
-    OUT/index.html is one page that needs no network: what was found, tables that answer clicks, every number with its
-    run. Each table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all.
-    Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`. All comes from the records alone.
+    OUT/index.html is one page that needs no network: findings, interactive tables, and every number with its run. Each
+    table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all of them.
+    Results without scores have no tables. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
+    Everything is computed from the records alone.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
-    from crosslens.report.published import find_paper
+    from crosslens.report.papers import find_paper
 
     refuse_existing(out)
     paper = find_paper(beside) if beside else None
@@ -43,12 +44,13 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.figures import write_figures
     from crosslens.report.finding import findings
     from crosslens.report.page import known_runs, make_page
+    from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables
-    from crosslens.report.tested import read_tested
     from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
     results = read_paths(paths)
-    tables = all_tables(results, beside=paper, tested=read_tested(paths) if spread == "interval" else None)
+    significance = read_significance(paths) if spread == "interval" else None
+    tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     with new_folder(out) as folder:
         for table in tables:
             texts = {
@@ -58,7 +60,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
             }
             for ending, text in texts.items():
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
-        (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
+        if tables:
+            (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
         page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
@@ -66,5 +69,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         except RequestError as missing:
             figures = []
             say(str(missing))
-    print_report(tables[0], spread=spread)
+    if tables:
+        print_report(tables[0], spread=spread)
+    else:
+        say("these results contain no scores, so there is no table")
     say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

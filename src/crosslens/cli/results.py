@@ -9,8 +9,14 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 
+NAMES = ("results.csv", "results.parquet")
+"""What results files in folders are called."""
+
+
 def read_paths(paths: tuple[str, ...]) -> "Results":
     """The records of files, of stores of runs, and of all results files in other folders.
+
+    Results files in folders are ``results.csv`` or ``results.parquet``; of a folder with both, the first is read.
 
     Raises:
         DataError: when there are none.
@@ -18,10 +24,10 @@ def read_paths(paths: tuple[str, ...]) -> "Results":
     from crosslens.errors import DataError
     from crosslens.results.record import Results
 
-    found = [its for path in map(Path, paths) for its in _read(path)]
-    if not found:
-        raise DataError("no results.csv in " + ", ".join(paths), hint="name the folder that --out made")
-    return sum(found, Results.of([]))
+    tables = [table for path in map(Path, paths) for table in _read(path)]
+    if not tables:
+        raise DataError(f"no {' or '.join(NAMES)} in {', '.join(paths)}", hint="name the folder that --out made")
+    return sum(tables, Results.of([]))
 
 
 def _read(path: Path) -> "list[Results]":
@@ -31,7 +37,12 @@ def _read(path: Path) -> "list[Results]":
     if is_store(path):  # of runs, finished or not: what is done counts
         store = Store(path)
         return [store.collect(study) for study in store.studies()]
-    return [read_results(file) for file in (sorted(path.rglob("results.csv")) if path.is_dir() else [path])]
+    return [read_results(file) for file in (_results_files(path) if path.is_dir() else [path])]
+
+
+def _results_files(folder: Path) -> list[Path]:
+    folders = sorted({file.parent for name in NAMES for file in folder.rglob(name)})
+    return [next(each / name for name in NAMES if (each / name).is_file()) for each in folders]
 
 
 @click.command("results")

@@ -14,21 +14,22 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from crosslens.errors import RequestError
 from crosslens.numbers import duration, plain, signed
 from crosslens.progress import SILENT, Progress, Update
 
 if TYPE_CHECKING:
     import pandas
 
-    from crosslens.report.cells import Table as ReportTable
+    from crosslens.report.table import Table as ReportTable
     from crosslens.report.writing import Spread
     from crosslens.results.record import Results
 
 
-def _writing(column: str, kind: str) -> Callable[..., str]:
+def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
     if kind == "i":  # how many there are
         return lambda value, decimals: str(value)
-    write = signed if column.startswith("Δ") else plain
+    write = signed if is_difference else plain
     return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
 
 
@@ -36,14 +37,19 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     """Print a frame of numbers, and words between them: its index on the left, means in bold, what is absent as a dash.
 
     A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
+    Columns that ``frame.attrs["differences"]`` names are differences, which have a sign.
     """
+    from crosslens.results.table import CROSS, SAME
+
+    differences = frame.attrs.get("differences", ())
+    means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
     labels = [
         " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
     ]
     columns = {
         str(name): [write(value, decimals=decimals) for value in frame[name]]
         for name in frame.columns
-        for write in (_writing(str(name), frame[name].dtype.kind),)
+        for write in (_writing(frame[name].dtype.kind, is_difference=name in differences),)
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
@@ -56,8 +62,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
         for name in names:
             table.add_column(name, justify="right", no_wrap=True)
-        for row, label in enumerate(labels):
-            mean = label.endswith(" mean")
+        for row, (label, mean) in enumerate(zip(labels, means, strict=True)):
             cells = [columns[name][row] for name in names]
             table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
         console.print(table)
@@ -113,19 +118,35 @@ def say(text: str) -> None:
 def show_tables(results: "Results", *, metric: str | None = None) -> None:
     """Every table that records hold: a task, metric, source and encoder each, then similarities.
 
+    Where records cannot stand in one table, the reason is printed in its place.
+
     Args:
         results: the records.
         metric: this one only; None: all of them.
     """
-    for (task, found, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
-        if task and found == (metric or found) and found != "similarity":
+    from crosslens.results.cells import groups_of
+    from crosslens.results.record import Results
+
+    scores = results.filter(measure=None)
+    for (task, name, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
+        if task and name == (metric or name):
             seeds = len(block.groups("seed"))
-            title = f"{task} {found}, source {source}, {encoder}"
-            print_table(block.table(), title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
-    for (found, encoder, task), block in results.groups("metric", "encoder", "task"):
-        if found == "similarity" and metric in (None, found):
-            after = f", fine-tuned for {task}" if task else ""
-            print_table(block.table(), title=f"similarity by layer, {encoder}{after}", decimals=3)
+            title = f"{task} {name}, source {source}, {encoder}"
+            _print_block(block, title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    similar = results.filter(metric="similarity") if metric in (None, "similarity") else Results.of([])
+    for (encoder, task), block in groups_of(similar, "encoder", "task"):
+        after = f", fine-tuned for {task}" if task else ""
+        _print_block(block, title=f"similarity by layer, {encoder}{after}", decimals=3)
+
+
+def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
+    """Print a table, or why there is none."""
+    try:
+        table = block.table()
+    except RequestError as refused:
+        Console(emoji=False).print(f"{title}: {refused}", highlight=False, markup=False, soft_wrap=True)
+    else:
+        print_table(table, title=title, note=note, decimals=decimals)
 
 
 ODDITIES = {

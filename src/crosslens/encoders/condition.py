@@ -115,9 +115,15 @@ class Condition(BaseModel):
     @property
     def label(self) -> str:
         """For eyes alone: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``1-2 recipe=small``."""
-        first = ";".join(each.label for each in self.interventions if not each.follows)
-        words = [first or "reference", *(each.label for each in self.interventions if each.follows)]
-        return " ".join([*words, f"recipe={self.recipe}"] if self.recipe else words)
+        first = any(not each.follows for each in self.interventions)
+        return self.change if first else " ".join(filter(None, ("reference", self.change)))
+
+    @property
+    def change(self) -> str:
+        """For eyes alone, as a difference to the reference: ``1-2``, ``frozen 0-3``; "" of the reference."""
+        words = [";".join(each.label for each in self.interventions if not each.follows)]
+        words += [each.label for each in self.interventions if each.follows]
+        return " ".join(filter(None, [*words, f"recipe={self.recipe}" if self.recipe else ""]))
 
     def find(self, kind: type[Kind]) -> Kind | None:
         """Its intervention of a kind; None where it has none, or several."""

@@ -1,48 +1,75 @@
 """Tables 2 to 6 of Wu & Dredze (2019): scores by what models were trained on."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false
-
-import json
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from crosslens.report.cells import Cell, Row, Table, cell_of
-from crosslens.report.published import Paper
+from crosslens.encoders.condition import Condition
+from crosslens.report.papers import Paper
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
+from crosslens.results.cells import groups_of, languages_of
 from crosslens.results.record import Results
-from crosslens.results.table import UNKNOWN, values_by_seed
+from crosslens.results.table import score_cells
 from crosslens.tasks import TASKS, find_task
 
-SETTINGS = ("in-language", "translate-train", "zero-shot")
+Setting = Literal["in-language", "translate-train", "zero-shot"]
+
+SETTINGS: tuple[Setting, ...] = ("in-language", "translate-train", "zero-shot")
 """Trained on data of the language itself; on the source's, translated; on the source's."""
+
+GOLD = "tags=gold"
+"""The setting of a parser that reads gold tags; a paper's numbers of such parsers are a setting of their own."""
+
+NOTHING = Cell(None, "score")
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """A column to be.
+class _Row:
+    """What a row is of: a test corpus, and the other language of a bilingual encoder."""
 
-    Attributes:
-        name: one of `SETTINGS`.
-        source: the language trained on; None where each row has its own.
-        words: what else tells it apart: settings, the encoder.
-        scores: target -> score.
-    """
-
+    language: str
     name: str
-    source: str | None
-    words: str
-    scores: dict[str, Cell]
+    partner: str | None
 
     @property
     def label(self) -> str:
-        name = f"{self.name} from {self.source}" if self.source else self.name
+        return f"{self.name} with {self.partner}" if self.partner else self.name
+
+    @property
+    def as_published(self) -> str | None:
+        """By what a paper may know it: its language, where it is its only corpus."""
+        return self.language if self.name == self.language else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column to be.
+
+    Attributes:
+        setting: what its models were trained on.
+        source: the language trained on; None where each row has its own.
+        words: what else tells its models apart: settings, the encoder.
+        gold: whether they read gold tags.
+    """
+
+    setting: Setting
+    source: str | None
+    words: str
+    gold: bool
+
+    @property
+    def label(self) -> str:
+        name = f"{self.setting} from {self.source}" if self.source else self.setting
         return ", ".join(filter(None, (name, self.words)))
 
     @property
-    def others(self) -> list[str]:
-        """The targets that the mean is over: of a source's row all but its own language."""
-        return [target for target in self.scores if target != self.source]
+    def as_published(self) -> str:
+        """What a paper's table calls it."""
+        return f"{self.setting}+gold-pos" if self.gold else self.setting
+
+
+Scores = dict[_Row, Cell]
 
 
 def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -50,99 +77,96 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
 
     Args:
         results: of a study, or put together.
-        beside: a paper whose numbers stand below ours; a task it prints is shown by the metrics that it prints.
+        beside: a paper whose numbers stand behind ours; a task it prints is shown by the metrics that it prints.
 
     Returns:
         A table for every task with models of several sources, or that the paper prints.
     """
     tables = []
-    for (task, metric), block in results.groups("task", "metric"):
-        if task not in TASKS or block.records["measure"].null_count < len(block.records):
-            continue
-        printed = beside is not None and any(beside.supervised(task, metric, name) for name in SETTINGS)
+    scores = results.filter(measure=None, condition=[Condition().text, None])
+    groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
+    for (task, metric, split), block in groups:
+        printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)
         compared = metric == find_task(task).metric and len(block.records["source"].unique()) > 1
-        rows = list(_settings(block)) if printed or compared else []
-        if rows:
-            tables.append(_table(task, metric, rows, beside))
+        notes = Notes()
+        columns = _columns(block, notes) if printed or compared else {}
+        if columns:
+            several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
+            tables.append(_table(task, metric, split if several else None, columns, beside, notes))
     return tables
 
 
-def _settings(results: Results) -> Iterator[_Setting]:
+def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
     """The columns, in-language ones first."""
-    several = len(results.records["encoder"].unique()) > 1
-    found: dict[tuple[str, str | None, str], dict[str, Cell]] = {}
-    values = _by_source(results)
-    sources = len({source for _, source, _, _ in values})
-    for (encoder, source, translated, variant), scores in values.items():
-        words = ", ".join(filter(None, (variant, encoder if several else "")))
-        own = "translate-train" if translated else "in-language"
-        if source in scores and (translated or sources > 1):  # else the row of the source says it
-            found.setdefault((own, None, words), {})[source] = scores[source]
-        if not translated and set(scores) - {source}:
-            found[("zero-shot", source, words)] = scores
-    for (name, source, words), scores in sorted(found.items(), key=lambda item: SETTINGS.index(item[0][0])):
-        yield _Setting(name, source, words, scores)
+    encoders = {key[0] for key, _ in groups_of(results, "encoder")}
+    blocks = list(_blocks(results, notes))
+    sources = {source for _, source, _, _, _ in blocks}
+    columns: dict[_Column, Scores] = {}
+    for encoder, source, translated_from, (variant, gold), scores in blocks:
+        words = ", ".join(filter(None, (variant, encoder if len(encoders) > 1 else "")))
+        own = {row: cell for row, cell in scores.items() if row.language == source}
+        if own and (translated_from or len(sources) > 1):  # else the row of the source says it
+            setting = "translate-train" if translated_from else "in-language"
+            columns.setdefault(_Column(setting, None, words, gold), {}).update(own)
+        if not translated_from and len(own) < len(scores):
+            columns[_Column("zero-shot", source, words, gold)] = scores
+    return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting)))
 
 
-def _by_source(results: Results) -> dict[tuple[str, str, bool, str], dict[str, Cell]]:
-    """(encoder, source, translated, settings) -> target -> score of the reference."""
-    found = {}
-    for (encoder, source), block in results.groups("encoder", "source"):
+def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
+    """Encoder, source, the language that the training data were translated from, variant, and scores."""
+    name = languages_of(results)
+    for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
             continue
-        frame = block.to_pandas()
-        translated = ["training_translated_from" in json.loads(text) for text in frame["tags"]]
-        for kind, its in frame.groupby(translated):
-            table = values_by_seed(its, compared="nothing")
-            for column in table.columns:
-                condition, _, variant = column.partition(", ")
-                if condition != "reference":
-                    continue
-                found[(str(encoder), str(source), bool(kind), variant)] = {
-                    str(target): cell_of(values, "score")
-                    for target, values in table[column].dropna().groupby(level="target")
-                    if target != UNKNOWN
-                }
-    return found
+        gold = all(GOLD in (settings or "").split() for settings in block.records["settings"].to_pylist())
+        table = score_cells(block)
+        for column in table.columns:
+            scores: Scores = {}
+            for row in table.rows:
+                target, corpus, partner = row
+                cell = table.get(row, column)
+                if target is not None and cell.by_seed:
+                    called = name(corpus) if corpus is not None else target
+                    scores[_Row(target, called, partner)] = cell_of(cell, "score", notes)
+            yield encoder, source, translated_from, (column.variant, gold or GOLD in column.variant.split()), scores
 
 
-def _table(task: str, metric: str, settings: Sequence[_Setting], beside: Paper | None) -> Table:
-    targets = sorted({target for setting in settings for target in setting.scores})
+def _table(
+    task: str, metric: str, split: str | None, columns: dict[_Column, Scores], beside: Paper | None, notes: Notes
+) -> Table:
+    rows = sorted({row for scores in columns.values() for row in scores}, key=lambda row: (row.label, row.language))
     head: list[str] = []
-    columns: list[list[Cell]] = []  # of each target, and the mean behind them
-    for setting in settings:
-        over = [setting.scores[target].value for target in setting.others]
-        ours = [*(setting.scores.get(target, NOTHING) for target in targets), _mean(over)]
-        head.append(setting.label)
-        columns.append(ours)
-        named = setting.name + ("+gold-pos" if "tags=gold" in setting.words else "")
-        printed = beside.supervised(task, metric, named) if beside is not None else {}
-        if beside is None or not set(printed) & set(setting.scores):
+    cells: list[list[Cell]] = []  # of each row, and the mean behind them
+    for column, scores in columns.items():
+        others = [row for row in scores if row.language != column.source]
+        ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
+        head.append(column.label)
+        cells.append(ours)
+        published = beside.supervised(task, metric, column.as_published) if beside is not None else {}
+        known = {row: published[row.as_published] for row in scores if row.as_published in published}
+        if beside is None or not known:
             continue
-        known = {target: its.value for target, its in printed.items() if target in setting.scores}
-        whole = [known[target] for target in setting.others if target in known]
-        theirs = [*(Cell(known.get(target), "score") for target in targets)]
-        theirs.append(_mean(whole if len(whole) == len(setting.others) else []))
+        theirs = [Cell(known[row].value, "score") if row in known else NOTHING for row in rows]
+        theirs.append(_mean([known[row].value for row in others], notes) if set(others) <= set(known) else NOTHING)
         head += [beside.name, "ours − theirs"]
-        columns += [theirs, [_beyond(mine, its) for mine, its in zip(ours, theirs, strict=True)]]
-    rows = [
-        Row(target, tuple(column[place] for column in columns), "plain" if target in targets else "mean")
-        for place, target in enumerate([*targets, "mean"])
-    ]
-    caption = f"{task}, {metric}: scores by what models were trained on. The mean is over all languages but the source."
-    if beside is not None:
-        caption += f" Behind ours: {beside.name} as printed ({beside.data(task)}), and ours minus it."
-    return Table(f"supervision-{task}-{metric}", caption, tuple(head), {f"{task}, {metric}": tuple(rows)})
+        cells += [theirs, [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]]
+    printed = [Row(row.label, tuple(column[place] for column in cells)) for place, row in enumerate(rows)]
+    printed.append(Row("mean", tuple(column[-1] for column in cells), "mean"))
+    caption = (
+        f"{task}, {metric}: scores by what models were trained on. The mean is over the languages of a column without"
+        " the source of zero-shot transfer."
+    )
+    if beside is not None and beside.name in head:
+        caption += f" Behind ours: {beside.name} as published ({beside.data[task]}), and ours minus it."
+    title = ", ".join(filter(None, (task, metric, split)))
+    name = "-".join(filter(None, ("supervision", task, metric, split)))
+    return Table(name, caption, tuple(head), {title: tuple(printed)}, tuple(notes.texts))
 
 
-NOTHING = Cell(None, "score")
-
-
-def _mean(values: Sequence[float | None]) -> Cell:
-    return Cell(statistics.fmean(value for value in values if value is not None), "score") if values else NOTHING
-
-
-def _beyond(ours: Cell, theirs: Cell) -> Cell:
-    if ours.value is None or theirs.value is None:
-        return Cell(None, "beyond")
-    return Cell(ours.value - theirs.value, "beyond")
+def _mean(values: Sequence[float | None], notes: Notes) -> Cell:
+    """The mean over rows, with a note on how many they are."""
+    kept = [value for value in values if value is not None]
+    if not kept:
+        return NOTHING
+    return Cell(statistics.fmean(kept), "score", note=notes.number(f"over {len(kept)} of the rows"))

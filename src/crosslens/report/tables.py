@@ -1,53 +1,75 @@
 """The papers' tables: what stands in which row and column. How it is written is another matter (`writing`)."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false
-
-import json
-import re
 import statistics
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
 
 from crosslens.errors import RequestError
-from crosslens.report.cells import Cell, Row, Table, cell_of, rows_beside, said_beside, short
-from crosslens.report.published import OTHERS, Paper
+from crosslens.report.papers import Paper, Printed
+from crosslens.report.papers.paper import names_in_papers, treebank_of
+from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
-from crosslens.report.tested import Tested
-from crosslens.results.chart import NULLS
+from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell_of, rows_beside
+from crosslens.results import cells
+from crosslens.results.cells import Cells, Column, Key, condition_of, groups_of, languages_of, told_apart, variants_of
 from crosslens.results.record import Results
-from crosslens.results.table import UNKNOWN, values_by_seed
-from crosslens.similarity.transfer import Correlated, correlations
+from crosslens.results.table import mean_row, parts_of, score_cells
+from crosslens.similarity.measures import CKA
+from crosslens.similarity.transfer import Correlated, find_correlations
 from crosslens.tasks import TASKS, find_task
 
-if TYPE_CHECKING:
-    import pandas
+OTHERS = "x"
+"""Stands for the mean over the other languages, as in the paper."""
 
 
-def all_tables(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
-    """Every table that the records fill.
+def all_tables(
+    results: Results,
+    *,
+    beside: Paper | None = None,
+    significance: Significance | None = None,
+    skipped: Callable[[str], None] = lambda reason: None,
+) -> list[Table]:
+    """Every table that the records fill; none where they hold no scores.
 
     Args:
         results: of a study, or put together.
-        beside: a paper whose numbers stand under ours wherever task, source, target and layers are the same.
-        tested: intervals and tests of single targets.
-
-    Raises:
-        RequestError: when they fill none.
+        beside: a paper whose numbers stand under ours wherever task, source, target and condition are the same.
+        significance: intervals and tests of single targets.
+        skipped: called with the reason for scores or tables that are left out, as where two records contradict one
+            another.
     """
-    tables = [
-        *layer_deltas(results, beside=beside),
-        *by_target(results, beside=beside, tested=tested),
-        *layer_sets(results, beside=beside),
-        *supervision(results, beside=beside),
+    results = _readable(results, skipped)
+    makers: list[Callable[[], list[Table]]] = [
+        lambda: layer_deltas(results, beside=beside),
+        lambda: by_target(results, beside=beside, significance=significance),
+        lambda: layer_sets(results, beside=beside),
+        lambda: supervision(results, beside=beside),
+        lambda: correlation(results, beside=beside),
     ]
-    tables += correlation(results, beside=beside)
-    if not tables:
-        raise RequestError("these results fill no table", hint="scores do")
+    tables: list[Table] = []
+    for make in makers:
+        try:
+            tables += make()
+        except RequestError as refused:
+            skipped(str(refused))
     return tables
+
+
+def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
+    """Results without the scores that cannot stand in one table, of which it is said why."""
+    kept = [results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])]
+    refused = False
+    for (task, metric, *_), block in groups_of(_scores(results), "task", "metric", "encoder", "source", "split"):
+        try:
+            if task in TASKS:
+                score_cells(block)
+            kept.append(block)
+        except RequestError as error:
+            refused = True
+            if metric == main_metric(task):
+                skipped(str(error))
+    return sum(kept, Results.of([])) if refused else results
 
 
 @cache
@@ -57,64 +79,65 @@ def main_metric(task: str | None) -> str | None:
 
 
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and what each set of layers costs.
+    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and what each condition changes.
 
     Returns:
         One table, or none where there are no scores.
     """
     caption = (
-        "The reference's scores, and differences when layers are drawn anew or frozen, or pretraining is another."
+        "Scores of the reference, and differences when layers are re-initialised or frozen, or pretraining differs."
         " x: mean over other languages."
     )
     blocks = list(_blocks(results))
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
 
 
-def by_target(results: Results, *, beside: Paper | None = None, tested: Tested | None = None) -> list[Table]:
+def by_target(
+    results: Results, *, beside: Paper | None = None, significance: Significance | None = None
+) -> list[Table]:
     """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
     caption = (
-        "The reference's scores by target, and differences when layers are drawn anew or frozen, or pretraining is"
-        " another."
+        "Scores of the reference by target, and differences when layers are re-initialised or frozen, or pretraining"
+        " differs. x: mean over other languages."
     )
     blocks = list(_blocks(results))
-    tasks = dict.fromkeys(block.task for block in blocks)
+    by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
     return [
-        _table(
-            f"by-target-{task}", caption, [block for block in blocks if block.task == task], _targets, beside, tested
-        )
-        for task in tasks
+        _table(f"by-target-{task}", caption, several, _targets, beside, significance)
+        for task, several in by_task.items()
     ]
 
 
 def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 5 of Muller et al. (2021): scores themselves, a row a target and a column a set of layers.
+    """Table 5 of Muller et al. (2021): scores themselves, a row a target and a column a condition.
 
     Returns:
         One table, or none where there are no scores.
     """
-    blocks = list(_blocks(results, compared="nothing"))
+    blocks = list(_blocks(results))
     if not blocks:
         return []
-    head = tuple(dict.fromkeys(column for block in blocks for column in block.values.columns))
+    head = tuple(dict.fromkeys(_score_head(column) for block in blocks for column in block.scores.columns))
     groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
     for block in blocks:
+        columns = {_score_head(column): column for column in block.scores.columns}
         rows: list[Row] = []
-        for part in (block.same, block.cross):
-            for (target, corpus), its in part.groupby(level=["target", "corpus"], sort=True):
-                cells = tuple(cell_of(its.get(column), "score") for column in head)
-                rows.append(Row(" ".join(filter(None, (block.called[corpus], block.split))), cells))
-                if beside is not None:
-                    theirs = [beside.score(block.task, block.source, target, block.of, column) for column in head]
-                    rows += rows_beside(beside, cells, theirs, [])
+        for key in (*block.same, *block.cross):
+            printed = tuple(cell_of(block.scores.get(key, columns.get(name)), "score", notes) for name in head)
+            rows.append(Row(" ".join(filter(None, (block.name(key), block.label))), printed))
+            if beside is not None:
+                rows += rows_beside(
+                    beside, printed, [block.level(beside, key, columns.get(name)) for name in head], notes
+                )
         title = f"{block.title}, source {block.source}"
         groups[title] = (*groups.get(title, ()), *rows)
     spread = [cell.std for rows in groups.values() for row in rows for cell in row.cells if cell.std is not None]
-    caption = "Scores by the layers drawn anew."
+    caption = "Scores by condition."
     if spread:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
-    caption += said_beside(beside)
-    return [Table("layer-sets", caption, short(head), groups)]
+    return [Table("layer-sets", caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))]
 
 
 def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -124,121 +147,208 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     with the other sign.
 
     Returns:
-        One table, or none where the records do not hold both, for three languages.
+        One table, or none where the records hold no scores and similarities of one source and encoder.
+
+    Raises:
+        RequestError: when `find_correlations` refuses them.
     """
-    measures = [measure for (measure,), _ in results.groups("measure") if measure and measure.startswith("cka")]
-    kept = [measure for measure in measures if not measure.endswith(tuple(filter(None, NULLS)))]
-    try:
-        found = correlations(results, measures=kept)
-    except RequestError:
+    measures = [measure for (measure,), _ in results.groups("measure") if measure in CKA]
+    correlated = find_correlations(results, measures=measures)
+    if not correlated:
         return []
-    head = tuple(dict.fromkeys(f"{its.called} {its.source}" for its in found))
-    notes = tuple(dict.fromkeys(_said(its) for its in found))
+    several = len({each.encoder for each in correlated}) > 1
+    heads = {id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
+             for each in correlated}  # fmt: skip
+    head = tuple(dict.fromkeys(heads.values()))
+    notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
-    for measure, state in dict.fromkeys((its.measure, its.state) for its in found):
-        cells = {
-            f"{its.called} {its.source}": Cell(its.found.value, "coefficient", note=notes.index(_said(its)) + 1)
-            for its in found
-            if (its.measure, its.state) == (measure, state)
-        }
-        row = Row(state, tuple(cells.get(column, Cell(None, "coefficient")) for column in head))
-        groups[measure] = (*groups.get(measure, ()), row)
+    for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
+        row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
+        printed = tuple(
+            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name]))) if name in row
+            else Cell(None, "coefficient") for name in head
+        )  # fmt: skip
+        groups[measure] = (*groups.get(measure, ()), Row(state, printed))
         if beside is not None and measure == "cka":
-            theirs = [beside.correlation(column.split()[0].rstrip(","), state) for column in head]
-            groups[measure] += tuple(rows_beside(beside, row.cells, theirs, []))
+            theirs = [
+                beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
+                for name in head
+            ]
+            groups[measure] += tuple(rows_beside(beside, printed, theirs, notes))
     caption = "Spearman's correlation over languages of gap (same- minus cross-language) and similarity (all layers)."
-    caption += said_beside(beside)
-    return [Table("correlation", caption, head, groups, notes)]
+    own = {each.same_language for each in correlated if len(each.same_language) > 1}
+    if own:
+        caption += (
+            " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(own)) + "."
+        )
+    beneath = f" Below ours: {beside.name} as published, and ours minus it." if beside else ""
+    caption += beneath if any(row.kind == "beside" for rows in groups.values() for row in rows) else ""
+    return [Table("correlation", caption, head, groups, tuple(notes.texts))]
 
 
-def _said(its: Correlated) -> str:
-    return f"p {its.found.p:.3f} by permuting {len(its.found.languages)} languages"
+def _test(correlated: Correlated) -> str:
+    return f"p {correlated.found.p:.3f} by permuting {len(correlated.found.languages)} languages"
+
+
+def _scores(results: Results) -> Results:
+    return results.filter(measure=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """What the models of a column were trained on, and the rules that selected their weights."""
+
+    trains: frozenset[str | None]
+    selections: frozenset[str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The scores of one task, source, encoder and split (``of``), seed by seed; it is said where there are several."""
+    """The scores of one task, source, encoder and split.
+
+    Attributes:
+        title: the task, its metric, and the encoder where there are several.
+        label: the split where there are several.
+        scores: a row a corpus, a column a condition.
+        compared: the same as differences to the reference.
+        models: what each column's models were trained on.
+        same: rows in the source's language.
+        cross: rows in other languages.
+        languages: how a corpus is called.
+    """
 
     task: str
     source: str
-    trained_on: str | None
     encoder: str | None
     split: str | None
-    of: str | None
-    values: "pandas.DataFrame"
+    title: str
+    label: str | None
+    scores: Cells
+    compared: Cells
+    models: Mapping[Column, _Models]
+    same: tuple[Key, ...]
+    cross: tuple[Key, ...]
+    languages: Callable[[str], str]
 
-    @property
-    def title(self) -> str:
-        return ", ".join(filter(None, (self.task, find_task(self.task).metric, self.encoder)))
+    def name(self, key: Key) -> str:
+        """The target's language, or its corpus where there are several; and a bilingual encoder's other language."""
+        target, corpus, partner = key
+        name = self.languages(corpus) if corpus is not None else target
+        return f"{name} with {partner}" if partner else name
 
-    @property
-    def same(self) -> "pandas.DataFrame":
-        return self.values[self.values.index.get_level_values("target") == self.source]
+    def over(self, keys: Sequence[Key]) -> str:
+        """What a mean over these rows is over, with their number."""
+        if len(keys) == 1:
+            return self.name(keys[0])
+        targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
+        for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
+            if len(there) == len(keys):
+                return f"{len(keys)} {kind}"
+        return f"{len(keys)} scores"
 
-    @property
-    def cross(self) -> "pandas.DataFrame":
-        targets = self.values.index.get_level_values("target")
-        return self.values[(targets != self.source) & (targets != UNKNOWN)]
+    def _comparable(self, column: Column) -> bool:
+        """Whether a paper's models are like these: they differ from the others in their training corpus at most."""
+        return not column.variant or column.variant in self.models[column].trains
 
-    @property
-    def called(self) -> dict[str, str]:
-        """Corpus -> its language where it is the only one of it, or else its name."""
-        pairs = self.values.index.droplevel("seed").unique().tolist()
-        many = Counter(target for target, _ in pairs)
-        return {corpus: target if many[target] == 1 else corpus for target, corpus in pairs}
+    def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
+        """What a paper prints for a difference, or for a score of the reference."""
+        if column is None or not self._comparable(column) or len(self.models[column].trains) > 1:
+            return None
+        (train,) = self.models[column].trains
+        sources = tuple(filter(None, (treebank_of(train), self.source)))
+        return paper.find(self.task, sources, names_in_papers(key[1], key[0]), column.condition)
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.trained_on, self.source) if name)
+    def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
+        """What a paper prints for a score."""
+        target, corpus, _ = key
+        usual = self.split not in (None, "test") or target in names_in_papers(corpus, target)
+        if column is None or not self._comparable(column) or not usual:
+            return None
+        return paper.score(self.task, self.source, target, self.split, column.condition)
+
+    def interval(self, significance: Significance | None, key: Key, column: Column | None) -> Interval | None:
+        """The confidence interval of a cell."""
+        if significance is None or column is None:
+            return None
+        named = {
+            "encoder": self.encoder, "task": self.task, "metric": main_metric(self.task), "source": self.source,
+            "corpus": key[1], "partner": key[2], "condition": column.condition.text,
+        }  # fmt: skip
+        models = self.models[column]
+        return significance.find(
+            self.compared.get(key, column),
+            named,
+            is_difference=self.scores.is_difference(column),
+            trains=models.trains,
+            selections=models.selections,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Values of one row to be, ``(seeds, conditions)``, and the names by which a paper may know its target."""
+    """A row to be: of one target, or the mean over several."""
 
     label: str
-    targets: tuple[str, ...]
-    values: "pandas.DataFrame"
-    corpus: str = ""
+    keys: tuple[Key, ...]
+    is_mean: bool = False
 
 
 def _means(block: _Block) -> Iterator[_Line]:
-    if len(block.same):
-        yield _Line(f"{block.source} – {block.source}", (block.source,), block.same.groupby(level="seed").mean())
-    if len(block.cross):
-        yield _Line(f"{block.source} – {OTHERS}", (OTHERS,), block.cross.groupby(level="seed").mean())
+    if block.same:
+        over = f", mean of {block.over(block.same)}" if len(block.same) > 1 else ""
+        yield _Line(f"{block.source} – {block.source}{over}", block.same)
+    yield from _mean_of_others(block)
 
 
 def _targets(block: _Block) -> Iterator[_Line]:
-    for part in (block.same, block.cross):
-        for (target, corpus), its in part.groupby(level=["target", "corpus"], sort=True):
-            bank = _bank(corpus)
-            # A paper's language is its test set of that language, which of treebanks is PUD.
-            alike = (target,) if bank is None or bank.endswith("_pud") else ()
-            names = ((bank,) if bank else ()) + alike
-            yield _Line(f"{block.source} – {block.called[corpus]}", names, its.droplevel(["target", "corpus"]), corpus)
-    if len(block.cross):
-        yield _Line(f"{block.source} – {OTHERS}", (OTHERS,), block.cross.groupby(level="seed").mean())
+    for key in (*block.same, *block.cross):
+        yield _Line(f"{block.source} – {block.name(key)}", (key,))
+    yield from _mean_of_others(block)
 
 
-def _bank(corpus: str) -> str | None:
-    """``en_partut`` of ``ud/en_partut:train``."""
-    found = re.match(r"\w+/(\w+_\w+)", corpus)
-    return found[1] if found else None
+def _mean_of_others(block: _Block) -> Iterator[_Line]:
+    if block.cross:
+        over = block.over(block.cross) if len(block.cross) > 1 else "1 language"
+        yield _Line(f"{block.source} – {OTHERS}, mean of {over}", block.cross, is_mean=True)
 
 
-def _blocks(results: Results, *, compared: Literal["reference", "nothing"] = "reference") -> Iterator[_Block]:
+def _blocks(results: Results) -> Iterator[_Block]:
     groups = [
         (key, block)
-        for key, block in results.groups("task", "metric", "encoder", "source", "split")
+        for key, block in groups_of(_scores(results), "task", "metric", "encoder", "source", "split")
         if key[1] is not None and key[1] == main_metric(key[0]) and key[3] is not None
     ]
-    several = [len({key[place] for key, _ in groups}) > 1 for place in (2, 4)]
-    for (task, _, encoder, source, split), block in groups:
-        said = [name if many else None for name, many in zip((encoder, split), several, strict=True)]
-        trained_on = json.loads(block.records["tags"][0].as_py()).get("training_train", "")
-        values = values_by_seed(block.to_pandas(), compared=compared)
-        yield _Block(task, source, _bank(trained_on), *said, split, values)
+    encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
+    for (task, metric, encoder, source, split), block in groups:
+        shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
+        scores = score_cells(block)
+        same, cross, _ = parts_of(scores, source)
+        yield _Block(
+            task, source, block.records["encoder"][0].as_py(), split, ", ".join(filter(None, (task, metric, shown[0]))),
+            shown[1], scores, scores.compared(), _models(block), tuple(same), tuple(cross), languages_of(block),
+        )  # fmt: skip
+
+
+def _models(block: Results) -> dict[Column, _Models]:
+    named = told_apart(block)
+    records = block.records.select(["condition", "train", "selection"]).to_pylist()
+    members: dict[Column, list[dict]] = {}
+    for record, variant in zip(records, variants_of(named), strict=True):
+        members.setdefault(Column(condition_of(record["condition"]), variant), []).append(record)
+    return {
+        column: _Models(frozenset(each["train"] for each in rows), frozenset(each["selection"] for each in rows))
+        for column, rows in members.items()
+    }
+
+
+def _score_head(column: Column) -> str:
+    return "Ref" if column.condition.is_reference and not column.variant else column.label
+
+
+def _head(block: _Block, column: Column) -> str:
+    if not block.scores.is_difference(column):
+        return _score_head(column)
+    return "Δ " + ", ".join(filter(None, (column.condition.change, column.variant)))
 
 
 def _table(
@@ -247,26 +357,66 @@ def _table(
     blocks: Sequence[_Block],
     lines: Callable[[_Block], Iterator[_Line]],
     beside: Paper | None,
-    tested: Tested | None = None,
+    significance: Significance | None = None,
 ) -> Table:
-    head = list(dict.fromkeys(column for block in blocks for column in block.values.columns))
+    head = tuple(dict.fromkeys(_head(block, column) for block in blocks for column in block.scores.columns))
     groups: dict[str, tuple[Row, ...]] = {}
-    notes: list[str] = []
+    notes = Notes()
     for block in blocks:
+        columns = {_head(block, column): column for column in block.scores.columns}
+        ordered = [columns.get(text) for text in head]
         rows: list[Row] = []
         for line in lines(block):
-            cells = tuple(
-                replace(
-                    cell_of(line.values.get(column), "difference" if column.startswith("Δ") else "score"),
-                    found=(tested or {}).get((block.task, block.source, line.corpus, column.removeprefix("Δ "))),
-                )
-                for column in head
-            )
-            rows.append(Row(line.label, cells, "mean" if line.targets == (OTHERS,) else "plain"))
-            if beside is not None:
-                names = [column.removeprefix("Δ ") for column in head]
-                theirs = [beside.find(block.task, block.sources, line.targets, name) for name in names]
-                rows += rows_beside(beside, cells, theirs, notes)
-        title = ", ".join(filter(None, (block.title, block.split)))
+            printed = _row(block, line.keys, ordered, notes, None if line.is_mean else significance)
+            rows.append(Row(line.label, printed, "mean" if line.is_mean else "plain"))
+            rows += _beside(block, line, ordered, printed, beside, notes) if beside is not None else []
+        title = ", ".join(filter(None, (block.title, block.label)))
         groups[title] = (*groups.get(title, ()), *rows)
-    return Table(name, caption + said_beside(beside), short(head), groups, tuple(notes))
+    return Table(name, caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))
+
+
+def _row(
+    block: _Block, keys: Sequence[Key], columns: Sequence[Column | None], notes: Notes,
+    significance: Significance | None = None,
+) -> tuple[Cell, ...]:  # fmt: skip
+    """The cells of one target, or their means over several."""
+    return tuple(
+        cell_of(
+            mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
+            "difference" if column is not None and block.scores.is_difference(column) else "score",
+            notes,
+            block.interval(significance, keys[0], column) if len(keys) == 1 else None,
+        )
+        for column in columns
+    )
+
+
+def _beside(
+    block: _Block, line: _Line, columns: Sequence[Column | None], ours: tuple[Cell, ...], paper: Paper, notes: Notes
+) -> Iterator[Row]:
+    """A paper's numbers below ours; of a mean, both over the rows that both have, or nothing."""
+    theirs = {key: [block.printed(paper, key, column) for column in columns] for key in line.keys}
+    if len(line.keys) == 1:
+        yield from rows_beside(paper, ours, theirs[line.keys[0]], notes)
+        return
+    there = [any(numbers[place] for numbers in theirs.values()) for place in range(len(columns))]
+    shared = [
+        key for key, numbers in theirs.items() if all(n for n, known in zip(numbers, there, strict=True) if known)
+    ]
+    if not shared or not any(there):
+        return
+    over = ""
+    if len(shared) < len(line.keys):
+        over = f", {block.over(shared)}"
+        ours = _row(block, shared, columns, notes)
+        yield Row(f"ours{over}", ours, "beside")
+    means = [
+        _mean_printed([number for key in shared if (number := theirs[key][place])]) if known else None
+        for place, known in enumerate(there)
+    ]
+    yield from rows_beside(paper, ours, means, notes, over)
+
+
+def _mean_printed(numbers: Sequence[Printed]) -> Printed:
+    remarks = "; ".join(dict.fromkeys(number.note for number in numbers if number.note))
+    return Printed(statistics.fmean(number.value for number in numbers), numbers[0].table, remarks)

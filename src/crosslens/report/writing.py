@@ -8,13 +8,14 @@ from io import StringIO
 from typing import Literal
 
 from crosslens.numbers import MINUS, plain, signed
-from crosslens.report.cells import Cell, Row, Table
-from crosslens.report.tested import LEVEL
+from crosslens.report.significance import LEVEL
+from crosslens.report.table import Cell, Row, Table
 
 COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}
-"""Level of a difference -> its colour: blue for what is no loss, orange that darkens with the loss, also in grey."""
+"""Level of a difference -> its colour: blue for no loss, orange that darkens with the loss, also in grey."""
 
 LEVELS = {"above": "at least the reference", "below": "below it", "two": "by 2 points or more", "five": "by 5 or more"}
+"""Level of a difference -> what the legend says of it."""
 
 PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "[table]{xcolor}")
 
@@ -31,7 +32,7 @@ _SPECIAL |= {MINUS: "$-$", "–": "--", "Δ": r"$\Delta$", "±": r"$\pm$", "†"
 
 
 Spread = Literal["none", "std", "interval"]
-"""What stands behind a number: nothing, ``± std`` over seeds, or a mark and its interval over seeds and sentences."""
+"""What stands behind a number: nothing, ``± std`` over seeds, or a mark and its confidence interval."""
 
 
 def number(cell: Cell, *, spread: Spread = "none") -> str:
@@ -42,18 +43,21 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
     text = write(cell.value, decimals=2)
     if spread == "std" and cell.std is not None:
         return f"{text} ± {cell.std:.2f}"
-    if spread == "interval" and cell.found is not None:
-        low, high = (write(end, decimals=2) for end in (cell.found.low, cell.found.high))
-        return f"{text}{'*' if cell.found.marked else ''} [{low}, {high}]"
+    if spread == "interval" and cell.interval is not None:
+        low, high = (write(end, decimals=2) for end in (cell.interval.low, cell.interval.high))
+        return f"{text}{'*' if cell.interval.marked else ''} [{low}, {high}]"
     return text
 
 
 def marks(table: Table, spread: Spread) -> str:
-    """What a caption says of intervals and marks; empty where there are none."""
+    """What a caption says of intervals and marks; "" where there are none."""
     cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
-    if spread != "interval" or not any(cell.found for cell in cells):
+    if spread != "interval" or not any(cell.interval for cell in cells):
         return ""
-    return f" Intervals of 95 % over seeds and sentences; * where q < {LEVEL} (Benjamini & Hochberg over the study)."
+    return (
+        " Confidence intervals (95 %) are over seeds and sentences; * marks differences that are significant after"
+        f" Benjamini-Hochberg correction over the study (q < {LEVEL})."
+    )
 
 
 def to_latex(table: Table, *, spread: Spread = "none") -> str:

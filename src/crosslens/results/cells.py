@@ -35,6 +35,10 @@ DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "tra
 """Name -> the digest of what it names: two things of one name are told apart by it."""
 
 
+PLURALS = {"corpus": "corpora", "settings": "settings", "train": "training corpora", "dev": "development corpora"}
+"""Column -> what several of it are called, where that is not the column and an s."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The mean over seeds of one record a seed.
@@ -80,7 +84,8 @@ def mean_of(cells: Sequence[Cell]) -> Cell:
     seeds = [seed for seed in cells[0].by_seed if all(seed in cell.by_seed for cell in cells)]
     every = {seed for cell in cells for seed in cell.by_seed}
     values = {seed: statistics.fmean(cell.by_seed[seed] for cell in cells) for seed in seeds}
-    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), len(every) - len(seeds))
+    left_out = max(len(every) - len(seeds), *(cell.left_out for cell in cells))
+    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,11 @@ class Cells:
 
     def head(self, column: Column) -> str:
         """The column's name, with Δ where it is a difference after `compared`."""
-        return column.label if self.reference_of(column) in (None, column) else f"Δ {column.label}"
+        return f"Δ {column.label}" if self.is_difference(column) else column.label
+
+    def is_difference(self, column: Column) -> bool:
+        """Whether `compared` makes a difference of the column: there is a reference, and it is another one."""
+        return self.reference_of(column) not in (None, column)
 
 
 def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("condition",)) -> Cells:
@@ -227,6 +236,14 @@ def told_apart(results: Results) -> list[Row]:
     return records
 
 
+def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
+    """As `Results.groups`; of two things with one name each is a group of its own."""
+    places: dict[tuple, list[int]] = {}
+    for place, record in enumerate(told_apart(results)):
+        places.setdefault(tuple(record[name] for name in columns), []).append(place)
+    return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
+
+
 def refuse_several(records: Iterable[Row], axis: str) -> None:
     """Refuse records that differ in something that one table cannot mix.
 
@@ -236,7 +253,7 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
     values = list(dict.fromkeys(record[axis] for record in records))
     if len(values) > 1:
         raise RequestError(
-            f"one table cannot hold several {axis}s: {', '.join(map(str, values))}",
+            f"one table cannot hold several {PLURALS.get(axis, f'{axis}s')}: {', '.join(map(str, values))}",
             hint=f"filter({axis}=…) picks one",
         )
 
@@ -251,7 +268,8 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
     devs = _variant(records, own, "dev")
-    if any(devs) and not any(columns[0]):  # which dev data selected the weights, where the rule does not say it
+    selections = columns[0] if columns else []
+    if len(set(zip(selections, devs, strict=True))) > len(set(selections)):  # the rule does not say which dev data
         columns.append([f"dev {dev}" if dev else "" for dev in devs])
     return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
 

@@ -83,7 +83,11 @@ def score_table(results: Results) -> "pandas.DataFrame":
         [tuple(part or "" for part in row[: 3 if several else 2]) for row in rows],
         names=list(ROW[: 3 if several else 2]),
     )
-    return pd.DataFrame(values, index=index, columns=[table.head(column) for column in table.columns], dtype=float)
+    heads = {column: table.head(column) for column in table.columns}
+    frame = pd.DataFrame(values, index=index, columns=list(heads.values()), dtype=float)
+    # For those who print it: which columns have a sign.
+    frame.attrs["differences"] = [head for column, head in heads.items() if table.is_difference(column)]
+    return frame
 
 
 def similarity_table(results: Results) -> "pandas.DataFrame":

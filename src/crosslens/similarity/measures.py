@@ -80,6 +80,9 @@ MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
 USUAL = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 """What is computed where nothing else is asked for: the papers' measure, without its bias, and its nulls."""
 
+CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
+"""The kinds of CKA, without their nulls."""
+
 NULLS = {"shuffled": shuffled, "length_matched": length_matched}
 """Ending of a measure's name -> what it would be for unrelated sentences; where it has no closed form, by sampling."""
 

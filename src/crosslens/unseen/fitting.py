@@ -1,20 +1,20 @@
-"""A rule from transfer that was measured: the records of a study, and what the encoder makes of each corpus."""
-
-import json
-from collections import defaultdict
-from typing import Any
+"""A rule from measured transfer: the records of a study, and what the encoder makes of each corpus."""
 
 import langcodes
-import numpy as np
 
 from crosslens.catalogue import load_corpus, split_name
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
+from crosslens.results.cells import Cells, cells, refuse_several
 from crosslens.results.record import Results
 from crosslens.tasks import find_task
-from crosslens.unseen.evidence import gather
+from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import Measured, Rule
+
+AS_IS, ADAPTED = (Condition().text, None), (Condition(start="adapted").text,)
+"""What records say of encoders as they are, and of adapted ones."""
 
 
 def fit_rule(
@@ -26,10 +26,10 @@ def fit_rule(
     data: str | None = None,
     about: str = "",
 ) -> Rule:
-    """A rule from every zero-shot score of a task.
+    """A rule from every zero-shot score of a task, each the mean over seeds.
 
     Args:
-        results: records of encoders as they are (the condition ``reference``), and adapted ones beside them.
+        results: records of encoders as they are (the reference), and adapted ones beside them.
         encoder: whose vocabulary reads the corpora; the one that was measured, or that before it was trimmed.
         task: whose scores are expected.
         usual: the source that is usually taken, which others must clearly be better than.
@@ -37,43 +37,44 @@ def fit_rule(
         about: what was measured, in a few words.
 
     Raises:
-        RequestError: when the records hold no zero-shot score of the task.
+        RequestError: when the records hold no zero-shot score of the task, or models of one source that differ in more
+            than seeds.
     """
-    scores: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    trained_on: dict[str, str] = {}
-    targets: dict[str, str] = {}
-    names: dict[tuple[str, str], str] = {}
-    for row in results.filter(task=task, metric=find_task(task).metric, measure=None).records.to_pylist():
-        tags: dict[str, Any] = json.loads(row["tags"])
-        condition = tags.get("condition", "reference")
-        language, source = _bare(row["target"]), row["source"]
-        if condition not in ("reference", "adapted") or source is None or language == _bare(source):
-            continue
-        corpus = tags["corpus"]
+    scores = results.filter(task=task, metric=find_task(task).metric, measure=None)
+    as_is, adapted = (_one_model_a_seed(scores.filter(condition=condition)) for condition in (AS_IS, ADAPTED))
+    transfer = [
+        (source, target, corpus)
+        for target, corpus in as_is.rows
+        for source in as_is.columns
+        if _bare(target) != _bare(source) and as_is.get((target, corpus), source).by_seed
+    ]
+    if not transfer:
+        raise RequestError(f"these results hold no zero-shot {task} score of an encoder as it is")
+    sources: dict[str, Corpus] = {}
+    for (source,), block in scores.filter(source=list(as_is.columns)).groups("source"):
+        rows = block.records.select(["train"]).to_pylist()
+        refuse_several(rows, "train")
+        sources[source] = load_corpus(rows[0]["train"], data=data)
+    read: dict[str, Evidence] = {}
+    measured = []
+    for source, target, corpus in transfer:
         scheme = split_name(corpus)[1]
         bare = corpus.replace(scheme, "", 1) if scheme else corpus  # what is cut out of it stays
-        names[bare, scheme.removeprefix("@")] = corpus
-        key = (bare, scheme.removeprefix("@"), source)
-        scores[key][condition].append(row["value"])
-        trained_on.setdefault(source, tags["training_train"])
-        targets[bare] = language
-    if not any("reference" in its for its in scores.values()):
-        raise RequestError(f"these results hold no zero-shot {task} score of an encoder as it is")
-    sources = {source: load_corpus(name, data=data) for source, name in trained_on.items()}
-    measured = []
-    read: dict[tuple[str, str], Any] = {}
-    for (corpus, scheme, source), its in scores.items():
-        if "reference" not in its:
-            continue
-        if (corpus, scheme) not in read:
-            text: Corpus = load_corpus(names[corpus, scheme], data=data)
-            read[corpus, scheme] = gather(encoder, text, sources, scheme=scheme)
-        score = float(np.mean(its["reference"]))
-        adapted = float(np.mean(its["adapted"])) if "adapted" in its else None
-        features = tuple(read[corpus, scheme].features(source).tolist())
-        measured.append(Measured(targets[corpus], corpus, scheme, source, score, features, adapted))
-    measured.sort(key=lambda its: (its.source != usual, its.source, its.corpus, its.scheme))
+        scheme = scheme[1:]
+        if corpus not in read:
+            read[corpus] = gather(encoder, load_corpus(corpus, data=data), sources, scheme=scheme)
+        score, after = (table.get((target, corpus), source).mean for table in (as_is, adapted))
+        assert score is not None  # there are seeds of it
+        features = tuple(read[corpus].features(source).tolist())
+        measured.append(Measured(_bare(target), bare, scheme, source, score, features, after))
+    measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus, row.scheme))
     return Rule(tuple(measured), about)
+
+
+def _one_model_a_seed(scores: Results) -> Cells:
+    """A row a corpus, a column a source, where models of one source differ in their seeds alone."""
+    trained = scores.filter(source=[source for (source,), _ in scores.groups("source") if source is not None])
+    return cells(trained, rows=("target", "corpus"), columns=("source",))
 
 
 def _bare(tag: str | None) -> str:

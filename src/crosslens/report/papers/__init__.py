@@ -1,0 +1,24 @@
+"""The numbers that papers print, as data, so that ours can stand beside them: one file a paper."""
+
+from collections.abc import Mapping
+
+from crosslens.errors import RequestError, suggest
+from crosslens.report.papers.conneau2020 import CONNEAU_2020
+from crosslens.report.papers.muller2021 import MULLER_2021
+from crosslens.report.papers.paper import Paper, Printed, read_published
+from crosslens.report.papers.wu2019 import WU_2019
+
+__all__ = ["PAPERS", "Paper", "Printed", "find_paper", "read_published"]
+
+PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (MULLER_2021, WU_2019, CONNEAU_2020)}
+
+
+def find_paper(name: str) -> Paper:
+    """A paper's numbers by its short name.
+
+    Raises:
+        RequestError: when there is none of that name.
+    """
+    if name not in PAPERS:
+        raise RequestError(f"there are no numbers of {name!r}", hint=suggest(name, PAPERS))
+    return PAPERS[name]

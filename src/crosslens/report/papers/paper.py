@@ -1,0 +1,166 @@
+"""What a paper prints: scores, differences and correlations, by what they are of."""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+
+from crosslens.encoders.condition import Condition
+
+OTHERS = "x"
+"""In the files, the target that stands for the mean of the other languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number that a paper prints.
+
+    Attributes:
+        value: in points; of anything but the reference, the difference to it.
+        table: where it stands.
+        note: what a reader must know of it; empty where nothing.
+    """
+
+    value: float
+    table: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The numbers of a paper, in files of this package.
+
+    Attributes:
+        name: its short name.
+        differences: files of the reference's scores and of differences to it by re-initialised layers; of a number
+            that two of them print, the first counts.
+        models: files of scores by pretrained model; what is found of them are differences to the reference.
+        conditions: name of a model -> the condition that it is.
+        source: the language that these models were trained on.
+        levels: files of scores by re-initialised layers.
+        gap_and_similarity: files of correlations of gap and CKA.
+        sign_of_correlation: -1 where it prints them with the other sign than ours.
+        settings: files of scores by what a model was trained on.
+        data: task -> the data behind them.
+    """
+
+    name: str
+    differences: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    source: str = "en"
+    levels: tuple[str, ...] = ()
+    gap_and_similarity: tuple[str, ...] = ()
+    sign_of_correlation: int = 1
+    settings: tuple[str, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, task: str, source: Sequence[str], target: Sequence[str], condition: Condition) -> Printed | None:
+        """What it prints for a score of the reference, or for a difference to it; None where it prints nothing.
+
+        Args:
+            task: its name.
+            source: names of what was trained on, the narrowest first: ``en_partut``, ``en``. A corpus that the paper
+                trains on by its own name is not taken for its language.
+            target: names of what was evaluated on, the narrowest first.
+            condition: what was done to the encoder.
+        """
+        own = [name for name in source if name in self._sources][:1]
+        keys = ((task, a, b, condition) for a in own for b in target)
+        return next((self._differences[key] for key in keys if key in self._differences), None)
+
+    def score(self, task: str, source: str, target: str, split: str | None, condition: Condition) -> Printed | None:
+        """A score that it prints whatever the condition; None where it prints none."""
+        return self._levels.get((task, source, target, split or "test", condition))
+
+    def correlation(self, task: str, state: str) -> Printed | None:
+        """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer."""
+        return self._correlations.get((task, state))
+
+    def supervised(self, task: str, metric: str, setting: str) -> dict[str, Printed]:
+        """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""
+        return self._settings.get((task, metric, setting), {})
+
+    @cached_property
+    def _differences(self) -> dict[tuple[str, str, str, Condition], Printed]:
+        printed: dict[tuple[str, str, str, Condition], Printed] = {}
+        for row in _numbers(self.differences):
+            printed.setdefault((row["task"], row["source"], row["target"], _reinit(row["layers"])), _printed(row))
+        rows = list(_numbers(self.models))
+        reference = {
+            (row["task"], row["target"]): float(row["value"])
+            for row in rows
+            if self.conditions[row["setting"]].is_reference
+        }
+        for row in rows:
+            condition, value = self.conditions[row["setting"]], float(row["value"])
+            base = 0.0 if condition.is_reference else reference[row["task"], row["target"]]
+            target = OTHERS if row["target"] == "mean" else row["target"]
+            printed[row["task"], self.source, target, condition] = Printed(round(value - base, 2), row["table"], "")
+        return printed
+
+    @cached_property
+    def _sources(self) -> set[str]:
+        return {source for _, source, _, _ in self._differences}
+
+    @cached_property
+    def _levels(self) -> dict[tuple[str, str, str, str, Condition], Printed]:
+        return {
+            (row["task"], row["source"], row["target"], row["split"], _reinit(row["layers"])): _printed(row)
+            for row in _numbers(self.levels)
+        }
+
+    @cached_property
+    def _correlations(self) -> dict[tuple[str, str], Printed]:
+        return {
+            (row["task"], row["model"]): Printed(self.sign_of_correlation * float(row["value"]), row["table"], "")
+            for row in _numbers(self.gap_and_similarity)
+        }
+
+    @cached_property
+    def _settings(self) -> dict[tuple[str, str, str], dict[str, Printed]]:
+        printed: dict[tuple[str, str, str], dict[str, Printed]] = {}
+        for row in _numbers(self.settings):
+            target, _, over = row["target"].partition("(")
+            note = f"the mean over {over.rstrip(')')}" if over else ""
+            by_target = printed.setdefault((row["task"], row["metric"], row["setting"]), {})
+            by_target[target] = Printed(float(row["value"]), row["table"], note)
+        return printed
+
+
+def treebank_of(corpus: str | None) -> str | None:
+    """``en_partut`` of ``ud/en_partut:train``; None of a corpus that is called by its language."""
+    named = re.match(r"\w+/(\w+_\w+)", corpus or "")
+    return named[1] if named else None
+
+
+def names_in_papers(corpus: str | None, language: str | None) -> tuple[str, ...]:
+    """The names by which a paper may know a test corpus: its own, and its language if it is the usual test set of it.
+
+    Of treebanks that is PUD.
+    """
+    treebank = treebank_of(corpus)
+    usual = language if treebank is None or treebank.rpartition("_")[2] == "pud" else None
+    return tuple(filter(None, (treebank, usual)))
+
+
+def read_published(file: str) -> list[dict[str, str]]:
+    """The rows of a table as it was typed over; what is empty is ""."""
+    with (resources.files("crosslens.report.papers") / file).open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _numbers(files: Sequence[str]) -> Iterator[dict[str, str]]:
+    for file in files:
+        yield from (row for row in read_published(file) if row["value"])
+
+
+def _printed(row: Mapping[str, str]) -> Printed:
+    return Printed(float(row["value"]), row["table"], row.get("note") or "")
+
+
+@cache
+def _reinit(layers: str) -> Condition:
+    return Condition(layers=layers) if layers else Condition()

@@ -1,0 +1,104 @@
+"""Confidence intervals and tests of single numbers, from the studies that they belong to."""
+
+import csv
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosslens.errors import RequestError
+from crosslens.results.cells import Cell
+from crosslens.studies.store import is_store
+
+LEVEL = 0.05
+"""A difference is marked where q, its p-value after Benjamini & Hochberg (1995) over the study, is below."""
+
+KEY = ("study", "encoder", "task", "metric", "source", "corpus", "partner", "condition")
+"""Columns of a summary that name a number."""
+
+CLOSE = 1e-6
+"""How far a study's number may be from ours, in points, to be the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What a study's summary says of a score, or of a difference to the reference.
+
+    Attributes:
+        low: lower end of the 95 % interval over seeds and sentences, in points.
+        high: upper end.
+        marked: whether q is below `LEVEL`; never of a score.
+    """
+
+    low: float
+    high: float
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """The summaries of finished studies.
+
+    Attributes:
+        rows: values of `KEY` -> the rows of the summaries that have them.
+    """
+
+    rows: Mapping[tuple[str, ...], Sequence[Mapping[str, str]]]
+
+    def find(
+        self, cell: Cell, key: Mapping[str, str | None], *, is_difference: bool, trains: Collection[str | None],
+        selections: Collection[str | None],
+    ) -> Interval | None:  # fmt: skip
+        """The interval of a cell, from a study that all of its records belong to and that has the same number.
+
+        Args:
+            cell: a mean over seeds.
+            key: values of `KEY` but the study.
+            is_difference: whether it is a difference to the reference.
+            trains: what its models were trained on.
+            selections: the rules that selected their weights.
+
+        Returns:
+            None where no study has it, or where several say different things of it.
+        """
+        names = ("delta", "delta_low", "delta_high") if is_difference else ("mean", "low", "high")
+        intervals = set()
+        for study in cell.studies:
+            for row in self.rows.get((study, *(key[name] or "" for name in KEY[1:])), ()):
+                value, low, high = (_number(row[name]) for name in names)
+                same = value is not None and cell.mean is not None and math.isclose(value, cell.mean, abs_tol=CLOSE)
+                ours = (row["train"] or None) in trains and (row["selection"] or None) in selections
+                if same and ours and low is not None and high is not None:
+                    q = _number(row["q"]) if is_difference else None
+                    intervals.add(Interval(low, high, q is not None and q < LEVEL))
+        return intervals.pop() if len(intervals) == 1 else None
+
+
+def read_significance(paths: Iterable[str | Path]) -> Significance:
+    """The summaries of the finished studies in stores of runs.
+
+    Args:
+        paths: folders; those that are no stores are skipped, and so are summaries of version 1.
+
+    Raises:
+        RequestError: when there is none.
+    """
+    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for folder in filter(is_store, map(Path, paths)):
+        for file in sorted(folder.glob("studies/*/summary.csv")):
+            with file.open(encoding="utf-8", newline="") as stream:
+                reader = csv.DictReader(stream)
+                if set(KEY) <= set(reader.fieldnames or ()):
+                    for row in reader:
+                        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    if not rows:
+        raise RequestError(
+            "no finished study here has intervals", hint="they are in the store that `crosslens run --out` made"
+        )
+    return Significance(rows)
+
+
+def _number(text: str) -> float | None:
+    """A number of a summary; None where it is absent."""
+    value = float(text) if text else math.nan
+    return None if math.isnan(value) else value

@@ -1,0 +1,149 @@
+"""Intervals and marks of the tables come from the study that a number belongs to."""
+
+import csv
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.report.significance import Interval, read_significance
+from crosslens.report.tables import by_target, layer_deltas
+from crosslens.report.writing import number, to_latex, to_markdown
+from crosslens.results.record import Record, Results
+
+HEAD = (
+    "study", "encoder", "task", "source", "train", "corpus", "partner", "metric", "condition", "label", "selection",
+    "recipe", "settings", "seeds", "mean", "std", "low", "high", "delta", "delta_low", "delta_high", "p", "q",
+)  # fmt: skip
+REINIT = Condition(layers="1-2")
+
+
+def score(target, value, *, study="one", encoder="e", seed=1, condition=Condition(), **more):  # noqa: B008
+    return Record(
+        study=study, task="pos", encoder=encoder, source="en", target=target, seed=seed, metric="accuracy", value=value,
+        corpus=f"ud/{target}_pud:test", split="test", train="ud/en_ewt:train", selection="last", state="fine-tuned",
+        **condition.columns, **more,
+    )  # fmt: skip
+
+
+def row(*, study="one", encoder="e", condition=Condition(), **more):  # noqa: B008
+    usual = {
+        "study": study, "encoder": encoder, "task": "pos", "source": "en", "train": "ud/en_ewt:train",
+        "corpus": "ud/fr_pud:test", "metric": "accuracy", "condition": condition.text, "label": condition.label,
+        "selection": "last",
+    }  # fmt: skip
+    return {**usual, **more}
+
+
+REFERENCE = row(mean=86.0, low=84.5, high=87.5)
+DIFFERENCE = row(
+    condition=REINIT, mean=76.0, low=1, high=2, delta=-10.0, delta_low=-12.0, delta_high=-8.0, p=0.001, q=0.01
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with the summaries of studies: rows by study."""
+
+    def make(**studies):
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        for study, rows in studies.items():
+            folder = tmp_path / "studies" / study
+            folder.mkdir(parents=True)
+            with (folder / "summary.csv").open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.DictWriter(stream, HEAD)
+                writer.writeheader()
+                writer.writerows(rows)
+        return read_significance([tmp_path])
+
+    return make
+
+
+def scores(study="one", encoder="e", loss=10.0):
+    return [
+        score(target, value - change, study=study, encoder=encoder, condition=condition)
+        for target, value in (("en", 95.0), ("fr", 86.0))
+        for condition, change in ((Condition(), 0.0), (REINIT, loss))
+    ]
+
+
+def french(results, significance, group="pos, accuracy"):
+    (table,) = by_target(Results.of(results), significance=significance)
+    return next(row.cells for row in table.groups[group] if row.label == "en – fr")
+
+
+def test_a_cell_has_the_interval_and_mark_of_its_study(store):
+    significance = store(one=[REFERENCE, DIFFERENCE])
+    reference, difference = french(scores(), significance)
+    assert reference.interval == Interval(84.5, 87.5, marked=False)
+    assert difference.interval == Interval(-12.0, -8.0, marked=True)
+    assert number(difference, spread="interval") == "−10.00* [−12.00, −8.00]"
+    (table,) = by_target(Results.of(scores()), significance=significance)
+    assert table.groups["pos, accuracy"][-1].cells[0].interval is None  # a mean of languages has none
+    assert r"Confidence intervals (95 \%)" in to_latex(table, spread="interval")
+    assert "Confidence intervals" not in to_latex(table)
+    assert r"\*" in to_markdown(table, spread="interval")
+    (means,) = layer_deltas(Results.of(scores()))
+    assert all(cell.interval is None for line in means.groups["pos, accuracy"] for cell in line.cells)
+
+
+def test_two_studies_of_two_encoders_do_not_lend_each_other_intervals(store):
+    """The last summary that was read once gave its intervals to all."""
+    other = {
+        **DIFFERENCE,
+        "study": "two",
+        "encoder": "f",
+        "delta": -1.0,
+        "delta_low": -2.0,
+        "delta_high": 0.9,
+        "q": 0.5,
+    }
+    results = [*scores(), *scores("two", "f", 1.0)]
+    significance = store(one=[REFERENCE, DIFFERENCE], two=[other])
+    assert french(results, significance, "pos, accuracy, e")[1].interval == Interval(-12.0, -8.0, marked=True)
+    assert french(results, significance, "pos, accuracy, f")[1].interval == Interval(-2.0, 0.9, marked=False)
+    assert french(results, significance, "pos, accuracy, f")[0].interval is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"study": "two"}, {"encoder": "f"}, {"corpus": "ud/fr_gsd:test"}, {"partner": "fr"}, {"selection": "best"},
+     {"train": "ud/en_gum:train"}, {"condition": Condition(layers="1-2", init="torch").text}, {"delta": -10.1},
+     {"delta": ""}, {"metric": "f1"}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_an_interval_of_something_else_is_not_shown(store, change):
+    assert french(scores(), store(one=[{**DIFFERENCE, **change}]))[1].interval is None
+
+
+def test_studies_that_disagree_give_none(store):
+    """A run that two studies share: the correction for many tests is another in each."""
+    both = [*scores(), *scores("two")]
+    unmarked = {**DIFFERENCE, "study": "two", "q": 0.2}
+    assert french(both, store(one=[DIFFERENCE], two=[unmarked]))[1].interval is None
+
+
+def test_studies_that_agree_give_it(store):
+    both = [*scores(), *scores("two")]
+    same = {**DIFFERENCE, "study": "two"}
+    assert french(both, store(one=[DIFFERENCE], two=[same]))[1].interval == Interval(-12.0, -8.0, marked=True)
+
+
+def test_records_of_two_studies_are_in_no_study(store):
+    """Seeds of one study and another make a mean that neither of them tested."""
+    later = [score(r.target, r.value, study="two", seed=2, condition=Condition.parse(r.condition)) for r in scores()]
+    assert french([*scores(), *later], store(one=[DIFFERENCE]))[1].interval is None
+
+
+def test_without_a_finished_study_there_is_none(tmp_path):
+    with pytest.raises(RequestError, match="no finished study here has intervals"):
+        read_significance([tmp_path, tmp_path / "results.csv"])
+
+
+def test_summaries_of_version_1_are_not_read(tmp_path):
+    folder = tmp_path / "studies" / "old"
+    folder.mkdir(parents=True)
+    (tmp_path / "runs").mkdir()
+    (folder / "summary.csv").write_text("task,source,corpus,condition,q\npos,en,ud/fr_pud:test,1-2,0.01\n", "utf-8")
+    with pytest.raises(RequestError, match="no finished study here has intervals"):
+        read_significance([tmp_path])
