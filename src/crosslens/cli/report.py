@@ -41,7 +41,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
 
     from crosslens.cli.show import print_report, say
     from crosslens.report.figures import write_figures
-    from crosslens.report.finding import findings
+    from crosslens.report.findings import findings
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.tables import all_tables
     from crosslens.report.tested import read_tested
