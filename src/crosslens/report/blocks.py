@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from crosslens.report.tables import main_metric
-from crosslens.results.cells import told_apart
-from crosslens.results.record import COLUMNS, SCHEMA, Results
+from crosslens.results.cells import encoders_apart
+from crosslens.results.record import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,3 @@ def score_blocks(results: Results) -> list[Block]:
         for (task, metric, source, encoder, translated_from), records in grouped
         if metric is not None and metric == main_metric(task)
     ]
-
-
-def encoders_apart(results: Results) -> Results:
-    """The records with the beginning of its digest behind the name of an encoder that shares the name with another."""
-    names = pa.array([record["encoder"] for record in told_apart(results)], pa.string())
-    return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))

@@ -11,8 +11,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
 from crosslens.errors import RequestError
 from crosslens.numbers import plain, signed
-from crosslens.report.blocks import Block, encoders_apart, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, mean_of
+from crosslens.report.blocks import Block, score_blocks
+from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, mean_of
 from crosslens.results.record import Results
 from crosslens.results.table import parts_of, score_cells
 from crosslens.similarity.transfer import Correlated, correlations
@@ -169,7 +169,11 @@ def effects(results: Results) -> list[Effect]:
     for block in score_blocks(results):
         partners = [partner for (partner,), _ in block.results.groups("partner")]
         for partner in partners:
-            records = block.results.filter(partner=partner)
+            texts = set(block.results.records["condition"].to_pylist())
+            asked = [text for text in texts if _is_compared(condition_of(text))]
+            records = block.results.filter(partner=partner, condition=asked)
+            if not len(records):
+                continue
             table = score_cells(records)
             depths = set(records.records["depth"].to_pylist()) - {None}
             depth = depths.pop() if len(depths) == 1 else None
@@ -193,7 +197,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         return None
     changes, incomplete = [], []
     for column in table.columns:
-        if column.variant != variant or not _reinitialises_layers(column.condition):
+        if column.variant != variant or column.condition.is_reference:
             continue
         parts = [
             mean_of([table.get(row, column).minus(table.get(row, reference)) for row in rows]) for rows in (same, cross)
@@ -214,12 +218,12 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
     )  # fmt: skip
 
 
-def _reinitialises_layers(condition: Condition) -> bool:
-    """Whether whole layers are re-initialised in the usual way, and nothing else is done."""
+def _is_compared(condition: Condition) -> bool:
+    """Whether it is the reference, or re-initialises whole layers in the usual way and does nothing else."""
     reinit = condition.reinit
-    return (
-        reinit is not None and condition.recipe is None and reinit.components == "all" and reinit.init == "architecture"
-    )
+    if reinit is None or condition.recipe is not None:
+        return condition.is_reference
+    return reinit.components == "all" and reinit.init == "architecture"
 
 
 def _both(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | None:

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import pyarrow as pa
+
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.record import Results
+from crosslens.results.record import COLUMNS, SCHEMA, Results
 
 Row = dict[str, Any]
 """A record as plain values, by column."""
@@ -225,6 +227,12 @@ def told_apart(results: Results) -> list[Row]:
             if record[name] in several and record[digest] is not None:
                 record[name] = f"{record[name]} ({record[digest][:8]})"
     return records
+
+
+def encoders_apart(results: Results) -> Results:
+    """The records with encoders of one name told apart, so that they can be grouped by name."""
+    names = pa.array([record["encoder"] for record in told_apart(results)], pa.string())
+    return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:
