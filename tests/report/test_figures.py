@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.figures import FORMATS, all_figures, write_figures
 from crosslens.results.chart import score_chart, similarity_chart
@@ -18,21 +19,22 @@ def records():
     similar = [
         Record(
             encoder="e", source="en", target=target, measure=measure, layer=layer, metric="similarity",
-            ablation=ablation, value=value + layer / 10, tags={"condition": ablation or "reference"},
+            value=value + layer / 10, depth=4, state="untrained" if layers else "pretrained",
+            **Condition(layers=layers).columns,
         )
         for target, value in (("fr", 0.4), ("de", 0.5), ("ru", 0.3), (ARABIC, 0.2))
         for layer in (0, 1, 2)
         for measure in ("cka", "cka_shuffled", "cka_length_matched")
-        for ablation in (None, "0-4")
+        for layers in (None, "0-4")
     ]  # fmt: skip
     scores = [
         Record(
-            task="pos", encoder="e", source="en", target=target, metric="accuracy", ablation=ablation, seed=seed,
-            value=value - (10.0 if ablation and target != "en" else 0.0) + seed,
-            tags={"corpus": f"ud/{target}_pud:test"},
+            task="pos", encoder="e", source="en", target=target, metric="accuracy", seed=seed, state="fine-tuned",
+            value=value - (10.0 if layers and target != "en" else 0.0) + seed, corpus=f"ud/{target}_pud:test",
+            **Condition(layers=layers).columns,
         )
         for target, value in (("en", 90.0), ("fr", 85.0), ("de", 84.0), ("ru", 75.0), (ARABIC, 60.0), (HOSTILE, 50.0))
-        for ablation in (None, "1-2")
+        for layers in (None, "1-2")
         for seed in (1, 2)
     ]  # fmt: skip
     return Results.of([*similar, *scores])
@@ -43,28 +45,76 @@ def marks(chart):
 
 
 def test_similarity_is_the_mean_over_pairs_with_its_nulls(records):
-    chart = similarity_chart(records.to_pandas())
+    chart = similarity_chart(records)
     assert marks(chart) == ["area", "line", "point"]
     (rows,) = [rows for rows in chart.to_dict()["datasets"].values()]
-    at = {(row["encoder"], row["pairs"], row["layer"]): row["value"] for row in rows}
+    at = {(row["encoder"], row["sentences"], row["layer"]): row["value"] for row in rows}
     assert at["pretrained", "translations", 1] == pytest.approx(0.35 + 0.1)
     assert at["untrained", "unrelated, of like length", 0] == pytest.approx(0.35)
     assert len(at) == 2 * 3 * 3
     with pytest.raises(RequestError, match="hold no rsa of two languages"):
-        similarity_chart(records.to_pandas(), measure="rsa")
+        similarity_chart(records, measure="rsa")
+
+
+def test_a_line_is_the_state_of_one_encoder_and_says_over_how_many_pairs(records):
+    """Layers 0-2 of 4 are not all, two encoders of one name are two, and seeds of one pair are one pair."""
+
+    def of(value, *, layers=None, state="pretrained", **columns):
+        return [
+            Record(
+                encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=value,
+                depth=4, state=state, **Condition(layers=layers).columns, **columns,
+            )
+            for target in ("fr", "de")
+        ]  # fmt: skip
+
+    def lines(*blocks):
+        chart = similarity_chart(Results.of(record for block in blocks for record in block)).to_dict()
+        (rows,) = chart["datasets"].values()
+        return {row["encoder"]: row["value"] for row in rows}, chart["layer"][1]["encoding"]["y"]["title"]
+
+    parts = [of(0.5, layers="0-2"), of(0.1, layers="0-4", state="untrained")]
+    at, title = lines(*parts)
+    assert at == {"pretrained, layers 0-2 re-initialised": 0.5, "untrained": 0.1}
+    assert title == "cka, mean over 2 pairs"
+    at, _ = lines(of(0.2, encoder_digest="a" * 64), of(0.4, encoder_digest="b" * 64))
+    assert at == {"e (aaaaaaaa): pretrained": 0.2, "e (bbbbbbbb): pretrained": 0.4}
+    at, title = lines(of(0.2, seed=1), of(0.4, seed=2))
+    assert at == {"pretrained": pytest.approx(0.3)}
+    assert title == "cka, mean over 2 pairs"
+    at, _ = lines(of(0.2, settings="pooling=mean"), of(0.4, settings="pooling=cls"))
+    assert at == {"pretrained, pooling=mean": 0.2, "pretrained, pooling=cls": 0.4}
+    with pytest.raises(RequestError, match="contradict"):
+        lines(of(0.2), of(0.4))
 
 
 def test_a_heat_map_has_the_differences_of_the_table(records):
     scores = records.filter(measure=None)
-    chart = score_chart(scores.to_pandas())
+    chart = score_chart(scores)
     (rows,) = [rows for rows in chart.to_dict()["datasets"].values()]
     at = {(row["target"], row["layers"]): row["value"] for row in rows}
     assert at["fr", "1-2"] == -10.0
-    assert at["same language", "1-2"] == 0.0
-    assert at["other languages", "1-2"] == -10.0
+    assert at["same language, mean of 1", "1-2"] == 0.0
+    assert at["other languages, mean of 5", "1-2"] == -10.0
     assert (HOSTILE, "1-2") in at
     with pytest.raises(RequestError, match="compare no layers with a reference"):
-        score_chart(scores.filter(ablation=None).to_pandas())
+        score_chart(scores.filter(layers=None))
+
+
+def test_means_of_heat_maps_and_seeds_are_of_cells(records):
+    """A mean over languages is absent where a condition lacks one, and partners of bilingual encoders have rows."""
+    scores = records.filter(measure=None)
+    frame = [record for record in scores.records.drop_columns("tags").to_pylist()
+             if not (record["target"] == "fr" and record["layers"])]  # fmt: skip
+    lacking = Results.of(Record(**record) for record in frame)
+    (rows,) = score_chart(lacking).to_dict()["datasets"].values()
+    assert "other languages, mean of 5" not in {row["target"] for row in rows}
+    (rows,) = all_figures(lacking)["seeds"].to_dict()["datasets"].values()
+    assert {row["condition"] for row in rows} == {"reference"}
+    assert {row["of"] for row in rows} == {"pos, accuracy, source en, mean of 5"}
+    bilingual = Results.of(Record(**{**record, "partner": partner}) for record in frame for partner in ("fr", "ru"))
+    (rows,) = score_chart(bilingual).to_dict()["datasets"].values()
+    assert {"ru with fr", "ru", "en with ru"} <= {row["target"] for row in rows}
 
 
 def test_every_figure_is_written_and_written_again_alike(records, tmp_path):

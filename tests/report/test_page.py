@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 
-from crosslens.report.finding import findings
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.report.findings import findings
 from crosslens.report.page import make_page
 from crosslens.results.record import Record, Results
 
@@ -17,24 +19,25 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def records():
     scores = [
         Record(
-            task=task, encoder="e", source="en", target=target, metric=metric, seed=seed, ablation=ablation, run=run,
-            value=value - (10.0 if ablation and target != "en" else 0.0) + seed, n=100,
-            tags={"corpus": f"ud/{target}_pud:test", "signature": HOSTILE, "training_train": "ud/en_ewt:train"},
+            task=task, encoder="e", source="en", target=target, metric=metric, seed=seed, run=run, n=100,
+            value=value - (10.0 if layers and target != "en" else 0.0) + seed, corpus=f"ud/{target}_pud:test",
+            signature=HOSTILE, train="ud/en_ewt:train", state="fine-tuned", **Condition(layers=layers).columns,
         )
         for task, metric in (("pos", "accuracy"), ("parsing", "las"))
         for target, value in (("en", 90.0), ("fr", 85.0), ("العربية", 60.0), (HOSTILE, 50.0))
-        for ablation, run in ((None, "a" * 16), ("1-2", "b" * 16))
+        for layers, run in ((None, "a" * 16), ("1-2", "b" * 16))
         for seed in (1, 2)
     ]  # fmt: skip
     similar = [
         Record(
             encoder="e", source="en", target=target, measure=measure, layer=layer, metric="similarity", n=9,
-            ablation=ablation, value=0.2 + layer / 10, tags={"condition": ablation or "reference"},
+            value=0.2 + layer / 10, depth=2, state="untrained" if layers else "pretrained",
+            **Condition(layers=layers).columns,
         )
         for target in ("fr", HOSTILE)
         for layer in (0, 1, 2)
         for measure in ("cka", "cka_shuffled", "cka_length_matched", "retrieval")
-        for ablation in (None, "0-2")
+        for layers in (None, "0-2")
     ]  # fmt: skip
     return Results.of([*scores, *similar])
 
@@ -85,17 +88,100 @@ def test_what_there_is_none_of_has_no_section(records):
     assert "Made with" in make_page(Results.of([]), title="t")
 
 
-def test_features_stand_beside_the_reference_though_their_settings_differ(records):
+def score(value, *, target="fr", seed=1, condition="none", **columns):
+    made = {"task": "pos", "encoder": "e", "source": "en", "metric": "accuracy", "corpus": f"ud/{target}_pud:test"}
+    return Record(
+        target=target, seed=seed, value=value, **{**made, **Condition.model_validate(condition).columns, **columns}
+    )
+
+
+def heads(page):
+    return [[column["head"] for column in table["columns"]] for table in embedded(page)["tables"]]
+
+
+def values(page, place=0):
+    table = embedded(page)["tables"][place]
+    return {row["name"]: [cell.get("value") for cell in row["cells"]] for row in table["rows"]}
+
+
+def test_features_stand_beside_the_reference_though_their_settings_differ():
     frame = [
-        Record(
-            task="pos", encoder="e", source="en", target="fr", metric="accuracy", seed=1, value=80.0,
-            tags={"corpus": "ud/fr_pud:test", "condition": condition, "differs_from_usual": settings},
-        )
-        for condition, settings in (("reference", "limit=9"), ("reference frozen 0-3", "limit=9"),
-                                    ("reference features", "schedule=plateau"))
+        score(80.0, condition=condition, settings=words)
+        for condition, words in (("none", "limit=9"), ({"freeze": "0-3"}, "limit=9"),
+                                 ({"use": "features"}, "schedule=plateau"))
     ]  # fmt: skip
-    scores = rows(embedded(make_page(Results.of(frame), title="t"))["scores"])
-    assert [row["condition"] for row in scores] == ["reference", "reference frozen 0-3", "reference features"]
+    page = make_page(Results.of(frame), title="t")
+    assert heads(page) == [["reference", "Δ features", "Δ frozen 0-3"]]
+
+
+def test_conditions_are_in_the_order_of_layers_and_each_is_compared_with_its_own_reference():
+    layers = ("10-12", "9", "1-2", "1-12", "2", "11-12", "3-4")
+    frame = [score(80.0 - place, condition=each) for place, each in enumerate(("none", *layers))]
+    page = make_page(Results.of(frame), title="t")
+    assert heads(page) == [["reference", *(f"Δ {each}" for each in ("2", "9", "1-2", "3-4", "11-12", "10-12", "1-12"))]]
+    others = [score(70.0, train="b"), score(69.0, condition="1-2", train="b"), score(50.0, condition="1-2", train="c")]
+    page = make_page(
+        Results.of([*(score(r.value, condition=Condition.parse(r.condition), train="a") for r in frame[:1]), *others]),
+        title="t",
+    )
+    assert heads(page) == [["reference, a", "reference, b", "Δ 1-2, b", "1-2, c"]]
+    assert values(page)["ud/fr_pud:test"] == [80.0, 70.0, -1.0, 50.0]
+
+
+def test_no_number_is_a_mean_of_two_records_of_one_seed():
+    """Duplicates count once, contradictions are refused, and what differs has a row or a table of its own."""
+    page = make_page(Results.of([score(80.0, study="a"), score(80.0, study="b"), score(70.0, seed=2)]), title="t")
+    assert values(page) == {"ud/fr_pud:test": [75.0]}
+    assert len(rows(embedded(page)["scores"])) == 2
+    with pytest.raises(RequestError, match="contradict one another"):
+        make_page(Results.of([score(80.0), score(70.0)]), title="t")
+    page = make_page(Results.of([score(80.0, partner="fr"), score(70.0, partner="de")]), title="t")
+    assert values(page) == {
+        "ud/fr_pud:test with de": [70.0], "ud/fr_pud:test with fr": [80.0], "cross-language mean of 2": [75.0],
+    }  # fmt: skip
+    page = make_page(Results.of([score(80.0, encoder_digest="a" * 9), score(70.0, encoder_digest="b" * 9)]), title="t")
+    assert [table["encoder"] for table in embedded(page)["tables"]] == ["e (aaaaaaaa)", "e (bbbbbbbb)"]
+    page = make_page(Results.of([score(80.0), score(70.0, translated_from="de")]), title="t")
+    assert [table["source"] for table in embedded(page)["tables"]] == ["en", "en (translated from de)"]
+
+
+def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
+    def similarity(value, measure="cka", **columns):
+        described = {"encoder": "e", "source": "en", "target": "fr", "metric": "similarity", "layer": 0, "depth": 2}
+        return Record(value=value, measure=measure, state="pretrained", **{**described, **columns})
+
+    records = [similarity(0.5), similarity(0.5, study="b"), similarity(0.4, encoder_digest="b" * 9),
+               similarity(0.3, encoder_digest="a" * 9), similarity(0.2, "cka_shuffled"), similarity(1.0, target="en"),
+               similarity(0.1, **Condition(layers="0-1").columns)]  # fmt: skip
+    data = embedded(make_page(Results.of(records), title="t"))
+    lines = [
+        (row["state"], row["sentences"], row["pair"], row["different"], row["value"])
+        for row in rows(data["similarities"])
+    ]
+    assert sorted(lines) == [
+        ("e (aaaaaaaa): pretrained", "translations", "en-fr", True, 0.3),
+        ("e (bbbbbbbb): pretrained", "translations", "en-fr", True, 0.4),
+        ("e: pretrained", "translations", "en-en", False, 1.0),
+        ("e: pretrained", "translations", "en-fr", True, 0.5),
+        ("e: pretrained", "unrelated", "en-fr", True, 0.2),
+        ("e: pretrained, layers 0-1 re-initialised", "translations", "en-fr", True, 0.1),
+    ]
+    with pytest.raises(RequestError, match="contradict"):
+        make_page(Results.of([similarity(0.5), similarity(0.4)]), title="t")
+
+
+def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
+    frame = [
+        score(80.0),
+        score(60.0, target="de"),
+        score(50.0, target=None, corpus="unknown"),
+        score(70.0, condition="1-2"),
+    ]
+    page = make_page(Results.of(frame), title="t")
+    assert values(page) == {
+        "ud/de_pud:test": [60.0, None], "ud/fr_pud:test": [80.0, -10.0], "cross-language mean of 2": [70.0, None],
+        "unknown": [50.0, None],
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +216,7 @@ def opened(browser, page, tmp_path):
 @pytest.mark.browser
 def test_the_controls_change_what_is_shown(opened):
     assert opened.inner_text("#heat tbody tr:nth-child(1) th") == "ud/en_pud:test"
-    cross = opened.locator("#heat tr", has_text="cross-language mean").locator("td")
+    cross = opened.locator("#heat tr", has_text="cross-language mean of 3").locator("td")
     assert [cell.inner_text() for cell in cross.all()] == ["66.50", "−10.00"]
     french = opened.locator("#heat tr", has_text="ud/fr_pud:test").locator("td").nth(1)
     assert french.get_attribute("class") == "cell five"
@@ -141,6 +227,7 @@ def test_the_controls_change_what_is_shown(opened):
     before = opened.inner_html("#curves")
     opened.select_option("#measure", "retrieval")
     assert opened.inner_html("#curves") != before
+    assert "pretrained: translations, 2 pairs" in opened.locator("#values").text_content()
     opened.select_option("#pair", f"en-{HOSTILE}")
     assert opened.locator("#curves polyline").count() == 2
 

@@ -34,7 +34,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.errors import RequestError
     from crosslens.files import write_text
     from crosslens.lab.laboratory import USUAL
-    from crosslens.report.finding import effects, findings
+    from crosslens.report.findings import effects, findings
     from crosslens.report.page import known_runs, make_page
 
     if real and preset:

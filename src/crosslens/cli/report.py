@@ -42,7 +42,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
 
     from crosslens.cli.show import print_report, say
     from crosslens.report.figures import write_figures
-    from crosslens.report.finding import findings
+    from crosslens.report.findings import findings
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables

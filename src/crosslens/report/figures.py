@@ -1,30 +1,29 @@
 """The papers' figures from records, as files."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false
-
-import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.report.tables import main_metric
+from crosslens.numbers import plain
+from crosslens.report.blocks import Block, score_blocks
+from crosslens.results.cells import cells, told_apart
 from crosslens.results.chart import (
     COLOURS,
-    differences,
-    encoder_states,
+    by_state,
     grammar,
     heat_map,
-    largest,
     layer_axis,
+    score_differences,
+    short_label,
     similarity_chart,
     styled,
 )
 from crosslens.results.record import Results
-from crosslens.results.table import values_by_seed
+from crosslens.results.table import mean_row, parts_of, score_cells
 from crosslens.similarity.transfer import OVERLAPS, Correlated, correlations
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     """
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
-        "similarity": lambda its: similarity_chart(its.to_pandas()), "layers-by-target": layers_by_target,
+        "similarity": similarity_chart, "layers-by-target": layers_by_target,
         "seeds": by_seed, "gap": gap_against_similarity, "correlation-by-layer": correlation_by_layer,
         "overlap": gap_against_overlap, "probes": probes_by_layer,
     }  # fmt: skip
@@ -99,58 +98,56 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
         RequestError: when nothing is compared with a reference.
     """
     alt = grammar()
-    groups = results.groups("task", "metric", "source", "encoder")
-    groups = [(key, block) for key, block in groups if key[1] is not None and key[1] == main_metric(key[0])]
-    several = len({encoder for (_, _, _, encoder), _ in groups}) > 1
     maps = {}
-    for (task, metric, source, encoder), block in groups:
+    blocks = score_blocks(results)
+    for block in blocks:
         try:
-            title = f"{task}, {metric}, source {source}" + (f", {encoder}" if several else "")
-            maps[title] = differences(block.to_pandas())
+            maps[_title(block, blocks)] = score_differences(block.results)
         except RequestError:  # it has no reference
             continue
     if not maps:
         raise RequestError("these results compare no layers with a reference")
-    widest = max(map(largest, maps.values()))
-    drawn = (heat_map(found, widest=widest).properties(title=title) for title, found in maps.items())
-    return styled(alt.concat(*drawn, columns=3))
+    widest = max(differences.widest for differences in maps.values())
+    charts = [heat_map(differences, widest=widest).properties(title=title) for title, differences in maps.items()]
+    return styled(alt.concat(*charts, columns=3))
+
+
+def _title(block: Block, blocks: Sequence[Block]) -> str:
+    """``pos, accuracy, source en``, with the encoder where there are several."""
+    several = len({each.encoder for each in blocks}) > 1
+    return f"{block.task}, {block.metric}, source {block.source_label}" + (f", {block.encoder}" if several else "")
 
 
 def by_seed(results: Results) -> "altair.FacetChart":
-    """Every seed a point: the mean score of a task in other languages, by what was done to the encoder.
+    """Every seed a point: the mean score of a task over all other languages, by what was done to the encoder.
 
     Raises:
         RequestError: when no run was repeated with another seed.
     """
     alt = grammar()
-    import pandas as pd
-
     rows = []
-    for (task, metric, source, encoder), block in results.groups("task", "metric", "source", "encoder"):
-        if metric is None or metric != main_metric(task):
-            continue
-        values = values_by_seed(block.to_pandas(), compared="nothing")
-        others = values[values.index.get_level_values("target") != source]
-        means = others.groupby(level="seed").mean()
-        title = ", ".join(filter(None, (str(task), str(metric), f"from {source}", str(encoder))))
+    blocks = score_blocks(results)
+    for block in blocks:
+        table = score_cells(block.results)
+        _, cross, _ = parts_of(table, block.source)
+        title = f"{_title(block, blocks)}, mean of {len(cross)}"
         rows += [
-            {"of": title, "condition": str(name), "seed": str(seed), "value": value}
-            for name, its in means.items()
-            for seed, value in its.dropna().items()
+            {"of": title, "condition": short_label(column), "seed": str(seed), "value": value}
+            for column in table.columns
+            for seed, value in mean_row(table, cross, column).by_seed.items()
         ]
-    frame = pd.DataFrame(rows, columns=["of", "condition", "seed", "value"])
-    if frame["seed"].nunique() < 2:
+    if len({row["seed"] for row in rows}) < 2:
         raise RequestError("every run of these results has the same seed")
-    order = list(dict.fromkeys(frame["condition"]))
-    base = alt.Chart(frame).encode(
+    order = list(dict.fromkeys(row["condition"] for row in rows))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
         alt.Y("value:Q", title="mean over other languages, points", scale=alt.Scale(zero=False)),
     )
-    tip = ["condition", "seed", alt.Tooltip("value", format=".2f")]
+    tip = ["condition:N", "seed:N", alt.Tooltip("value:Q", format=".2f")]
     points = base.mark_point(filled=True, size=40, opacity=0.75, color=COLOURS[0]).encode(tooltip=tip)
     means = base.mark_tick(thickness=2, color="#444444").encode(y="mean(value):Q")
     chart = alt.layer(means, points).properties(width=alt.Step(34), height=220)
-    facet = alt.Facet("of:N", sort=None, title=None)
+    facet = alt.Facet("of:N", sort=list(dict.fromkeys(row["of"] for row in rows)), title=None)
     return styled(chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent"))
 
 
@@ -161,8 +158,8 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
         RequestError: when the records do not hold both, or too few languages.
     """
     rows = []
-    for its in correlations(results, measures=[measure]):
-        rows += _languages(its, f"{its.called}, {its.state}: ρ {its.found.value:.2f}")
+    for each in correlations(results, measures=[measure]):
+        rows += _languages(each, f"{each.called}, {each.state}: ρ {plain(each.found.value, decimals=2)}")
     return _gaps(rows, f"{measure} with the source, mean over layers")
 
 
@@ -173,51 +170,63 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
         RequestError: when the records do not hold both, or too few languages.
     """
     rows = []
-    for its in correlations(results, measures=OVERLAPS, coefficient="pearson"):
-        what = its.measure.removeprefix("overlap_")
-        rows += _languages(its, f"{its.called}, {what}: r {its.found.value:.2f}, p {its.found.p:.3f}")
+    for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
+        found = f"r {plain(each.found.value, decimals=2)}, p {plain(each.found.p, decimals=3)}"
+        rows += _languages(each, f"{each.called}, {OVERLAP[each.measure]}: {found}")
     return _gaps(rows, "subwords that the source's training data have, percent")
 
 
-def _languages(its: Correlated, title: str) -> list[dict]:
+OVERLAP = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
+"""Measure -> of which subwords."""
+
+
+def _languages(correlated: Correlated, title: str) -> list[dict]:
     return [
-        {"of": title.replace("-0", "−0"), "language": target, "similarity": its.similarities[target],
-         "gap": its.gaps[target]}
-        for target in its.found.languages
+        {"of": title, "language": target, "similarity": correlated.similarities[target],
+         "gap": correlated.gaps[target]}
+        for target in correlated.found.languages
     ]  # fmt: skip
 
 
+ANSWERS = {"accuracy": "right labels", "accuracy_shuffled": "shuffled labels"}
+"""A probe's score -> what it was trained on."""
+
+
 def probes_by_layer(results: Results) -> "altair.FacetChart":
-    """Figure 2 of Wu & Dredze (2019): what a linear layer can tell from each layer, and from shuffled answers.
+    """Figure 2 of Wu & Dredze (2019): what a linear probe predicts from each layer, and with shuffled labels.
 
     Raises:
         RequestError: when the records hold no probe.
     """
     alt = grammar()
-    frame = results.to_pandas()
-    asked = frame["measure"].fillna("").str.startswith("probe ") & frame["target"].isna()
-    frame = frame[asked & frame["metric"].isin(["accuracy", "accuracy_shuffled"])]
-    if frame.empty:
+    rows = []
+    asked = [block for (measure,), block in results.groups("measure") if measure is not None]
+    for block in asked:
+        for name, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
+            for (metric,), scores in records.groups("metric"):
+                table = cells(scores, rows=("measure",), columns=("layer",))
+                ends = {record["layer"]: (record["low"], record["high"]) for record in told_apart(scores)}
+                for (measure, *_), layer in ((row, layer) for row in table.rows for layer in table.columns):
+                    cell = table.get((measure,), layer)
+                    low, high = ends[layer] if len(cell.by_seed) == 1 else (None, None)
+                    rows.append(
+                        {"measure": measure, "encoder": name, "answers": ANSWERS[metric], "layer": layer,
+                         "value": cell.mean, "low": low, "high": high}
+                    )  # fmt: skip
+    if not rows:
         raise RequestError("these results hold no probe")
-    answers = {"accuracy": "right answers", "accuracy_shuffled": "shuffled answers"}
-    tags = [json.loads(text) for text in frame["tags"]]
-    frame = frame.assign(
-        answers=frame["metric"].map(answers), inputs=[its.get("inputs", "") for its in tags],
-        state=encoder_states(frame),
-    )  # fmt: skip
-    frame = frame.assign(encoder=frame["state"] + ", " + frame["inputs"] + " inputs")[
-        ["measure", "encoder", "answers", "layer", "value", "low", "high"]
-    ]
-    order = list(dict.fromkeys(frame["encoder"]))
+    order = list(dict.fromkeys(row["encoder"] for row in rows))
     solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
     black = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolStrokeColor="black")
     scale = alt.Scale(domain=order, range=list(COLOURS))
     colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
-    dash = alt.StrokeDash("answers:N", sort=list(answers.values()), legend=black)
-    base = alt.Chart(frame).encode(layer_axis())
+    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on", legend=black)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
     y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
-    tip = ["encoder", "answers", "layer", *(alt.Tooltip(name, format=".1f") for name in ("value", "low", "high"))]
-    lines = base.mark_line(point=True, strokeWidth=2).encode(y, colour, dash, tooltip=tip)
+    precise = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
+    lines = base.mark_line(point=True, strokeWidth=2).encode(
+        y, colour, dash, tooltip=["encoder:N", "answers:N", "layer:Q", *precise]
+    )
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour, alt.Detail("answers:N"))
     chart = alt.layer(band, lines).properties(width=380, height=240)
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
@@ -226,18 +235,17 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
 def _gaps(rows: list[dict], title: str) -> "altair.FacetChart":
     """Each language's gap against a quantity, and a line of least squares."""
     alt = grammar()
-    import pandas as pd
-
-    base = alt.Chart(pd.DataFrame(rows)).encode(
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("similarity:Q", title=title, scale=alt.Scale(zero=False)),
-        alt.Y("gap:Q", title="gap to the source, points"),
+        alt.Y("gap:Q", title="transfer gap, points"),
     )
-    tip = ["language", alt.Tooltip("similarity", format=".3f"), alt.Tooltip("gap", format=".1f")]
+    tip = ["language:N", alt.Tooltip("similarity:Q", format=".3f"), alt.Tooltip("gap:Q", format=".1f")]
     fit = base.transform_regression("similarity", "gap").mark_line(color="#888888", strokeDash=[4, 3])
     points = base.mark_point(filled=True, size=36, color=COLOURS[0], opacity=1).encode(tooltip=tip)
-    names = base.mark_text(dx=6, align="left", fontSize=10).encode(text="language")
+    names = base.mark_text(dx=6, align="left", fontSize=10).encode(text="language:N")
     chart = alt.layer(fit, points, names).properties(width=260, height=220)
-    return styled(chart.facet(facet=alt.Facet("of:N", sort=None, title=None), columns=2).resolve_scale(y="independent"))
+    facet = alt.Facet("of:N", sort=list(dict.fromkeys(row["of"] for row in rows)), title=None)
+    return styled(chart.facet(facet=facet, columns=2).resolve_scale(y="independent"))
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
@@ -247,20 +255,25 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
         RequestError: when the records do not hold both, or too few languages.
     """
     alt = grammar()
-    import pandas as pd
-
-    frame = pd.DataFrame(
-        {"of": f"{its.called}, {its.state}", "layer": its.layer, "value": its.found.value, "low": its.found.low,
-         "high": its.found.high, "p": its.found.p, "languages": len(its.found.languages)}
-        for its in correlations(results, measures=[measure], layers="each")
-    )  # fmt: skip
-    order = list(dict.fromkeys(frame["of"]))
+    rows = [
+        {"of": f"{each.called}, {each.state}", "layer": each.layer, "value": _finite(each.found.value),
+         "low": _finite(each.found.low), "high": _finite(each.found.high), "p": _finite(each.found.p),
+         "languages": len(each.found.languages)}
+        for each in correlations(results, measures=[measure], layers="each")
+    ]  # fmt: skip
+    order = list(dict.fromkeys(row["of"] for row in rows))
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
     colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap, similarity", scale=alt.Scale(domain=order))
-    base = alt.Chart(frame, title="below 0: languages that are represented alike transfer better").encode(layer_axis())
-    precise = [alt.Tooltip(name, format=".2f") for name in ("value", "low", "high", "p")]
+    title = "below 0: languages that are represented alike transfer better"
+    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
+    precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)
-    lines = base.mark_line(point=True).encode(y, dash, colour, tooltip=["of", "layer", *precise, "languages"])
+    lines = base.mark_line(point=True).encode(y, dash, colour, tooltip=["of:N", "layer:Q", *precise, "languages:Q"])
     return styled((band + lines).properties(width=420, height=240))
+
+
+def _finite(value: float) -> float | None:
+    """None of what is not a number: JSON has no word for it."""
+    return value if math.isfinite(value) else None

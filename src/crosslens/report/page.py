@@ -1,29 +1,37 @@
 """One page that a person clicks through: a single HTML file that needs nothing beside it, made from records."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
-# pyright: reportGeneralTypeIssues=false
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from crosslens.report.tables import main_metric
-from crosslens.results.chart import encoder_states
+from crosslens.report.blocks import Block, score_blocks
+from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, condition_of, mean_of, told_apart, variants_of
+from crosslens.results.chart import NULLS, PAIR, by_state, short_label
 from crosslens.results.record import Results
-from crosslens.results.table import conditions_of, variants_of
+from crosslens.results.table import ROW, parts_of, score_cells
 from crosslens.runs.store import Store, is_store
-
-if TYPE_CHECKING:
-    import pandas
 
 TAIL = 12
 """Lines of a run's log that the page keeps."""
 
-OF_RUN = ("training_", "crosslens", "encoder_digest")
+OF_RUN = ("training_", "crosslens")
 """Beginnings of the tags that are the same for all records of a run."""
+
+FACTS = (
+    "train",
+    "train_digest",
+    "translated_from",
+    "dev",
+    "selection",
+    "recipe",
+    "settings",
+    "depth",
+    "encoder_digest",
+)
+"""Columns that are the same for all records of a run."""
 
 
 def make_page(
@@ -45,15 +53,18 @@ def make_page(
 
     Returns:
         HTML with no reference to anything outside of it. The same results give the same page.
+
+    Raises:
+        RequestError: when records contradict one another.
     """
-    frame = results.to_pandas()
-    tags = [json.loads(text) for text in frame["tags"]]
-    frame = frame.assign(condition=conditions_of(frame), facts=tags)
-    kept = frame["measure"].isna() & (frame["metric"] == frame["task"].map(main_metric))
-    scores, similar = frame[kept], frame[frame["metric"] == "similarity"]
+    blocks = score_blocks(results)
+    tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
+    scores = [row for block, table in zip(blocks, tables, strict=True) for row in _scores(block, table)]
+    similar = _similarities(results.filter(metric="similarity"))
     records = {
-        "scores": _columns(_scores(scores)), "similarities": _columns(_similarities(similar)),
-        "runs": _runs(frame, runs or {}),
+        "scores": _columns(scores), "similarities": _columns(similar),
+        "tables": [_heat(block, table) for block, table in zip(blocks, tables, strict=True)],
+        "kinds": list(NULLS.values()), "runs": _runs(results, runs or {}),
     }  # fmt: skip
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -62,7 +73,7 @@ def make_page(
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("results.html")] if len(scores) else []
-    parts += [f"<section><h2>Made with</h2><dl>{_provenance(frame, runs or {})}</dl></section>", _file("run.html")]
+    parts += [f"<section><h2>Made with</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -96,69 +107,146 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     return known
 
 
-def _scores(frame: "pandas.DataFrame") -> dict[str, list]:
-    import pandas as pd
-
-    its = {name: _plain(frame[name]) for name in ("task", "encoder", "metric", "source", "target", "seed")}
-    its |= {name: _plain(frame[name], digits=4) for name in ("value", "low", "high")}
-    its |= {
-        "corpus": [tags.get("corpus") or target for tags, target in zip(frame["facts"], frame["target"], strict=True)]
-    }
-    models = [frame[name].fillna("") for name in ("task", "source", "encoder")]
-    variants = pd.Series("", index=frame.index)
-    for rows in frame.groupby(models).groups.values():
-        its_own = frame.loc[rows]
-        variants[rows] = variants_of(its_own["facts"].tolist(), its_own["condition"].tolist())
-    both = zip(frame["condition"], variants, strict=True)
-    its["condition"] = [f"{name}, {variant}" if variant else name for name, variant in both]
-    its |= {"n": _plain(frame["n"]), "run": _plain(frame["run"])}
-    return its | {"signature": [tags.get("signature") for tags in frame["facts"]]}
+SCORE = ("task", "encoder", "metric", "seed", "n", "run", "signature")
 
 
-def _similarities(frame: "pandas.DataFrame") -> dict[str, list]:
-    its: dict[str, list] = {"state": encoder_states(frame) if len(frame) else []}
-    its["pair"] = [f"{a}-{b}" for a, b in zip(frame["source"], frame["target"], strict=True)]
-    its |= {name: _plain(frame[name]) for name in ("measure", "layer", "n", "run")}
-    return its | {name: _plain(frame[name], digits=5) for name in ("value", "low", "high")}
+def _records(block: Block) -> dict[tuple[Key, Column, int | None], Row]:
+    """(row, column, seed) of the block's cells -> the record, each of them once."""
+    records = told_apart(block.results)
+    known: dict[tuple[Key, Column, int | None], Row] = {}
+    for record, variant in zip(records, variants_of(records), strict=True):
+        if record["value"] is not None:
+            column = Column(condition_of(record["condition"]), variant)
+            known.setdefault((tuple(record[name] for name in ROW), column, record["seed"]), record)
+    return known
 
 
-def _plain(column: "pandas.Series", *, digits: int | None = None) -> list:
-    values = column.astype(object).where(column.notna(), None).tolist()
-    whole = (int(v) if isinstance(v, float) and digits is None and v.is_integer() else v for v in values)
-    return [round(v, digits) if digits is not None and v is not None else v for v in whole]
+def _scores(block: Block, table: Cells) -> list[Row]:
+    """Every score of a block, as the page lists it."""
+    return [
+        {
+            **{name: record[name] for name in SCORE}, "source": block.source_label, "target": record["target"],
+            "corpus": _named(row, table.rows), "condition": column.label,
+            **{name: _rounded(record[name], 4) for name in ("value", "low", "high")},
+        }
+        for (row, column, _), record in _records(block).items()
+    ]  # fmt: skip
 
 
-def _columns(table: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, list]]:
+def _heat(block: Block, table: Cells) -> dict[str, Any]:
+    """The table of a block: the reference's scores, differences to it, and means over corpora that all have a value."""
+    compared, records = table.compared(), _records(block)
+    same, cross, unknown = parts_of(table, block.source)
+
+    def line(row: Key) -> dict[str, Any]:
+        shown = []
+        for column in table.columns:
+            cell = compared.get(row, column)
+            seeds = list(table.get(row, column).by_seed)
+            first = records[row, column, seeds[0]] if seeds else dict.fromkeys(("n", "low", "high"))
+            alone = len(cell.by_seed) == 1 and table.reference_of(column) in (None, column)
+            shown.append(_cell(cell) | {name: first[name] for name in (("n", "low", "high") if alone else ("n",))})
+        return {"name": _named(row, table.rows), "cells": shown}
+
+    rows = []
+    for part, title in ((same, "same-language mean"), (cross, "cross-language mean"), (unknown, None)):
+        rows += [line(row) for row in part]
+        if title and len(part) > 1:
+            means = [mean_of([compared.get(row, column) for row in part]) for column in table.columns]
+            rows.append(
+                {"name": f"{title} of {len(part)}", "over": len(part), "cells": [_cell(mean) for mean in means]}
+            )
+    columns = [
+        {"name": column.label, "head": ("Δ " if difference else "") + short_label(column), "difference": difference}
+        for column in table.columns
+        for difference in [table.reference_of(column) not in (None, column)]
+    ]
+    whose = {"task": block.task, "source": block.source_label, "encoder": block.encoder}
+    return {**whose, "columns": columns, "rows": rows}
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    shown = {
+        "value": _rounded(cell.mean, 4), "std": _rounded(cell.std, 4), "seeds": len(cell.by_seed),
+        "left": cell.left_out, "lacks": cell.lacks,
+    }  # fmt: skip
+    return {name: value for name, value in shown.items() if value}
+
+
+def _named(row: Key, rows: Sequence[Key]) -> str:
+    """A corpus, with the other language of the encoder where there are several."""
+    target, corpus, partner = row
+    several = len({each[2] for each in rows}) > 1
+    return (corpus or target or "?") + (f" with {partner}" if partner and several else "")
+
+
+def _similarities(results: Results) -> list[Row]:
+    """The records of similarity, each once: a line has one of them a pair, layer and seed."""
+    named: dict[str, tuple[str, str]] = {}
+    measures = [measure for (measure,), _ in results.groups("measure")]
+    for measure in measures:
+        named.setdefault(measure, (measure, NULLS[""]))
+        named |= {measure + ending: (measure, kind) for ending, kind in NULLS.items() if ending}
+    rows: dict[tuple, Row] = {}
+    for state, records in by_state(results):
+        for (measure,), block in records.groups("measure"):
+            cells(block, rows=PAIR, columns=("layer",))  # which refuses what contradicts
+            for record in told_apart(block):
+                if record["value"] is not None:
+                    source, target, partner = (record[name] for name in PAIR)
+                    pair = f"{source}-{target}" + (f" with {partner}" if partner not in (None, source, target) else "")
+                    rows.setdefault((state, measure, source, target, partner, record["layer"], record["seed"]), {
+                        "state": state, "pair": pair, "different": source != target, "measure": measure,
+                        "of": named[measure][0], "sentences": named[measure][1],
+                        **{name: record[name] for name in ("layer", "seed", "n", "run")},
+                        **{name: _rounded(record[name], 5) for name in ("value", "low", "high")},
+                    })  # fmt: skip
+    return list(rows.values())
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, dict[str, list]]:
     """Each column as its different values, and for each row the number of its own: much of a table is repetition."""
     coded = {}
-    for name, values in table.items():
-        places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-        coded[name] = {"of": list(places), "at": [places[value] for value in values]}
+    for name in rows[0] if rows else ():
+        places = {value: place for place, value in enumerate(dict.fromkeys(row[name] for row in rows))}
+        coded[name] = {"of": list(places), "at": [places[row[name]] for row in rows]}
     return coded
 
 
-def _runs(frame: "pandas.DataFrame", more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for run, tags in zip(frame["run"], frame["facts"], strict=True):
-        if isinstance(run, str) and "facts" not in found.get(run, {}):
-            facts = {name.removeprefix("training_"): v for name, v in tags.items() if name.startswith(OF_RUN)}
-            found[run] = {"facts": facts, **more.get(run, {})}
-    return found
+def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    known: dict[str, dict[str, Any]] = {}
+    for record, tags in zip(results.records.to_pylist(), results.tags(), strict=True):
+        run = record["run"]
+        if run is not None and run not in known:
+            facts = {name: record[name] for name in FACTS if record[name] is not None}
+            facts |= {name.removeprefix("training_"): v for name, v in tags.items() if name.startswith(OF_RUN)}
+            known[run] = {"facts": facts, **more.get(run, {})}
+    return known
 
 
-def _provenance(frame: "pandas.DataFrame", runs: Mapping[str, Mapping[str, str]]) -> str:
-    wanted = {
-        "crosslens": "crosslens", "torch": "training_torch", "encoder (sha256)": "encoder_digest",
-        "trained on": "training_train", "training data (sha256)": "training_train_digest", "corpora": "corpus",
-        "releases": "release",
+def _provenance(results: Results, runs: Mapping[str, Mapping[str, str]]) -> str:
+    records, tags = results.records.to_pylist(), results.tags()
+    ids = list(dict.fromkeys(record["run"] for record in records if record["run"] is not None))
+
+    def of_column(name: str) -> list[str]:
+        return list(dict.fromkeys(str(record[name]) for record in records if record[name] is not None))
+
+    def of_tag(name: str) -> list[str]:
+        return list(dict.fromkeys(str(each[name]) for each in tags if name in each))
+
+    spent = [float(runs[run]["seconds"]) for run in ids if "seconds" in runs.get(run, {})]
+    rows = {
+        "records": [str(len(records))], "runs": [str(len(ids))], "crosslens": of_tag("crosslens"),
+        "torch": of_tag("training_torch"), "encoder (sha256)": of_column("encoder_digest"),
+        "trained on": of_column("train"), "training data (sha256)": of_column("train_digest"),
+        "corpora": of_column("corpus"), "releases": of_tag("release"),
+        "machines": list(dict.fromkeys(runs[run]["machine"] for run in ids if "machine" in runs.get(run, {}))),
+        "training": [f"{sum(spent) / 60:.0f} minutes in {len(spent)} runs"] if spent else [],
     }  # fmt: skip
-    rows = {"records": [str(len(frame))], "runs": [str(frame["run"].nunique())]}
-    for label, tag in wanted.items():
-        rows[label] = list(dict.fromkeys(str(tags[tag]) for tags in frame["facts"] if tag in tags))
-    its = [runs[run] for run in frame["run"].dropna().unique() if run in runs]
-    rows["machines"] = list(dict.fromkeys(run["machine"] for run in its if "machine" in run))
-    spent = [float(run["seconds"]) for run in its if "seconds" in run]
-    rows["training"] = [f"{sum(spent) / 60:.0f} minutes in {len(spent)} runs"] if spent else []
     return "".join(
         f"<dt>{escape(label)}</dt><dd>{escape(', '.join(values))}</dd>" for label, values in rows.items() if values
     )

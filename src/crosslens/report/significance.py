@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell
-from crosslens.studies.store import is_store
+from crosslens.runs.store import is_store
 
 LEVEL = 0.05
 """A difference is marked where q, its p-value after Benjamini & Hochberg (1995) over the study, is below."""

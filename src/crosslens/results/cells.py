@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import pyarrow as pa
+
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.record import Results
+from crosslens.results.record import COLUMNS, SCHEMA, Results
 
 Row = dict[str, Any]
 """A record as plain values, by column."""
@@ -242,6 +244,12 @@ def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     for place, record in enumerate(told_apart(results)):
         places.setdefault(tuple(record[name] for name in columns), []).append(place)
     return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
+
+
+def encoders_apart(results: Results) -> Results:
+    """The records with encoders of one name told apart, so that they can be grouped by name."""
+    names = pa.array([record["encoder"] for record in told_apart(results)], pa.string())
+    return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:

@@ -1,17 +1,31 @@
 """Results as charts: the similarity of translations by layer, and what each set of layers costs each target."""
 
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportCallIssue=false
-# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false, reportAssignmentType=false
-# (pandas brings no types of its own, and what is inferred from its source is wrong half of the time)
-
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.table import CROSS, SAME, conditions_of, score_table
+from crosslens.results.cells import (
+    Cells,
+    Column,
+    Key,
+    cells,
+    condition_of,
+    encoders_apart,
+    mean_of,
+    told_apart,
+    variants_of,
+)
+from crosslens.results.record import Results
+from crosslens.results.table import UNKNOWN, mean_row, parts_of, score_cells
 
 if TYPE_CHECKING:
     import altair
-    import pandas
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
@@ -35,105 +49,206 @@ def grammar() -> Any:
     return altair
 
 
-def similarity_chart(frame: "pandas.DataFrame", *, measure: str = "cka") -> "altair.LayerChart":
+PAIR = ("source", "target", "partner")
+"""What names a pair of languages; of bilingual encoders, with the language that it has beside the source."""
+
+
+def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
     """Figures 1 and 2 of Muller et al. (2021): a line an encoder, its nulls dashed; bands hold 80 % of the pairs.
 
     Args:
-        frame: the columns of `crosslens.results.record.Record`.
+        results: similarities, and whatever else.
         measure: whose; its nulls come along.
 
     Raises:
         RequestError: when the records hold no such similarity; when altair is not installed.
     """
     alt = grammar()
-    frame = frame[frame["measure"].isin([measure + ending for ending in NULLS])]
-    frame = frame[(frame["source"] != frame["target"]) & frame["value"].notna()]
-    if frame.empty:
+    kinds = {measure + ending: kind for ending, kind in NULLS.items()}
+    rows = []
+    for name, records in by_state(results.filter(metric="similarity", measure=list(kinds))):
+        for (each,), block in records.groups("measure"):
+            table = pair_cells(block)
+            for layer in table.columns if table.rows else ():
+                values = [table.get(pair, layer) for pair in table.rows]
+                value = mean_of(values).mean
+                if value is None:  # one of the pairs has none
+                    continue
+                low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
+                rows.append(
+                    {"encoder": name, "sentences": kinds[each], "layer": layer, "value": value, "low": float(low),
+                     "high": float(high), "pairs": len(values)}
+                )  # fmt: skip
+    if not rows:
         raise RequestError(f"these results hold no {measure} of two languages")
-    frame = frame.assign(encoder=encoder_states(frame), pairs=frame["measure"].str.removeprefix(measure).map(NULLS))
-    grouped = frame.groupby(["encoder", "pairs", "layer"], sort=False)["value"]
-    table = grouped.agg(value="mean", low=lambda v: v.quantile(0.1), high=lambda v: v.quantile(0.9), n="size")
-    table = table.reset_index()
-    encoders = list(dict.fromkeys(table["encoder"]))
+    encoders = list(dict.fromkeys(row["encoder"] for row in rows))
     scale = alt.Scale(domain=encoders, range=list(COLOURS))
     bold = alt.Legend(symbolOpacity=1)
     colour = alt.Color("encoder:N", sort=encoders, title="encoder", scale=scale, legend=bold)
     shape = alt.Shape("encoder:N", sort=encoders, title="encoder", scale=alt.Scale(domain=encoders))
-    dash = alt.StrokeDash("pairs:N", sort=list(NULLS.values()), title="pairs")
-    x, y = layer_axis(), alt.Y("value:Q", title=f"{measure}, mean over pairs", scale=alt.Scale(domainMin=0))
-    precise = [alt.Tooltip(name, format=".3f") for name in ("value", "low", "high")]
-    tip = ["encoder", "pairs", "layer", *precise, "n"]
-    lines = alt.Chart(table).mark_line(strokeWidth=2).encode(x, y, colour, dash, tooltip=tip)
-    points = alt.Chart(table).mark_point(filled=True, size=30).encode(x, y, colour, shape, tooltip=tip)
-    band = alt.Chart(table).mark_area(opacity=0.13).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), colour)
-    translations = alt.datum.pairs == NULLS[""]
+    dash = alt.StrokeDash("sentences:N", sort=list(NULLS.values()), title="sentences")
+    numbers = sorted({row["pairs"] for row in rows})
+    over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
+    x, y = layer_axis(), alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
+    precise = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
+    tip = ["encoder:N", "sentences:N", "layer:Q", *precise, "pairs:Q"]
+    base = alt.Chart(alt.InlineData(values=rows))
+    lines = base.mark_line(strokeWidth=2).encode(x, y, colour, dash, tooltip=tip)
+    points = base.mark_point(filled=True, size=30).encode(x, y, colour, shape, tooltip=tip)
+    band = base.mark_area(opacity=0.13).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), colour)
+    translations = alt.datum.sentences == NULLS[""]
     marks = band.transform_filter(translations) + lines + points.transform_filter(translations)
     return styled(marks.properties(width=420, height=260))
 
 
-def score_chart(frame: "pandas.DataFrame") -> "altair.LayerChart":
+def pair_cells(results: Results) -> Cells:
+    """The similarity of one measure of two different languages in one state: a row a pair, a column a layer."""
+    table = cells(results, rows=PAIR, columns=("layer",))
+    return Cells(tuple(row for row in table.rows if row[0] != row[1]), table.columns, table.values)
+
+
+def by_state(results: Results) -> list[tuple[str, Results]]:
+    """Records of similarity or probes, apart by the encoder in whose state they were measured, each with its name.
+
+    An encoder, what it was fine-tuned for, what was done to it before, on what corpus it was looked at, and with which
+    settings: ``pretrained``, ``untrained``, ``fine-tuned for pos``, ``fine-tuned for pos, layers 1-2 re-initialised``.
+    """
+    groups = []
+    for key, records in encoders_apart(results).groups("encoder", "task", "condition", "state", "corpus"):
+        variants = variants_of(told_apart(records))
+        for variant in dict.fromkeys(variants):
+            kept = Results(records.records.filter(pa.array([each == variant for each in variants], pa.bool_())))
+            groups.append(((*key, variant), kept))
+    encoders = {key[0] for key, _ in groups}
+    corpora = {key[4] for key, _ in groups}
+    untrained = {key[2] for key, _ in groups if key[3] == "untrained"}
+    named = []
+    for (encoder, task, condition, state, corpus, variant), records in groups:
+        words = [f"fine-tuned for {task}" if task else str(state or "pretrained")]
+        if state != "untrained" or task or len(untrained) > 1:
+            words += done_to(condition_of(condition))
+        words += [corpus] if corpus and len(corpora) > 1 else []
+        words += [variant] if variant else []
+        named.append((f"{encoder}: " * (len(encoders) > 1) + ", ".join(words), records))
+    return named
+
+
+def done_to(condition: Condition) -> list[str]:
+    """What was done to it: ``layers 1-2 re-initialised``, or the condition's label; nothing for a reference."""
+    if condition.is_reference:
+        return []
+    reinit = condition.reinit
+    whole = reinit is not None and condition.recipe is None and reinit.label == reinit.layers
+    return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
+
+
+def score_chart(results: Results) -> "altair.LayerChart":
     """What each set of layers costs each target: a heat map of one task, blue for what is no loss.
 
     Args:
-        frame: the columns of `crosslens.results.record.Record`, of one task, metric, encoder and source.
+        results: scores of one task, metric, encoder and source.
 
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.
     """
-    found = differences(frame)
-    return styled(heat_map(found, widest=largest(found)))
+    differences = score_differences(results)
+    return styled(heat_map(differences, widest=differences.widest))
 
 
-def differences(frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Differences to the reference by target and layers, from the records of one task, metric, encoder and source.
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences to the reference, as a heat map shows them.
+
+    Attributes:
+        rows: names of targets and of means.
+        columns: the conditions.
+        values: (row, column) -> points; one that is missing is absent.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[Column, ...]
+    values: Mapping[tuple[str, Column], float]
+
+    @property
+    def widest(self) -> float:
+        """The largest, at least 5 points: what the deepest colour stands for."""
+        return max([5.0, *map(abs, self.values.values())])
+
+
+def score_differences(results: Results) -> Differences:
+    """Differences to the reference by target and condition, from the scores of one task, metric, encoder and source.
 
     Raises:
         RequestError: when nothing is compared with a reference.
     """
-    table = score_table(frame)
-    found = table[[column for column in table.columns if column.startswith("Δ ")]]
-    if found.empty:
+    table = score_cells(results)
+    columns = tuple(column for column in table.columns if table.reference_of(column) not in (None, column))
+    if not columns:
         raise RequestError("these results compare no layers with a reference", hint="print(results.table()) shows them")
-    return found
+    same, cross, unknown = parts_of(table, results.filter(measure=None).records["source"][0].as_py())
+    names = row_names(table.rows)
+    compared = table.compared()
+    rows, values = [], {}
+    for part, title in ((same, "same language"), (cross, "other languages"), (unknown, None)):
+        lines = {names[row]: {column: compared.get(row, column) for column in columns} for row in part}
+        if part and title:
+            lines[f"{title}, mean of {len(part)}"] = {column: mean_row(compared, part, column) for column in columns}
+        rows += lines
+        values |= {
+            (name, column): cell.mean for name, line in lines.items() for column, cell in line.items() if cell.by_seed
+        }
+    return Differences(tuple(rows), columns, values)
 
 
-def largest(found: "pandas.DataFrame") -> float:
-    """The largest of some differences, at least 5 points: what the deepest colour stands for."""
-    return max(5.0, float(found.abs().max(axis=None)))
+def row_names(rows: Sequence[Key]) -> dict[Key, str]:
+    """A row of scores -> its language, with the corpus and the encoder's other language where there are several."""
+    corpora = Counter(target for target, _ in {row[:2] for row in rows})
+    partners = {row[2] for row in rows}
+    names = {}
+    for target, corpus, partner in rows:
+        words = [target or UNKNOWN] + ([corpus] if corpus and corpora[target] > 1 else [])
+        words += [f"with {partner}"] if partner not in (None, target) and len(partners) > 1 else []
+        names[target, corpus, partner] = " ".join(words)
+    return names
 
 
-def heat_map(found: "pandas.DataFrame", *, widest: float) -> "altair.LayerChart":
+def heat_map(differences: Differences, *, widest: float) -> "altair.LayerChart":
     """A heat map of differences.
 
     Args:
-        found: what `differences` gives.
+        differences: to the reference.
         widest: the difference of the deepest colour, in points.
     """
     alt = grammar()
-    many = found.index.get_level_values("target").duplicated(keep=False)
-    names = [
-        {SAME: "same language", CROSS: "other languages"}.get(target, f"{target} {corpus}" if doubled else target)
-        for (target, corpus), doubled in zip(found.index, many, strict=True)
+    reinit = all(column.condition.reinit for column in differences.columns)
+    labels = {column: short_label(column) for column in differences.columns}
+    long = [
+        {"target": row, "layers": labels[column], "value": value} for (row, column), value in differences.values.items()
     ]
-    long = found.set_axis(names).rename_axis("target").reset_index().melt("target", var_name="layers")
-    long["layers"] = long["layers"].str.removeprefix("Δ ").str.removeprefix("reference ")
-    drawn = not long["layers"].str.contains("[a-z]", regex=True).drop(long.index[long["layers"] == "all"]).any()
-    angle = 0 if long["layers"].str.len().max() <= 6 else -40
-    base = alt.Chart(long.dropna()).encode(
+    angle = 0 if max(map(len, labels.values())) <= 6 else -40
+    base = alt.Chart(alt.InlineData(values=long)).encode(
         alt.X(
             "layers:N",
-            sort=None,
-            title="layers drawn anew" if drawn else None,
+            sort=list(labels.values()),
+            title="re-initialised layers" if reinit else None,
             axis=alt.Axis(labelAngle=angle, orient="top"),
         ),
-        alt.Y("target:N", sort=None, title=None),
+        alt.Y("target:N", sort=list(differences.rows), title=None),
     )
     scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)
     colour = alt.Color("value:Q", title="points", scale=scale)
-    boxes = base.mark_rect().encode(colour, tooltip=["target", "layers", alt.Tooltip("value", format="+.2f")])
+    tip = ["target:N", "layers:N", alt.Tooltip("value:Q", format="+.2f")]
+    boxes = base.mark_rect().encode(colour, tooltip=tip)
     ink = alt.condition(abs(alt.datum.value) > 0.55 * widest, alt.value("white"), alt.value("black"))
     numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format="+.1f"), color=ink)
     return (boxes + numbers).properties(width=alt.Step(46), height=alt.Step(17))
+
+
+def short_label(column: Column) -> str:
+    """A column's label without the word that stands for an encoder to which nothing was done but what follows."""
+    parts = column.condition.interventions
+    words = " ".join(each.label for each in parts) if parts and all(each.follows for each in parts) else ""
+    return column.label if not words or column.condition.recipe else ", ".join(filter(None, (words, column.variant)))
 
 
 def layer_axis() -> Any:
@@ -153,18 +268,3 @@ def styled(chart: Any) -> Any:
         title=alt.TitleConfig(fontSize=12, fontWeight="normal"),
     )  # fmt: skip
     return chart.properties(config=config)
-
-
-def encoder_states(frame: "pandas.DataFrame") -> list[str]:
-    """Whose similarity a record is: ``pretrained``, ``untrained``, ``fine-tuned for pos``, ``1-2, fine-tuned …``."""
-    names = []
-    several = frame["encoder"].nunique() > 1
-    for condition, task, encoder in zip(conditions_of(frame), frame["task"], frame["encoder"], strict=True):
-        if isinstance(task, str):
-            name = ("" if condition == "reference" else f"{condition}, ") + f"fine-tuned for {task}"
-        elif condition.startswith("0-"):
-            name = "untrained"
-        else:
-            name = "pretrained" if condition == "reference" else f"{condition} drawn anew"
-        names.append(f"{encoder}: {name}" if several else name)
-    return names

@@ -10,8 +10,6 @@ const rowsOf = (columns) => {
 const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
 const unique = (values) => [...new Set(values)];
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-const std = (values) => values.length < 2 ? null
-  : Math.sqrt(values.reduce((a, b) => a + (b - mean(values)) ** 2, 0) / (values.length - 1));
 const written = (value, digits = 2, sign = false) => value === null || value === undefined || Number.isNaN(value) ? "–"
   : ((sign && value >= 0 ? "+" : "") + (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toFixed(digits)).replace("-", "−");
 const make = (tag, attributes = {}, ...children) => {
@@ -27,72 +25,51 @@ const make = (tag, attributes = {}, ...children) => {
 const at = (id) => document.getElementById(id);
 const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
 
-// What layers cost each target -----------------------------------------------------------------------------------------
+// The scores of one task: every number was computed with the rule of all tables, and is only shown here -------------------
 const heat = () => {
-  const chosen = scores.filter((r) => r.task === at("task").value && r.source === at("source").value
-    && r.encoder === at("encoder").value);
-  const conditions = unique(chosen.map((r) => r.condition));
-  const reference = conditions.includes("reference");
-  const others = conditions.filter((name) => name !== "reference").sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  const corpora = unique(chosen.map((r) => r.corpus));
-  const values = new Map(chosen.map((r) => [JSON.stringify([r.corpus, r.condition, r.seed]), r]));
-  const seeds = unique(chosen.map((r) => r.seed));
-  const of = (corpus, condition) => seeds.map((seed) => {
-    const its = values.get(JSON.stringify([corpus, condition, seed]));
-    const ref = values.get(JSON.stringify([corpus, "reference", seed]));
-    if (!its || (condition !== "reference" && reference && !ref)) return null;
-    return condition === "reference" || !reference ? its.value : its.value - ref.value;
-  });
-  const language = new Map(chosen.map((r) => [r.corpus, r.target]));
-  const source = at("source").value;
-  const same = corpora.filter((c) => language.get(c) === source).sort();
-  const cross = corpora.filter((c) => language.get(c) !== source).sort();
-  const cell = (label, condition, perSeed, wanted) => {
-    const kept = perSeed.filter((v) => v !== null && !Number.isNaN(v));
-    if (!kept.length) return make("td", {}, "–");
-    const value = mean(kept), spread = std(kept), difference = reference && condition !== "reference";
+  const wanted = data.tables.find((t) => ["task", "source", "encoder"].every((id) => `${t[id] ?? ""}` === at(id).value));
+  if (!wanted) return at("heat").replaceChildren();
+  const cell = (row, column, shown) => {
+    const name = `${row.name}, ${column.name}`;
+    if (!shown.seeds) return make("td", { title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} have no score` : null }, "–");
+    const value = shown.value ?? 0, difference = column.difference;
     const level = !difference ? "" : value >= 0 ? "above" : value > -2 ? "below" : value > -5 ? "two" : "five";
-    const example = chosen.find((r) => wanted.includes(r.corpus) && r.condition === condition);
-    const interval = !difference && kept.length === 1 && wanted.length === 1 && example.low !== null
-      ? `, 95 % interval ${written(example.low)} to ${written(example.high)}` : "";
-    const said = `${label}, ${condition}: ${written(value, 2, difference)}`
-      + (spread === null ? `, 1 seed${interval}` : `, ± ${written(spread)} over ${kept.length} seeds`)
-      + (wanted.length === 1 ? `, n ${example.n}` : `, mean of ${wanted.length} corpora`);
-    const show = () => { at("filter").value = [example.task, source, condition, wanted.length === 1 ? label : ""]
-      .filter(Boolean).join(" "); shown = 100; table(); at("results").scrollIntoView(); };
+    const interval = shown.low === undefined || shown.low === null ? ""
+      : `, 95 % interval ${written(shown.low)} to ${written(shown.high)}`;
+    const words = `${name}: ${written(value, 2, difference)}`
+      + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
+      + (shown.left ? `, ${shown.left} left out` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
+    const show = () => { at("filter").value = [wanted.task, wanted.source, column.name, row.over ? "" : row.name]
+      .filter(Boolean).join(" "); shownRows = 100; table(); at("results").scrollIntoView(); };
     return make("td", { class: `cell ${level}` },
-      make("button", { title: said, "aria-label": said, onclick: show }, written(value, 2, difference)));
+      make("button", { title: words, "aria-label": words, onclick: show }, written(value, 2, difference)));
   };
-  const line = (label, wanted, kind) => make("tr", { class: kind }, make("th", { scope: "row" }, label),
-    ...[...(reference ? ["reference"] : []), ...others].map((condition) => {
-      const columns = wanted.map((corpus) => of(corpus, condition));
-      const perSeed = seeds.map((_, i) => { const its = columns.map((c) => c[i]).filter((v) => v !== null);
-        return its.length ? mean(its) : null; });
-      return cell(label, condition, perSeed, wanted);
-    }));
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
-    ...[...(reference ? ["reference"] : []), ...others].map((c) =>
-      make("th", { scope: "col" }, (reference && c !== "reference" ? "Δ " : "") + c.replace(/^reference /, ""))));
-  const body = [...same.map((c) => line(c, [c], "")), ...(same.length > 1 ? [line("same-language mean", same, "mean")] : []),
-    ...cross.map((c) => line(c, [c], "")), ...(cross.length > 1 ? [line("cross-language mean", cross, "mean")] : [])];
-  at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...body));
+    ...wanted.columns.map((column) => make("th", { scope: "col" }, column.head)));
+  at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...wanted.rows.map((row) =>
+    make("tr", { class: row.over ? "mean" : null }, make("th", { scope: "row" }, row.name),
+      ...row.cells.map((shown, i) => cell(row, wanted.columns[i], shown))))));
 };
 
 // Similarity by layer --------------------------------------------------------------------------------------------------
-const TRANSLATIONS = ["", "", "translations"];
-const NULLS = { _shuffled: ["null", "dashed", "unrelated sentences"], _length_matched: ["matched", "dotted", "unrelated, of like length"] };
+const STYLES = [["", ""], ["matched", "dotted"], ["null", "dashed"]];
 const curves = () => {
   const measure = at("measure").value, pair = at("pair").value;
-  const of = (name) => similar.filter((r) => r.measure === name && (pair === "mean of all pairs" || r.pair === pair));
-  const states = unique(of(measure).map((r) => r.state));
+  // Seeds of a pair are one value; a mean over pairs is of pairs of different languages that all have one.
+  const shown = similar.filter((r) => r.of === measure && (pair === "" ? r.different : r.pair === pair));
+  const states = unique(shown.map((r) => r.state));
   const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
   const series = [];
-  for (const [ending, kind] of [["", TRANSLATIONS], ...Object.entries(NULLS)]) {
+  for (const [place, kind] of data.kinds.entries()) {
     for (const [number, state] of states.entries()) {
-      const its = of(measure + ending).filter((r) => r.state === state && r.value !== null);
-      const points = layers.map((layer) => its.filter((r) => r.layer === layer))
-        .map((rows, i) => rows.length ? { layer: layers[i], value: mean(rows.map((r) => r.value)), rows } : null).filter(Boolean);
-      if (points.length) series.push({ state, number, kind, points });
+      const records = shown.filter((r) => r.state === state && r.sentences === kind);
+      const pairs = unique(records.map((r) => r.pair));
+      const points = layers.map((layer) => {
+        const rows = records.filter((r) => r.layer === layer);
+        const values = pairs.map((name) => rows.filter((r) => r.pair === name).map((r) => r.value));
+        return pairs.length && values.every((v) => v.length) ? { layer, value: mean(values.map(mean)), rows, pairs: pairs.length } : null;
+      }).filter(Boolean);
+      if (points.length) series.push({ state, number, kind: [...STYLES[place], kind], points });
     }
   }
   const all = series.flatMap((s) => s.points.map((p) => p.value));
@@ -102,7 +79,7 @@ const curves = () => {
   const W = 760, H = 330, L = 46, B = 44;
   const x = (layer) => L + (layers.length < 2 ? 0 : (layer - layers[0]) / (layers.at(-1) - layers[0])) * (W - L - 16);
   const y = (value) => 10 + (high - value) / (high - low) * (H - B - 10);
-  const svg = make("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure} by layer, ${pair}` });
+  const svg = make("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${measure} by layer, ${pair || "mean over pairs"}` });
   for (let i = 0; i <= Math.round((high - low) / step); i++) {
     const tick = low + step * i;
     svg.append(make("line", { class: "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
@@ -117,26 +94,27 @@ const curves = () => {
     for (const p of s.points) {
       const one = p.rows.length === 1 && p.rows[0].low !== null
         ? `, 95 % ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
-      const said = `${s.state}, ${s.kind[2]}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${p.rows.length} pair(s), n ${p.rows[0].n}`;
+      const over = p.pairs > 1 ? `mean of ${p.pairs} pairs` : `1 pair, n ${p.rows[0].n}`;
+      const words = `${s.state}, ${s.kind[2]}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${over}`;
       svg.append(make("circle", { cx: x(p.layer), cy: y(p.value), r: s.kind[0] ? 2.5 : 4, style: `fill:${colour}` },
-        make("title", {}, said)));
+        make("title", {}, words)));
     }
   }
   at("curves").replaceChildren(svg);
-  const kinds = unique(series.map((s) => s.kind));
+  const kinds = [...new Map(series.map((s) => [s.kind[2], s.kind])).values()];
   at("key").replaceChildren(
     ...states.map((state, number) => make("li", {}, make("i", { style: `border-color:var(--c${number % 6})` }), state)),
     ...(kinds.length > 1 ? kinds.map((kind) => make("li", {}, make("i", { class: kind[1] }), kind[2])) : []));
   at("values").replaceChildren(
     make("thead", {}, make("tr", {}, make("th", { class: "left", scope: "col" }, "encoder"), ...layers.map((l) => make("th", { scope: "col" }, l)))),
-    make("tbody", {}, ...series.map((s) => make("tr", {}, make("th", { scope: "row" }, `${s.state}: ${s.kind[2]}`),
+    make("tbody", {}, ...series.map((s) => make("tr", {}, make("th", { scope: "row" }, `${s.state}: ${s.kind[2]}, ${s.points[0].pairs} ${s.points[0].pairs > 1 ? "pairs" : "pair"}`),
       ...layers.map((l) => make("td", {}, written(s.points.find((p) => p.layer === l)?.value, 3)))))));
 };
 
 // Every result ---------------------------------------------------------------------------------------------------------
 const COLUMNS = ["task", "metric", "source", "target", "corpus", "condition", "seed", "value", "low", "high", "n", "run"];
 const WORDS = new Set(["task", "metric", "source", "target", "corpus", "condition"]);
-let order = { by: null, down: false }, shown = 100;
+let order = { by: null, down: false }, shownRows = 100;
 const sought = scores.map((r) => COLUMNS.map((c) => `${r[c] ?? ""}`).join(" ").toLowerCase());
 const table = () => {
   const words = at("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -160,8 +138,8 @@ const table = () => {
   at("results").replaceChildren(
     make("thead", {}, make("tr", {}, ...COLUMNS.map((c) => make("th", { scope: "col", class: WORDS.has(c) ? "left" : null, "aria-sort": sorting(c) },
       make("button", { onclick: () => sort(c) }, c + (order.by === c ? (order.down ? " ↓" : " ↑") : "")))))),
-    make("tbody", {}, ...found.slice(0, shown).map((i) => make("tr", {}, ...COLUMNS.map((c) => show(scores[i], c))))));
-  at("more").hidden = found.length <= shown;
+    make("tbody", {}, ...found.slice(0, shownRows).map((i) => make("tr", {}, ...COLUMNS.map((c) => show(scores[i], c))))));
+  at("more").hidden = found.length <= shownRows;
 };
 const details = (row) => {
   const run = data.runs[row.run] ?? {};
@@ -182,19 +160,18 @@ const quoted = (value) => value === null || value === undefined ? "" : /[",\n]/.
 const csv = (rows) => rows.length ? [Object.keys(rows[0]), ...rows.map(Object.values)].map((r) => r.map(quoted).join(",")).join("\n") + "\n" : "";
 
 if (scores.length) {
-  fill(at("task"), unique(scores.map((r) => r.task)));
-  fill(at("source"), unique(scores.map((r) => r.source)));
-  fill(at("encoder"), unique(scores.map((r) => r.encoder)));
+  for (const id of ["task", "source", "encoder"]) fill(at(id), unique(data.tables.map((t) => `${t[id] ?? ""}`)));
   for (const id of ["task", "source", "encoder"]) at(id).addEventListener("change", heat);
-  at("filter").addEventListener("input", () => { shown = 100; table(); });
-  at("more").addEventListener("click", () => { shown += 1000; table(); });
+  at("filter").addEventListener("input", () => { shownRows = 100; table(); });
+  at("more").addEventListener("click", () => { shownRows += 1000; table(); });
   at("scores-csv").addEventListener("click", () => save(csv(scores), "text/csv", "scores.csv"));
   heat(); table();
 }
 if (similar.length) {
-  const named = unique(similar.map((r) => r.measure));
-  fill(at("measure"), named.filter((name) => !Object.keys(NULLS).some((ending) => name.endsWith(ending))));
-  fill(at("pair"), ["mean of all pairs", ...unique(similar.map((r) => r.pair)).sort()]);
+  fill(at("measure"), unique(similar.map((r) => r.of)));
+  const pairs = unique(similar.map((r) => r.pair)).sort(), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
+  fill(at("pair"), pairs);
+  if (different.length) at("pair").prepend(make("option", { value: "", selected: "" }, `mean over pairs (${different.length})`));
   for (const id of ["measure", "pair"]) at(id).addEventListener("change", curves);
   at("similar-csv").addEventListener("click", () => save(csv(similar), "text/csv", "similarities.csv"));
   at("svg").addEventListener("click", () => {
