@@ -172,7 +172,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     rows = []
     for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
         found = f"r {plain(each.found.value, decimals=2)}, p {plain(each.found.p, decimals=3)}"
-        rows += _languages(each, f"{each.called}, {OVERLAP[each.measure]}: {found}")
+        rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {found}")
     return _gaps(rows, "subwords that the source's training data have, percent")
 
 

@@ -74,8 +74,8 @@ def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
 
 @cache
 def main_metric(task: str | None) -> str | None:
-    """The score that a task's tables show; None of what is no task."""
-    return find_task(task).metric if task in TASKS else None
+    """The score that a task's tables show; None of what is not a task."""
+    return find_task(task).metric if task is not None and task in TASKS else None
 
 
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
