@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -197,3 +198,10 @@ def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
     print(f"{len(results)} records in {time.perf_counter() - began:.2f} s")
     assert len(results) == 300 * 34
     assert set(results.records["study"].to_pylist()) == {"s"}
+
+
+def test_the_name_of_a_recipe_determines_nothing():
+    run = make_run()
+    training = replace(run.training, recipe=run.training.recipe.model_copy(update={"name": None}))
+    assert run.training.recipe.name is not None
+    assert make_run(training=training).id == run.id
