@@ -260,7 +260,7 @@ def test_a_log_for_tensorboard_needs_its_package(texts, tmp_path, run):
     )
     status, out, err = run("pretrain", str(texts / "three.yaml"), "--out", str(tmp_path / "a"), "--device", "cpu")
     assert status == 0, err
-    assert "step 2/3  perplexity en" in err + out
+    assert "step 2 of 3: perplexity en" in err + out
     status, _, err = run(
         "pretrain", str(texts / "three.yaml"), "--tensorboard", str(tmp_path / "log"), "--out", str(tmp_path / "b")
     )
