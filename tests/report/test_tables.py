@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from crosslens.results.record import Record, Results
 from crosslens.errors import RequestError
 from crosslens.report.cells import Cell
 from crosslens.report.published import PAPERS, find_paper, read_published
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import all_tables, by_target, correlation, layer_deltas, layer_sets
-from crosslens.results.record import Record, Results
 
 
 def score(target, value, *, seed=1, ablation=None, task="pos", bank=None, split="test", train="ud/en_ewt:train"):
