@@ -171,6 +171,8 @@ def test_no_number_is_a_mean_of_two_records_of_one_seed():
     }  # fmt: skip
     page = make_page(Results.of([score(80.0, encoder_digest="a" * 9), score(70.0, encoder_digest="b" * 9)]), title="t")
     assert [table["encoder"] for table in embedded(page)["tables"]] == ["e (aaaaaaaa)", "e (bbbbbbbb)"]
+    page = make_page(Results.of([score(80.0, split="test"), score(70.0, split="dev")]), title="t")
+    assert [table["source"] for table in embedded(page)["tables"]] == ["en (test)", "en (dev)"]
     page = make_page(Results.of([score(80.0), score(70.0, translated_from="de")]), title="t")
     assert [table["source"] for table in embedded(page)["tables"]] == ["en", "en (translated from de)"]
 

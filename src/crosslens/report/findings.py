@@ -213,7 +213,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
             changes.append(Change(label, layers, *both))
     return Effect(
         block.task, block.metric, block.source, block.encoder,
-        ", ".join(filter(None, (f"translated from {block.translated_from}" if block.translated_from else "", apart))),
+        ", ".join(filter(None, (block.kind, apart))),
         depth, len({row[0] for row in cross}), len(cross), *known, tuple(changes), tuple(incomplete),
     )  # fmt: skip
 
