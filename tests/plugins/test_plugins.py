@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from crosslens.studies.corpora import find_data
-from crosslens.studies.executors import EXECUTORS, find_executor
 
 from crosslens.catalogue import list_corpora, load_corpus, match_corpora
 from crosslens.errors import RequestError
@@ -14,6 +13,7 @@ from crosslens.plugins import Registry
 from crosslens.probes import PROBES, find_probe
 from crosslens.report.tables import all_tables
 from crosslens.results.record import read_results
+from crosslens.runs.executors import EXECUTORS, find_executor
 from crosslens.similarity.measures import MEASURES, find_measure
 from crosslens.studies.runner import run_study
 from crosslens.studies.study import Data, Source, Study, read_study

@@ -103,7 +103,7 @@ def test_the_sentences_are_those_of_the_field():
     assert text == (
         "pos: the reference has accuracy 95.0 in en and 80.0 zero-shot (mean of 2 languages; 3 seeds, ± half of the 95"
         " % interval over them). Re-initialising layers 1-2 lowers zero-shot accuracy by 10.9 ± 0.0 points on average"
-        " over 2 languages, and lowers en by 1.9 ± 0.0 points. Changes of the zero-shot score and of en from the"
+        " over 2 languages, and en by 1.9 ± 0.0 points. Changes of the zero-shot score and of en from the"
         " others: layers 3-4 −2.0 ± 0.0 and +0.0 ± 0.0. Re-initialising layers 1-2 costs zero-shot transfer more than 5"
         " points, and over 5 points more than en. Of layers 1-2 and 3-4, re-initialising 1-2 costs zero-shot transfer"
         " most."
@@ -154,6 +154,35 @@ def test_a_condition_that_lacks_a_seed_is_compared_on_the_others_and_supports_no
     assert conclusions(effect) == []
     none = Results.of([*PLAIN[:3], score("fr", 60.0, seed=2, condition="1-2")])
     assert "1-2 lacks scores of 2 corpora." in told(none)
+
+
+def test_what_moves_the_other_way_or_not_at_all_is_said_so():
+    assert "raises zero-shot accuracy by 2.0 ± 0.0 points on average over 2 languages, and lowers en by 1.0" in told(
+        made_up({"1-2": -2.0}, source={"1-2": 1.0})
+    )
+    assert "leaves zero-shot accuracy as it is (+0.0 ± 0.0 points on average over 2 languages)" in told(
+        made_up({"1-2": 0})
+    )
+
+
+def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enough():
+    def paragraphs(letters):
+        scores = [score("en", 90.0), *(score(letter, 40.0 + place) for place, letter in enumerate(letters))]
+        similar = [
+            similarity("cka", 0.1 * place, layer=layer, target=letter)
+            for place, letter in enumerate(letters) for layer in (0, 1)
+        ]  # fmt: skip
+        return findings(Results.of([*scores, *similar]))
+
+    (text,) = paragraphs("abcdefghij")
+    assert (
+        "pos: the transfer gap and the CKA with en (mean over layers) have a Spearman correlation of −1.00 (95 %"
+        in text
+    )
+    assert "over 10 languages; negative means" in text
+    (few,) = paragraphs("abc")
+    assert "over 3 languages: 3 languages are too few to say anything." in few
+    assert paragraphs("ab") == []
 
 
 def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):

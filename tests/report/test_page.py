@@ -1,5 +1,6 @@
 """The page, as text and in a real browser."""
 
+import html.parser
 import json
 import re
 import shutil
@@ -77,6 +78,33 @@ def test_nothing_outside_is_named_and_no_name_is_markup(page):
     assert page.count("</script>") == 2
 
 
+class Checker(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.links = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "line", "rect", "polyline", "input"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_stands_alone(records):
+    page = make_page(records, title="<good>", introduction="a & b")
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert checker.links == []
+    assert "&lt;good&gt;" in page
+    assert "a &amp; b" in page
+
+
 def test_the_same_records_give_the_same_page(page, records):
     runs = {"a" * 16: {"repeat": "crosslens run s.yaml --only aaaa", "log": "trained\n</script><b>done"}}
     assert make_page(records, title=f"A {HOSTILE}", introduction="i", findings=findings(records), runs=runs) == page
@@ -118,6 +146,8 @@ def test_conditions_are_in_the_order_of_layers_and_each_is_compared_with_its_own
     layers = ("10-12", "9", "1-2", "1-12", "2", "11-12", "3-4")
     frame = [score(80.0 - place, condition=each) for place, each in enumerate(("none", *layers))]
     page = make_page(Results.of(frame), title="t")
+    listed = {row["place"]: row["condition"] for row in rows(embedded(page)["scores"])}
+    assert [listed[place] for place in sorted(listed)][:4] == ["reference", "2", "9", "1-2"]
     assert heads(page) == [["reference", *(f"Δ {each}" for each in ("2", "9", "1-2", "3-4", "11-12", "10-12", "1-12"))]]
     others = [score(70.0, train="b"), score(69.0, condition="1-2", train="b"), score(50.0, condition="1-2", train="c")]
     page = make_page(
@@ -141,6 +171,8 @@ def test_no_number_is_a_mean_of_two_records_of_one_seed():
     }  # fmt: skip
     page = make_page(Results.of([score(80.0, encoder_digest="a" * 9), score(70.0, encoder_digest="b" * 9)]), title="t")
     assert [table["encoder"] for table in embedded(page)["tables"]] == ["e (aaaaaaaa)", "e (bbbbbbbb)"]
+    page = make_page(Results.of([score(80.0, split="test"), score(70.0, split="dev")]), title="t")
+    assert [table["source"] for table in embedded(page)["tables"]] == ["en (test)", "en (dev)"]
     page = make_page(Results.of([score(80.0), score(70.0, translated_from="de")]), title="t")
     assert [table["source"] for table in embedded(page)["tables"]] == ["en", "en (translated from de)"]
 

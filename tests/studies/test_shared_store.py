@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conftest import SENTENCES
 from crosslens.report.findings import findings
 from crosslens.report.page import make_page
-from crosslens.report.writing import to_csv
 from crosslens.report.tables import all_tables
+from crosslens.report.writing import to_csv
 from crosslens.results.record import read_results
 from crosslens.runs.store import Store
 from crosslens.studies.runner import run_study
@@ -127,7 +127,12 @@ def test_any_studies_in_any_order(data, pool, alone, treebanks, tmp_path_factory
 
 def test_what_is_apart_has_other_numbers(alone):
     """The law would hold of a program that gave everybody the same numbers."""
-    for a, b in (("other-dropout", "dropout"), ("lower-case", "base"), ("probe-mean", "probe-cls"), ("probe-mean", "probe-seed")):
+    for a, b in (
+        ("other-dropout", "dropout"),
+        ("lower-case", "base"),
+        ("probe-mean", "probe-cls"),
+        ("probe-mean", "probe-seed"),
+    ):
         records = [alone[name]["collected"].to_pylist() for name in (a, b)]
         values = [
             [row["value"] for row in rows if row["condition"] == "none" and row["metric"] in ("accuracy", "accuracy_shuffled")]

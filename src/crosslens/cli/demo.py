@@ -54,9 +54,8 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     made = make_page(results, title=title, introduction=demo.introduction, findings=found, runs=known_runs([out]))
     write_text(page, made)
     note = f"mean of {seeds} seed{'s' * (seeds > 1)}"
-    for effect in effects(results):
-        scores = results.filter(task=effect.task, metric=effect.metric)
-        print_table(scores.table(), title=f"{effect.task} {effect.metric}", note=note)
+    for task, metric in dict.fromkeys((effect.task, effect.metric) for effect in effects(results)):
+        print_table(results.filter(task=task, metric=metric).table(), title=f"{task} {metric}", note=note)
     for paragraph in found:
         click.echo(f"\n{paragraph}")
     say(f"open {page}")

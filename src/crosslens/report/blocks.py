@@ -16,7 +16,7 @@ class Block:
         metric: its main score.
         source: the language trained on.
         encoder: its name, with the beginning of its digest where another has the same name.
-        translated_from: the language that the training data were translated from.
+        kind: the language that the training data were translated from, and the split where there are several; or "".
         results: the records.
     """
 
@@ -24,23 +24,26 @@ class Block:
     metric: str
     source: str | None
     encoder: str | None
-    translated_from: str | None
+    kind: str
     results: Results
 
     @property
     def source_label(self) -> str:
-        """The source, and what its data were translated from."""
-        translated = f" (translated from {self.translated_from})" if self.translated_from else ""
-        return f"{self.source or '?'}{translated}"
+        """The source, and what else tells the block from others."""
+        return f"{self.source or '?'}" + (f" ({self.kind})" if self.kind else "")
 
 
 def score_blocks(results: Results) -> list[Block]:
-    """The main scores of every task, source and encoder apart, in the order of the records."""
-    grouped = encoders_apart(results).filter(measure=None).groups(
-        "task", "metric", "source", "encoder", "translated_from"
-    )  # fmt: skip
-    return [
-        Block(task, metric, source, encoder, translated_from, records)
-        for (task, metric, source, encoder, translated_from), records in grouped
-        if metric is not None and metric == main_metric(task)
+    """The main scores of every task, source, encoder and split apart, in the order of the records."""
+    columns = ("task", "metric", "source", "encoder", "translated_from", "split")
+    groups = [
+        (key, records)
+        for key, records in encoders_apart(results).filter(measure=None).groups(*columns)
+        if key[1] is not None and key[1] == main_metric(key[0])
     ]
+    splits = {key[5] for key, _ in groups}
+    blocks = []
+    for (task, metric, source, encoder, translated_from, split), records in groups:
+        words = [f"translated from {translated_from}" if translated_from else "", split if len(splits) > 1 else ""]
+        blocks.append(Block(task, metric, source, encoder, ", ".join(filter(None, words)), records))
+    return blocks

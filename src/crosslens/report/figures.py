@@ -176,7 +176,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     return _gaps(rows, "subwords that the source's training data have, percent")
 
 
-OVERLAP = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
+OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
 """Measure -> of which subwords."""
 
 

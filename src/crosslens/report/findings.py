@@ -213,7 +213,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
             changes.append(Change(label, layers, *both))
     return Effect(
         block.task, block.metric, block.source, block.encoder,
-        ", ".join(filter(None, (f"translated from {block.translated_from}" if block.translated_from else "", apart))),
+        ", ".join(filter(None, (block.kind, apart))),
         depth, len({row[0] for row in cross}), len(cross), *known, tuple(changes), tuple(incomplete),
     )  # fmt: skip
 
@@ -422,10 +422,11 @@ def describe(effect: Effect) -> list[str]:
            else f" {effect.seeds} seeds, ± half of the 95 % interval over them).")
     ]  # fmt: skip
     for change in effect.changes[:1]:
-        sentences.append(
-            f"Re-initialising {_of(effect, change)} {_moves(change.cross, f'zero-shot {metric}')} on average over"
-            f" {over}, and {_moves(change.same, effect.source)}."
-        )
+        (verb, cross), (second, same) = (
+            _moves(change.cross, f"zero-shot {metric}", f" on average over {over}"), _moves(change.same, effect.source)
+        )  # fmt: skip
+        again = "" if second == verb else f"{second} "
+        sentences.append(f"Re-initialising {_of(effect, change)} {verb} {cross}, and {again}{same}.")
     if len(effect.changes) > 1:
         others = "; ".join(f"{_of(effect, each)} {each.cross} and {each.same}" for each in effect.changes[1:])
         sentences.append(f"Changes of the zero-shot score and of {effect.source} from the others: {others}.")
@@ -445,13 +446,12 @@ def _of(effect: Effect, change: Change) -> str:
     return _layers([change.layers or change.label], "and")
 
 
-def _moves(change: Estimate, what: str) -> str:
-    """``lowers English by 1.9 ± 0.3 points``."""
+def _moves(change: Estimate, what: str, over: str = "") -> tuple[str, str]:
+    """``lowers`` and ``English by 1.9 ± 0.3 points``."""
     size = plain(abs(change.mean))
-    verb = "lowers" if change.mean < 0 else "raises"
     if size == plain(0.0):
-        return f"leaves {what} as it is ({signed(0.0)}{change.spread} points)"
-    return f"{verb} {what} by {size}{change.spread} points"
+        return "leaves", f"{what} as it is ({signed(0.0)}{change.spread} points{over})"
+    return "lowers" if change.mean < 0 else "raises", f"{what} by {size}{change.spread} points{over}"
 
 
 def _layers(sets: Iterable[tuple[int, ...] | str], joined: str) -> str:
@@ -476,15 +476,16 @@ def findings(results: Results) -> list[str]:
     and the untrained encoder.
     """
     known = effects(results)
-    places = {(effect.source, effect.encoder) for effect in known}
+    places = dict.fromkeys((effect.source, effect.encoder) for effect in known)
+    records = encoders_apart(results)
     paragraphs = []
-    for source, encoder in dict.fromkeys((effect.source, effect.encoder) for effect in known):
+    for source, encoder in places:
         head = f"Source {source}, {encoder}: " if len(places) > 1 else ""
-        told = [effect for effect in known if (effect.source, effect.encoder) == (source, encoder)]
-        paragraphs += [head + " ".join(describe(effect)) for effect in told if effect.changes or effect.incomplete]
-        here = encoders_apart(results).filter(source=source, encoder=encoder)
-        for task in dict.fromkeys(effect.task for effect in told):
-            paragraphs += [head + text for text in describe_correlations(here.filter(task=[task, None]))]
+        here = [effect for effect in known if (effect.source, effect.encoder) == (source, encoder)]
+        paragraphs += [head + " ".join(describe(effect)) for effect in here if effect.changes or effect.incomplete]
+        for task in dict.fromkeys(effect.task for effect in here):
+            models = records.filter(source=source, encoder=encoder, task=[task, None])
+            paragraphs += [head + text for text in describe_correlations(models)]
     return paragraphs + describe_similarity(results)
 
 

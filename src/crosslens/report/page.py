@@ -126,7 +126,7 @@ def _scores(block: Block, table: Cells) -> list[Row]:
     return [
         {
             **{name: record[name] for name in SCORE}, "source": block.source_label, "target": record["target"],
-            "corpus": _named(row, table.rows), "condition": column.label,
+            "corpus": _named(row, table.rows), "condition": column.label, "place": table.columns.index(column),
             **{name: _rounded(record[name], 4) for name in ("value", "low", "high")},
         }
         for (row, column, _), record in _records(block).items()

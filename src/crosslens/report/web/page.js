@@ -121,7 +121,7 @@ const table = () => {
   const parts = sought.map((text) => text.split(" "));
   let found = scores.map((_, i) => i).filter((i) => words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
   if (order.by) {
-    const key = (i) => scores[i][order.by];
+    const key = (i) => scores[i][order.by === "condition" ? "place" : order.by]; // conditions have an order of their own
     found = found.sort((a, b) => {
       const [p, q] = [key(a), key(b)];
       if (p === null || q === null) return (p === null) - (q === null);
@@ -164,7 +164,7 @@ if (scores.length) {
   for (const id of ["task", "source", "encoder"]) at(id).addEventListener("change", heat);
   at("filter").addEventListener("input", () => { shownRows = 100; table(); });
   at("more").addEventListener("click", () => { shownRows += 1000; table(); });
-  at("scores-csv").addEventListener("click", () => save(csv(scores), "text/csv", "scores.csv"));
+  at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
   heat(); table();
 }
 if (similar.length) {

@@ -2,10 +2,10 @@
 
 from collections.abc import Generator, Mapping, Sequence
 
-from crosslens.studies.execute import Outcome, Surroundings, execute
 from crosslens.studies.run import Run
 
 from crosslens.errors import RequestError
+from crosslens.runs.execute import Outcome, Surroundings, execute
 
 
 class Backwards:
