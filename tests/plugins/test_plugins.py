@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from crosslens.studies.corpora import find_data
+from crosslens.studies.data_sets import find_data
 
 from crosslens.catalogue import list_corpora, load_corpus, match_corpora
 from crosslens.errors import RequestError

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 
-from crosslens.studies.run import Run
+from crosslens.runs.run import Run
 
 from crosslens.errors import RequestError
 from crosslens.runs.execute import Outcome, Surroundings, execute
