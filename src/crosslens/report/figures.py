@@ -217,18 +217,17 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
         raise RequestError("these results hold no probe")
     order = list(dict.fromkeys(row["encoder"] for row in rows))
     solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
-    black = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolStrokeColor="black")
     scale = alt.Scale(domain=order, range=list(COLOURS))
     colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
-    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on", legend=black)
+    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on")
     base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
     y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
     precise = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
-    lines = base.mark_line(point=True, strokeWidth=2).encode(
-        y, colour, dash, tooltip=["encoder:N", "answers:N", "layer:Q", *precise]
-    )
+    tip = ["encoder:N", "answers:N", "layer:Q", *precise]
+    lines = base.mark_line(strokeWidth=2).encode(y, colour, dash, tooltip=tip)
+    points = base.mark_point(filled=True, size=30, opacity=1).encode(y, colour, tooltip=tip)
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour, alt.Detail("answers:N"))
-    chart = alt.layer(band, lines).properties(width=380, height=240)
+    chart = alt.layer(band, lines, points).properties(width=380, height=240)
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
 
 

@@ -114,11 +114,12 @@ def by_state(results: Results) -> list[tuple[str, Results]]:
     settings: ``pretrained``, ``untrained``, ``fine-tuned for pos``, ``fine-tuned for pos, layers 1-2 re-initialised``.
     """
     groups = []
-    for key, records in encoders_apart(results).groups("encoder", "task", "condition", "state", "corpus"):
-        variants = variants_of(told_apart(records))
-        for variant in dict.fromkeys(variants):
-            kept = Results(records.records.filter(pa.array([each == variant for each in variants], pa.bool_())))
-            groups.append(((*key, variant), kept))
+    for _, models in encoders_apart(results).groups("task"):
+        members: dict[tuple, list[int]] = {}
+        records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
+        for place, (record, variant) in enumerate(zip(records, variants_of(told_apart(models)), strict=True)):
+            members.setdefault((*record.values(), variant), []).append(place)
+        groups += [(key, Results(models.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
     encoders = {key[0] for key, _ in groups}
     corpora = {key[4] for key, _ in groups}
     untrained = {key[2] for key, _ in groups if key[3] == "untrained"}
