@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from crosslens.studies.data_sets import find_data
 
 from crosslens.catalogue import list_corpora, load_corpus, match_corpora
 from crosslens.errors import RequestError
@@ -15,6 +14,7 @@ from crosslens.report.tables import all_tables
 from crosslens.results.record import read_results
 from crosslens.runs.executors import EXECUTORS, find_executor
 from crosslens.similarity.measures import MEASURES, find_measure
+from crosslens.studies.data_sets import find_data
 from crosslens.studies.runner import run_study
 from crosslens.studies.study import Data, Source, Study, read_study
 from crosslens.tasks import TASKS, find_task

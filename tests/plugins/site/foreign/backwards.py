@@ -2,10 +2,9 @@
 
 from collections.abc import Generator, Mapping, Sequence
 
-from crosslens.runs.run import Run
-
 from crosslens.errors import RequestError
-from crosslens.runs.execute import Outcome, Surroundings, execute
+from crosslens.runs.execute import Context, Outcome, execute
+from crosslens.runs.run import Asked
 
 
 class Backwards:
@@ -15,6 +14,6 @@ class Backwards:
         if options:
             raise RequestError(f"the executor backwards has no options, and {', '.join(options)} was given")
 
-    def submit(self, runs: Sequence[Run], around: Surroundings) -> Generator[Outcome, None, None]:
+    def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         for run in reversed(runs):
-            yield execute(run, around)
+            yield execute(run, context)
