@@ -79,9 +79,11 @@ def test_torch_is_what_the_published_loader_left(wide):
 
 def test_ablating_twice_keeps_both_in_the_record(encoder):
     twice = random_init(random_init(encoder, "1", seed=1), "3-4", seed=2)
-    assert twice.ablation == "1;3-4"
+    assert twice.condition.columns["ablation"] == "1;3-4"
+    assert twice.condition.label == "1;3-4"
     assert [change.seed for change in twice.changes] == [1, 2]
-    assert encoder.ablation is None
+    assert encoder.condition.is_reference
+    assert twice.loaded_digest == encoder.digest != twice.digest
 
 
 def test_wrong_choices_are_refused(encoder):

@@ -100,6 +100,28 @@ def test_a_target_more_is_evaluated_and_the_old_records_stay(study, treebanks, t
     assert both.equals(whole)
 
 
+def test_a_model_that_is_trained_again_must_be_the_one_it_was(study, treebanks, tmp_path):
+    """Another machine or version of torch may give other weights: then nothing is added to what is there."""
+    source = study.data.tasks["pos"]["en"]
+    fewer = Data(tasks={"pos": {"en": source.model_copy(update={"tests": ("ud/en_pud",)})}})
+    one = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    run(one.model_copy(update={"data": fewer}), tmp_path, treebanks)
+    store = Store(tmp_path)
+    (identifier,) = store.ids()
+    before = store.answers(identifier).records
+    described = tmp_path / "runs" / identifier / "run.json"
+    weights = json.loads(described.read_text())["facts"]["weights"]
+    described.write_text(described.read_text().replace(weights, "0" * 64))
+    report = run(one, tmp_path, treebanks)
+    (failure,) = report.failed
+    assert f"gave other weights than before ({weights[:8]} and not 00000000)" in failure.tail
+    assert store.answers(identifier).records.equals(before)
+    assert not store.state(identifier).exists()
+    described.write_text(described.read_text().replace("0" * 64, weights))
+    assert not run(one, tmp_path, treebanks).failed
+    assert len(store.answers(identifier)) == 2 * before.num_rows
+
+
 @pytest.mark.parametrize("name", ["processes", "slurm", pytest.param("ray", marks=pytest.mark.ray), "backwards"])
 def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninterrupted, name, plugins):
     if name == "ray":

@@ -35,14 +35,14 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
     links = []
     for number, (line, a, b) in enumerate(zip(lines, source.sentences, target.sentences, strict=True), start=1):
         found = set()
-        for pair in line.split():
-            left, dash, right = pair.partition("-")
+        for link in line.split():
+            left, dash, right = link.partition("-")
             if not (dash and left.isdecimal() and right.isdecimal()):
-                raise DataError(f"{pair!r} is no link", file=file, line=number, hint="links are written 0-0 1-2")
+                raise DataError(f"{link!r} is no link", file=file, line=number, hint="links are written 0-0 1-2")
             i, j = int(left), int(right)
             if i >= len(a) or j >= len(b):
                 raise DataError(
-                    f"the link {pair} is out of range: the sentences have {len(a)} and {len(b)} words",
+                    f"the link {link} is out of range: the sentences have {len(a)} and {len(b)} words",
                     file=file, line=number, hint="is it of the same words, counted from 0, source first?",
                 )  # fmt: skip
             found.add((i, j))

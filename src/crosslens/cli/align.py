@@ -84,7 +84,7 @@ def words(
         results = word_translation(
             left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, progress=bar
         )
-    tags = _tags(results)
+    tags = results.tags()[0]
     _finish(
         results, out, title=f"{pair}: words translated by {how}, {_named(chosen)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
@@ -227,12 +227,6 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
         raise RequestError(f"--text has {', '.join(sides)}, and the pair is {'-'.join(languages)}",
                            hint="--text en=FILE,fr=FILE")  # fmt: skip
     return sides
-
-
-def _tags(results: "Results") -> dict[str, Any]:
-    import json
-
-    return json.loads(results.records["tags"][0].as_py())
 
 
 def _named(mapping: str) -> str:

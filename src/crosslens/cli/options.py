@@ -29,16 +29,16 @@ def split_names(text: str) -> list[str]:
     return names
 
 
-def read_settings(pairs: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
+def read_settings(words: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
     """``key=value`` words, each after this option, as a mapping.
 
     Raises:
         RequestError: for a word without ``=``.
     """
     settings = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
+    for word in words:
+        key, equals, value = word.partition("=")
         if not equals or not key or not value:
-            raise RequestError(f"{option} {pair}: is not key=value", hint="for example --set epochs=1")
+            raise RequestError(f"{option} {word}: is not key=value", hint="for example --set epochs=1")
         settings[key.strip()] = value.strip()
     return settings

@@ -8,7 +8,7 @@ from typing import Literal
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
-from crosslens.results.cells import groups_of, languages_of
+from crosslens.results.cells import Column, condition_of, groups_of, languages_of, told_apart, variants_of
 from crosslens.results.record import Results
 from crosslens.results.table import score_cells
 from crosslens.tasks import TASKS, find_task
@@ -119,8 +119,7 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
             continue
-        gold = all(GOLD in (settings or "").split() for settings in block.records["settings"].to_pylist())
-        table = score_cells(block)
+        table, gold = score_cells(block), _gold_tags(block)
         for column in table.columns:
             scores: Scores = {}
             for row in table.rows:
@@ -129,7 +128,17 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
                 if target is not None and cell.by_seed:
                     called = name(corpus) if corpus is not None else target
                     scores[_Row(target, called, partner)] = cell_of(cell, "score", notes)
-            yield encoder, source, translated_from, (column.variant, gold or GOLD in column.variant.split()), scores
+            yield encoder, source, translated_from, (column.variant, gold[column]), scores
+
+
+def _gold_tags(results: Results) -> dict[Column, bool]:
+    """Whether the models of each column read gold part-of-speech tags."""
+    records = told_apart(results)
+    gold: dict[Column, bool] = {}
+    for record, variant in zip(records, variants_of(records), strict=True):
+        column = Column(condition_of(record["condition"]), variant)
+        gold[column] = gold.get(column, True) and GOLD in (record["settings"] or "").split()
+    return gold
 
 
 def _table(
