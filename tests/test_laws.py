@@ -33,12 +33,10 @@ def files():
 
 def offences(name, text):
     """What of a file takes labels, conditions, pairs or tags apart, or compares with their names."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and node.body and isinstance(node.body[0], ast.Expr)
-    }  # fmt: skip
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    blocks = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))]
+    docstrings = {id(block.body[0].value) for block in blocks if block.body and isinstance(block.body[0], ast.Expr)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKEN_APART:
             value = ast.get_source_segment(text, node.func.value) or ""
             if WORDS.search(value.rpartition(".")[2].strip("\"'[]()")) or ".label" in value:

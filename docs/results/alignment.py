@@ -1,6 +1,5 @@
 """The tables of alignment.md, as Markdown, from alignment.parquet: python docs/results/alignment.py"""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -23,16 +22,14 @@ def markdown(frame, title):
 
 def read():
     frame = read_results(here / "alignment.parquet").to_pandas()
-    tags = [json.loads(text) for text in frame["tags"]]
-    frame["condition"] = [its.get("condition", "") for its in tags]
-    frame["kind"] = [kind(row.encoder, row.measure, row.condition) for row in frame.itertuples()]
+    frame["kind"] = [kind(row.encoder, row.measure, row.state) for row in frame.itertuples()]
     frame["layer"] = frame["layer"].astype("Int64")
     return frame
 
 
-def kind(encoder, measure, condition):
+def kind(encoder, measure, state):
     """Which encoders were compared: two that never met, one of both languages, the real one, fresh ones."""
-    if condition.startswith("0-"):
+    if state == "untrained":
         return "untrained"
     if encoder.startswith("e5"):
         return "as it is" if measure.endswith("none") else "rotated"

@@ -148,4 +148,4 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     again.communicate(timeout=240)
     assert again.returncode == 0
     (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
-    assert "going on from" in log.read_text()
+    assert "resuming from" in log.read_text()

@@ -7,6 +7,7 @@ import transformers
 from crosslens.encoders import frozen as module
 from crosslens.encoders.ablation import freeze
 from crosslens.encoders.batch import make_batch
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.features import as_features
 from crosslens.encoders.frozen import States, frozen_depth, frozen_parts
 from crosslens.encoders.load import load_encoder
@@ -185,10 +186,10 @@ def test_only_the_network_on_the_features_learns(encoder, toy, tmp_path):
         assert torch.equal(mine, its)
     assert not torch.equal(model.encoder.top.mixture, features.top.mixture)
     assert evaluate(model, [toy()]).to_pandas()["value"][0] > 90
-    assert model.encoder.condition == "reference features"
+    assert model.encoder.condition == Condition(use="features")
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model", device="cpu")
-    assert again.encoder.condition == "reference features"
+    assert again.encoder.condition == Condition(use="features")
     assert predict(again, toy()) == predict(model, toy())
 
 

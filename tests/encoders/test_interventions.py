@@ -169,9 +169,10 @@ def test_a_condition_knows_what_it_does():
     assert Condition(layers="0,all", factor="no-anchors").is_untrained(6)
     assert Condition(layers="0-4", components="attention").reinitialised(4) == ()
     assert Condition(layers="1-2", freeze="0").reinitialised(4) == ()
-    assert [Condition(**keys).own_recipe for keys in ({}, {"use": "features"}, {"start": "adapted"}, {"start": "bilstm"})] == [
-        False, True, False, True
-    ]  # fmt: skip
+    own = {"features": {"use": "features"}, "bilstm": {"start": "bilstm"}, "recipe": {"recipe": "small"}}
+    shared = {"reference": {}, "adapted": {"start": "adapted"}, "layers": {"layers": "1"}, "frozen": {"freeze": "0"}}
+    assert all(Condition(**keys).own_recipe for keys in own.values())
+    assert not any(Condition(**keys).own_recipe for keys in shared.values())
     assert not Condition(freeze="0").trains_all
     assert Condition(layers="1").trains_all
 

@@ -18,8 +18,8 @@ def score(target, value, layers=None, seed=1, **more):
     condition = Condition(layers=layers).columns if layers else {}
     corpus = more.pop("corpus", f"ud/{target}_pud:test")
     return Record(
-        **condition, task="pos", encoder="e", source="en", target=target, metric="accuracy", seed=seed, value=value, n=10,
-        corpus=corpus, corpus_digest=corpus, **more,
+        **condition, task="pos", encoder="e", source="en", target=target, metric="accuracy", seed=seed, value=value,
+        n=10, corpus=corpus, corpus_digest=corpus, **more,
     )  # fmt: skip
 
 

@@ -1,4 +1,3 @@
-import json
 import tempfile
 
 import numpy as np
@@ -24,7 +23,6 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
         encoder,
         pud,
         pairs=["en-fr", "fr-en"],
-        tags={"state": "pretrained"},
         represented=lambda its: read.append(its.language),
     ).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
@@ -34,7 +32,13 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
         row = table[(table.layer == layer) & (table.measure == "cka") & (table.source == "en")].iloc[0]
         assert row.value == pytest.approx(linear_cka(vectors[0][layer], vectors[1][layer]), abs=1e-12)
     assert set(table.n) == {6}
-    assert '"state": "pretrained"' in table.tags[0]
+    assert set(table.state) == {"pretrained"}
+    assert set(table.depth) == {4}
+    assert set(compare(encoder, pud, pairs=["en-fr"], measures=["cka"], state="fine-tuned").to_pandas().state) == {
+        "fine-tuned"
+    }
+    untrained = compare(encoder, pud, pairs=["en-fr"], measures=["cka"], nulls=["untrained"]).to_pandas()
+    assert untrained.state.tolist() == ["pretrained"] * 5 + ["untrained"] * 5
 
 
 def test_an_encoder_is_like_itself_and_a_redrawn_one_less(encoder, treebanks):
@@ -101,8 +105,7 @@ def test_two_encoders_against_each_other(encoder, treebanks):
     mine, its = represent(encoder, pud["en"]), represent(other, pud["fr"])
     row = table[(table.layer == 3) & (table.measure == "cka") & (table.target == "fr")].iloc[0]
     assert row.value == pytest.approx(linear_cka(mine[3], its[3]), abs=1e-12)
-    tags = json.loads(row.tags)
-    assert (tags["against"], tags["against_condition"], tags["condition"]) == (other.name, "1", "reference")
+    assert (row.settings, row.condition) == (f'against={other.name} against_condition={{"layers": "1"}}', "none")
     same = compare(encoder, pud, pairs=["en-en"], measures=["cka"], against=encoder).to_pandas()
     assert same.value.tolist() == pytest.approx([1.0] * 5)
 
@@ -159,8 +162,7 @@ def test_a_measure_that_has_a_pooling_of_its_own_brings_it(encoder):
     x, y = (represent(encoder, toy[language], pooling="muller2021-code") for language in ("src", "sov"))
     row = table[(table.layer == 2) & (table.measure == "cka=muller2021-code")].iloc[0]
     assert row.value == pytest.approx(muller2021_code_cka(x[2], y[2]), abs=1e-12)
-    subwords = [json.loads(tags)["subwords"] for tags in table["tags"]]
-    assert subwords[1] > subwords[0]  # the inner special tokens are pooled too
+    assert table.fertility[1] > table.fertility[0]  # the inner special tokens are pooled too
 
 
 def test_vectors_that_are_all_one_have_no_similarity(encoder):

@@ -296,7 +296,7 @@ def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
     scores = {}
     for identifier in store.ids():
         described = store.describe(identifier)
-        if described["identity"]["seed"] == 1 and described["identity"]["condition"] == "none":
+        if described["identity"]["seed"] == 1 and described["identity"]["condition"] == {}:
             recipe = described["identity"]["recipe"]
             scores[recipe["learning_rate"], recipe.get("batch", 16)] = described["facts"]["dev_score"]
     assert len(scores) == 4

@@ -1,6 +1,5 @@
 """Document classification and natural language inference."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -147,4 +146,4 @@ def test_intervals_are_over_texts(encoder, toy):
     record = evaluate(model, [toy("test", task="document")]).to_pandas().iloc[0]
     assert (record.metric, record.n) == ("accuracy", 6)
     assert record.low <= record.value <= record.high
-    assert "task:document|texts:all" in json.loads(record.tags)["signature"]
+    assert "task:document|texts:all" in record.signature

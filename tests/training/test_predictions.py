@@ -8,7 +8,7 @@ from crosslens.tasks import find_task
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
-from crosslens.training.predictions import prediction_files, write_predictions
+from crosslens.training.predictions import prediction_files
 from crosslens.training.recipe import Recipe
 
 
@@ -34,7 +34,7 @@ def test_evaluate_writes_what_predict_gives(tagger, corpora, tmp_path):
     files = prediction_files(tagger.task, corpora)
     assert sorted(path.name for path in (tmp_path / "made").iterdir()) == sorted(files)
     for corpus, file in zip(corpora, files, strict=True):
-        write_predictions(tagger.task, predict(tagger, corpus), tmp_path / file)
+        tagger.task.format.write(predict(tagger, corpus), tmp_path / file)
         assert (tmp_path / "made" / file).read_bytes() == (tmp_path / file).read_bytes()
     with pytest.raises(RequestError, match="exists already"):
         evaluate(tagger, corpora, predictions=tmp_path / "made")

@@ -270,7 +270,7 @@ def test_the_command_goes_on_after_a_kill(tmp_path, tiny_bert, treebanks):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["killed.state"]
     again = subprocess.run(command("killed"), env=environment, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
-    assert "going on from" in again.stderr
+    assert "resuming from" in again.stderr
     whole = subprocess.run(command("whole"), env=environment, capture_output=True, text=True)
     assert whole.returncode == 0, whole.stderr
     for file in ("model/model.safetensors", "model/head.safetensors"):

@@ -13,7 +13,7 @@ from crosslens.runs.question import CorpusRef, Question
 from crosslens.tasks import Task, find_task
 from crosslens.training import versions
 from crosslens.training.adaptation import Adaptation
-from crosslens.training.identity import run_id, training_identity
+from crosslens.training.identity import described_condition, run_id, training_identity
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe, recipe_columns
 
@@ -186,8 +186,9 @@ class LookRun(_Known):
     @property
     def identity(self) -> dict[str, Any]:
         """Encoder, condition and seed."""
-        plain = Condition.of(self.condition.interventions).plain
-        return {"encoder": self.base.digest, "condition": plain, "seed": self.seed}
+        return {
+            "encoder": self.base.digest, "condition": described_condition(self.condition), "seed": self.seed
+        }  # fmt: skip
 
     @property
     def label(self) -> str:

@@ -29,7 +29,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
 
     Args:
         store: of a study with the conditions ``none``, ``{start: adapted}`` and ``{start: bilstm}``.
-        studies: whose runs are looked at; none: all runs of the store.
+        studies: whose runs are looked at; none: all studies of the store, as they were planned last.
         data: a folder that is looked through first for the corpora, whose script is told.
 
     Returns:

@@ -44,7 +44,7 @@ def training_identity(
     """
     usual = type(task)().settings
     described: dict[str, Any] = {
-        "encoder": encoder, "condition": Condition.of(condition.interventions).plain, "seed": seed, "task": task.name,
+        "encoder": encoder, "condition": described_condition(condition), "seed": seed, "task": task.name,
         "settings": {name: value for name, value in task.settings.items() if usual.get(name, task) != value},
         "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}),
         "train": train, "dev": dev,
@@ -52,6 +52,11 @@ def training_identity(
     }  # fmt: skip
     other = [draw for draw in drawn if draw != seed]
     return {**described, "drawn": list(drawn)} if other else described
+
+
+def described_condition(condition: Condition) -> Any:
+    """What of a condition determines weights: its interventions, as plain values; {} for none."""
+    return Condition.of(condition.interventions).plain if condition.interventions else {}
 
 
 def run_id(identity: Mapping[str, Any]) -> str:
