@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Adaptation": "training.adaptation",
+    "Condition": "encoders.condition",
     "Corpus": "data.corpus",
     "Dictionary": "data.dictionary",
     "Encoder": "encoders.encoder",
@@ -34,6 +35,7 @@ _HOME = {
     "evaluate": "training.evaluate",
     "find_recipe": "training.recipe",
     "finetune": "training.finetune",
+    "finetune_and_evaluate": "runs.finetuning",
     "fit_rotation": "alignment.rotation",
     "freeze": "encoders.ablation",
     "fresh_bilstm": "encoders.bilstm",

@@ -21,7 +21,7 @@ from crosslens.encoders.changes import Change
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.layers import parse_layers
-from crosslens.encoders.tower import Tower, as_tower, rotated
+from crosslens.encoders.tower import Tower, as_tower, mapping_digest, rotated
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results
@@ -85,8 +85,9 @@ def train_on_layer(
     tower = as_tower(source, layer, seed=seed)
     assert isinstance(tower.top, Tower)
     if rotation is not None:
-        means = torch.from_numpy(rotation.target.means)
-        tower = replace(tower, top=rotated(tower.top, means, tower.top.matrix))
+        top = rotated(tower.top, torch.from_numpy(rotation.target.means), tower.top.matrix)
+        done = OnOneLayer(layer=layer, height=len(top.stack.layers), mapping=mapping_digest(top))
+        tower = replace(source.changed(Change(done, seed), since=source), model=tower.model, top=top)
     return finetune(tower, task, train=train, dev=dev, recipe=recipe, seed=seed)
 
 
@@ -105,7 +106,9 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation) -> TaskMod
     if not isinstance(top, Tower):
         raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
-    done = OnOneLayer(layer=top.reads[0], height=len(top.stack.layers), mapped_from=target.name)
+    done = OnOneLayer(
+        layer=top.reads[0], height=len(top.stack.layers), mapped_from=target.name, mapping=mapping_digest(moved)
+    )
     encoder = replace(target.changed(Change(done), since=target), top=moved.to(target.device).eval())
     return replace(model, encoder=encoder)
 
@@ -170,6 +173,6 @@ def transfer_by_layer(
         moved = transplant(model, against, rotation) if against is not None and rotation is not None else model
         for corpus in tests:
             scores = evaluate(moved if corpus.language == pair[1] else model, [corpus])
-            results += scores.with_columns(encoder=source.name, layer=layer)
+            results += scores.with_columns(encoder=source.name, encoder_digest=source.loaded_digest, layer=layer)
     listener.report(stage, len(chosen), len(chosen), "layers")
     return results

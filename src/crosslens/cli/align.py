@@ -185,6 +185,7 @@ def transfer(
     from crosslens.catalogue import load_corpus
     from crosslens.cli.show import print_table, progress
     from crosslens.encoders.load import load_encoder
+    from crosslens.results.cells import languages_of
     from crosslens.tasks import find_task
     from crosslens.training.recipe import USUAL, find_recipe
     from crosslens.translations import load_parallel
@@ -206,7 +207,8 @@ def transfer(
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     frame = results.filter(metric=asked.metric).to_pandas()
-    table = frame.pivot_table(index="layer", columns="target", values="value")
+    frame["target"] = frame["corpus"].map(languages_of(results))
+    table = frame.pivot(index="layer", columns="target", values="value")
     note = "rotated where the second encoder reads" if against else "one encoder reads both languages"
     print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer", note=note)
 
@@ -241,5 +243,6 @@ def _finish(results: "Results", out: str, *, title: str, note: str) -> None:
         results.write(folder / "results.csv")
     frame = results.to_pandas().fillna({"layer": -1})
     frame["column"] = frame["source"].astype(str) + "→" + frame["target"].astype(str) + " " + frame["metric"]
-    table = frame.pivot_table(index="layer", columns="column", values="value", sort=False).rename(index={-1: "vectors"})
+    table = frame.pivot(index="layer", columns="column", values="value")[list(dict.fromkeys(frame["column"]))]
+    table = table.rename(index={-1: "vectors"})
     print_table(table, title=title, note=note)

@@ -35,5 +35,5 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     frame = results.to_pandas()
-    table = frame.pivot_table(index="target", columns="measure", values="value", dropna=False)
+    table = frame.pivot(index=["target", "corpus"], columns="measure", values="value")
     print_table(table, title=f"subwords of the test data that {train} has, in percent", note=f"{out}/results.csv")

@@ -70,7 +70,7 @@ def command(
         found.results.write(folder / "results.csv")
         pd.DataFrame(found.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
     frame = found.results.to_pandas()
-    table = frame[frame["target"].isna()].pivot_table(index="layer", columns="metric", values="value")
+    table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
         table, title=f"{asked.about}, {len(found.answers)} of them: accuracy of a linear layer on every layer",
         note=f"shuffled: the same with shuffled answers; {out}/confusion.csv says what is taken for what",

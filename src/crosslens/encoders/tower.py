@@ -12,7 +12,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.top import Top
-from crosslens.identity import stream_seed
+from crosslens.identity import digest, stream_seed
 
 EPSILON = 1e-8
 """As in the normalisation that a rotation is learnt after."""
@@ -87,6 +87,11 @@ def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:
     device = tower.matrix.device
     shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))
     return shared
+
+
+def mapping_digest(tower: Tower) -> str:
+    """The beginning of the digest of what a tower does to states before its layers read them."""
+    return digest([part.detach().cpu().tolist() for part in (tower.means, tower.matrix)])[:8]
 
 
 def _fixed(values: torch.Tensor) -> nn.Parameter:

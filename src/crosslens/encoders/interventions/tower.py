@@ -18,16 +18,18 @@ class Tower(Intervention):
         layer: which one is read; 0 is the embeddings.
         height: how many fresh layers.
         mapped_from: name of the encoder whose layer is mapped into the one that they were trained on; None: none is.
+        mapping: digest of the fixed normalisation and rotation of the states; None: they are read as they are.
     """
 
     kind = "tower"
-    keys: ClassVar = {"tower": "layer", "height": "height", "mapped_from": "mapped_from"}
+    keys: ClassVar = {"tower": "layer", "height": "height", "mapped_from": "mapped_from", "mapping": "mapping"}
     follows = True
     own_recipe = True
 
     layer: Annotated[int, Field(ge=0)]
     height: Annotated[int, Field(ge=1)] = 4
     mapped_from: str | None = None
+    mapping: str | None = None
 
     @property
     def label(self) -> str:
@@ -35,6 +37,7 @@ class Tower(Intervention):
         words = [f"tower on {self.layer}"]
         words += [f"height={self.height}"] if self.height != 4 else []
         words += [f"mapped from {self.mapped_from}"] if self.mapped_from else []
+        words += [f"mapping={self.mapping}"] if self.mapping else []
         return " ".join(words)
 
     @property
@@ -46,8 +49,8 @@ class Tower(Intervention):
         """A frozen copy with fresh layers on it."""
         from crosslens.encoders.tower import as_tower
 
-        if self.mapped_from is not None:
+        if self.mapping is not None:
             raise EncoderError(
-                "a mapped tower is made from a trained one", hint="crosslens.alignment.transfer.transplant"
+                "a mapping is learnt from two encoders", hint="crosslens.alignment.transfer.transfer_by_layer"
             )
         return as_tower(encoder, self.layer, seed=seed, height=self.height)
