@@ -65,7 +65,6 @@ def test_written_and_read_it_is_the_same(kind, keys):
     assert hash(Condition.parse(condition.text)) == hash(condition)
     with pytest.raises(ValidationError):
         intervention.kept = 1
-    assert not condition.untouched
     assert not condition.is_reference
 
 
@@ -159,7 +158,7 @@ def test_scaled_to_another_depth_it_names_layers_of_that(kind, keys, depth):
 
 def test_a_condition_knows_what_it_does():
     assert Condition().is_reference
-    assert Condition(recipe="small").untouched
+    assert not Condition(recipe="small").interventions
     assert not Condition(recipe="small").is_reference
     assert Condition(layers="1-4").reinitialised(12) == (1, 2, 3, 4)
     assert Condition(layers="0-2").reinitialised(12) == (0, 1, 2)

@@ -136,11 +136,6 @@ class Condition(BaseModel):
         return not self.interventions and self.recipe is None
 
     @property
-    def untouched(self) -> bool:
-        """Whether no intervention is there, whatever the recipe."""
-        return not self.interventions
-
-    @property
     def own_recipe(self) -> bool:
         """Whether it is trained with a recipe of its own, so that its settings differ from the reference's."""
         return self.recipe is not None or any(each.own_recipe for each in self.interventions)

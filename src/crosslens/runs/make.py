@@ -1,0 +1,144 @@
+"""Making what a run stands for: an encoder, or a fine-tuned model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from crosslens.encoders.bilstm import Vectors, fresh_bilstm
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import StoreError
+from crosslens.progress import Listener, listening
+from crosslens.results.record import Record, Results
+from crosslens.runs.corpora import Corpora, refuse_changed
+from crosslens.runs.question import Perplexity
+from crosslens.runs.run import AdaptRun, LookRun, ModelRun, PretrainRun
+from crosslens.training.adapt import adapt
+from crosslens.training.finetune import finetune
+from crosslens.training.model import TaskModel
+from crosslens.training.pretrain import pretrain
+
+SAVE_EVERY = 200
+"""Steps between two states of a training that are kept."""
+
+
+def begin(
+    run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None
+) -> Encoder:
+    """The run's encoder before training, with everything done to it that its condition says.
+
+    Args:
+        run: the run.
+        corpora: keeps what was read.
+        device: None: a GPU where there is one.
+        vectors: given ones, of a BiLSTM.
+
+    Raises:
+        StoreError: when the encoder has changed since the run was planned.
+        EncoderError: for layers or components that it does not have.
+    """
+    if run.condition.start == "bilstm":
+        assert isinstance(run, ModelRun)
+        train = corpora.planned(run.training.train, split="train")
+        encoder = fresh_bilstm(train, seed=run.seed, vectors=vectors, device=device)
+    else:
+        encoder = _loaded(run.base.path, device)
+    refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
+    done = [change.intervention for change in encoder.changes]
+    for intervention in run.condition.interventions:
+        if intervention not in done:
+            encoder = intervention.apply(encoder, seed=run.seed)
+    return replace(encoder, name=run.base.name)
+
+
+def train(
+    run: ModelRun,
+    corpora: Corpora,
+    *,
+    device: str | None = None,
+    state: Path | None = None,
+    save_every: int = SAVE_EVERY,
+    vectors: Vectors | None = None,
+    progress: Listener = None,
+) -> TaskModel:
+    """Fine-tune the run's model.
+
+    Args:
+        run: the run.
+        corpora: keeps what was read.
+        device: None: a GPU where there is one.
+        state: as `finetune` takes it.
+        save_every: likewise.
+        vectors: given ones, of a BiLSTM.
+        progress: likewise.
+
+    Raises:
+        StoreError: for data that have changed since the run was planned.
+    """
+    training, listener = run.training, listening(progress)
+    encoder = begin(run, corpora, device=device, vectors=vectors)
+    for change in encoder.changes:
+        if change.tensors:
+            listener.say(
+                f"{change.intervention.verb}: {len(change.tensors)} tensors of layers {change.intervention.acts_on}"
+            )
+    model = finetune(
+        encoder, training.value, train=corpora.planned(training.train, split="train"),
+        dev=corpora.planned(training.dev, split="dev") if training.dev else None, recipe=training.recipe, seed=run.seed,
+        state=state, save_every=save_every, progress=listener,
+    )  # fmt: skip
+    if model.facts["run"] != run.id:
+        raise StoreError(f"{run.label} is the training {model.facts['run']}, and was planned as {run.id}")
+    return model
+
+
+def make_encoder(
+    run: PretrainRun | AdaptRun,
+    folder: Path,
+    corpora: Corpora,
+    *,
+    device: str | None,
+    progress: Listener = None,
+) -> tuple[dict[str, Any], Results]:
+    """Pretrain or adapt an encoder, into a folder; what is known of it, and the perplexity of each language.
+
+    Raises:
+        StoreError: for text that has changed since the run was planned.
+    """
+    known: dict[str, Any] = {}
+    told: dict[str, Any] = {"device": device, "progress": progress}
+    if isinstance(run, AdaptRun):
+        text = corpora.text(run.text.name)
+        refuse_changed(run.text.name, text.digest, run.text.digest)
+        texts = {run.language: (run.text.name, run.text.digest)}
+        facts = adapt(run.base.path, {run.language: text}, folder, settings=run.settings, **told)
+        known["words"] = facts[f"words {run.language}"]
+    else:
+        names = run.settings.corpora
+        texts = {language: (name, run.texts[language]) for language, name in names.items()}
+        facts = pretrain(run.settings, folder, base=run.home, data=corpora.data, save_every=SAVE_EVERY, **told)
+    encoder = load_encoder(folder, device="cpu")
+    records = [
+        Record(
+            target=language, measure="perplexity", metric="perplexity", value=facts[f"perplexity {language}"],
+            seed=run.settings.seed, depth=encoder.depth, state="pretrained", corpus=name, corpus_digest=digest,
+            question=Perplexity().id,
+        )
+        for language, (name, digest) in texts.items()
+        if f"perplexity {language}" in facts
+    ]  # fmt: skip
+    return {**known, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: str, device: str | None) -> Encoder:
+    """The encoder as it was loaded, kept while runs of it follow one another."""
+    return load_encoder(path, device=device)
+
+
+def digest_and_depth(path: str, device: str | None) -> tuple[str, int]:
+    """What an encoder is known by, and how many layers it has."""
+    encoder = _loaded(path, device)
+    return encoder.loaded_digest, encoder.depth

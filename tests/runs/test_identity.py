@@ -1,0 +1,166 @@
+"""One training, one id: by whichever door it is asked for, and of all that determines its weights."""
+
+import json
+import shutil
+
+import pytest
+from transformers import AutoModel, AutoTokenizer
+
+from crosslens.encoders.ablation import freeze, random_init
+from crosslens.encoders.bilstm import fresh_bilstm
+from crosslens.encoders.features import as_features
+from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.errors import RequestError
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.finetuning import finetune_and_evaluate
+from crosslens.runs.run import ModelRun
+from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.runner import run_study
+from crosslens.studies.study import Study
+from crosslens.training.finetune import finetune
+from crosslens.training.processes import threads
+from crosslens.training.recipe import find_recipe
+
+SETTINGS = {"batch": 2, "epochs": 1}
+
+WAYS = {
+    "none": lambda encoder, train: encoder,
+    "1-2": lambda encoder, train: random_init(encoder, "1-2", seed=2),
+    "attention and frozen": lambda encoder, train: freeze(
+        random_init(encoder, "all", seed=2, components="attention"), "0-1"
+    ),
+    "features": lambda encoder, train: as_features(encoder, seed=2),
+    "bilstm": lambda encoder, train: fresh_bilstm(train, seed=2, device="cpu"),
+}
+CONDITIONS = {
+    "none": "none", "1-2": "1-2", "features": {"use": "features"}, "bilstm": {"start": "bilstm"},
+    "attention and frozen": {"layers": "all", "components": "attention", "freeze": "0-1"},
+}  # fmt: skip
+
+
+def run_of(study, treebanks, store):
+    (asked,) = plan(study, Store(store), corpora=Corpora(str(treebanks))).asked
+    return asked.run
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
+    """A study, the function behind ``crosslens finetune`` and Python: one id, one model, the same scores."""
+    condition = CONDITIONS[way]
+    one = Study.model_validate(
+        {**study.model_dump(), "conditions": [condition], "seeds": [2], "set": SETTINGS, "recipe": "small"}
+    )
+    planned = run_of(one, treebanks, tmp_path / "store")
+    assert isinstance(planned, ModelRun)
+    run_study(one, tmp_path / "store", executor="serial", data=str(treebanks), device="cpu")
+    store = Store(tmp_path / "store")
+    described = store.describe(planned.id)
+
+    name = "bilstm" if way == "bilstm" else "small"
+    recipe = find_recipe(name, "pos", SETTINGS)
+    corpora = Corpora(str(treebanks))
+    train = corpora.corpus("ud/en_toy", split="train")
+    with threads(1):
+        model = finetune(WAYS[way](encoder, train), "pos", train=train, recipe=recipe, seed=2)
+        records = finetune_and_evaluate(
+            "bilstm" if way == "bilstm" else tiny_bert, "pos", train="ud/en_toy", tests=["ud/en_pud", "ud/fr_pud"],
+            condition="none" if way == "bilstm" else condition, recipe=name, settings=SETTINGS, seed=2,
+            data=str(treebanks), device="cpu", out=tmp_path / "out",
+        )  # fmt: skip
+    alone = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert planned.id == model.facts["run"] == alone["run"] == described["run"]
+    assert planned.identity == alone["identity"] == described["identity"]
+    assert model.facts["weights"] == alone["facts"]["weights"] == described["facts"]["weights"]
+    theirs = store.collect("toy")
+    for name in ("run", "question", "value", "low", "high", "condition", "train_digest", "settings", "recipe"):
+        assert records.records[name].to_pylist() == theirs.records[name].to_pylist(), name
+
+
+def saved(folder, *, tiny_bert, change):
+    """The tiny encoder with the same parameters, and something else changed."""
+    shutil.copytree(tiny_bert, folder)
+    change(folder)
+    return folder
+
+
+def set_config(**settings):
+    def change(folder):
+        config = json.loads((folder / "config.json").read_text())
+        assert all(config[name] != value for name, value in settings.items())
+        (folder / "config.json").write_text(json.dumps({**config, **settings}))
+
+    return change
+
+
+def set_tokenizer(alter):
+    def change(folder):
+        described = json.loads((folder / "tokenizer.json").read_text())
+        alter(described)
+        (folder / "tokenizer.json").write_text(json.dumps(described))
+
+    return change
+
+
+def lower_case(described):
+    described["normalizer"]["lowercase"] = True
+
+
+def other_subwords(described):
+    described["model"]["max_input_chars_per_word"] = 3
+
+
+CHANGES = {
+    "dropout": set_config(hidden_dropout_prob=0.0),
+    "number of heads": set_config(num_attention_heads=4),
+    "activation": set_config(hidden_act="relu"),
+    "epsilon": set_config(layer_norm_eps=1e-5),
+    "normaliser": set_tokenizer(lower_case),
+    "segmentation": set_tokenizer(other_subwords),
+}
+
+
+def test_encoders_of_one_set_of_parameters_are_told_apart(tiny_bert, encoder, tmp_path, study, treebanks):
+    digests, runs = {encoder.digest}, {run_of(of(study, tiny_bert), treebanks, tmp_path / "store").id}
+    for name, change in CHANGES.items():
+        folder = saved(tmp_path / name.replace(" ", "-"), tiny_bert=tiny_bert, change=change)
+        digests.add(load_encoder(folder, device="cpu").digest)
+        runs.add(run_of(of(study, folder), treebanks, tmp_path / "store").id)
+    assert len(digests) == len(runs) == 1 + len(CHANGES)
+
+
+def of(study, folder):
+    return study.model_copy(update={"encoder": str(folder), "conditions": study.conditions[:1], "seeds": (1,)})
+
+
+def test_names_versions_and_places_are_no_part_of_a_digest(tiny_bert, encoder, tmp_path):
+    save_encoder(encoder, tmp_path / "again")
+    model, tokenizer = AutoModel.from_pretrained(tiny_bert, add_pooling_layer=False), AutoTokenizer.from_pretrained(tiny_bert)
+    model.config.id2label = {0: "A", 1: "B", 2: "C"}
+    model.save_pretrained(tmp_path / "plain")
+    tokenizer("a batch that was cut", truncation=True, max_length=4, padding="max_length")
+    tokenizer.save_pretrained(tmp_path / "plain")
+    for folder in ("again", "plain"):
+        assert load_encoder(tmp_path / folder, device="cpu").digest == encoder.digest, folder
+
+
+def test_another_seed_of_the_layers_than_of_the_training_is_another_training(encoder, toy):
+    recipe = find_recipe("small", "pos", {"batch": 3, "epochs": 1})
+    ids = {
+        finetune(random_init(encoder, "1", seed=drawn), "pos", train=toy("train"), recipe=recipe, seed=1).facts["run"]
+        for drawn in (1, 2)
+    }
+    assert len(ids) == 2
+
+
+def test_a_wrong_condition_is_one_sentence(tiny_bert, treebanks):
+    for condition, words in (
+        ({"layer": "1"}, "there is no setting layer; did you mean 'layers'"),
+        ({"components": "attention"}, "layers: field required"),
+        ({"layers": "1", "components": "x"}, "components: input should be"),
+        ({"start": "nothing"}, "start: input should be"),
+    ):
+        with pytest.raises(RequestError, match=words):
+            finetune_and_evaluate(
+                tiny_bert, "pos", train="ud/en_toy", tests=["ud/fr_pud"], condition=condition, data=str(treebanks)
+            )
