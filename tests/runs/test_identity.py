@@ -135,7 +135,10 @@ def of(study, folder):
 
 def test_names_versions_and_places_are_no_part_of_a_digest(tiny_bert, encoder, tmp_path):
     save_encoder(encoder, tmp_path / "again")
-    model, tokenizer = AutoModel.from_pretrained(tiny_bert, add_pooling_layer=False), AutoTokenizer.from_pretrained(tiny_bert)
+    model, tokenizer = (
+        AutoModel.from_pretrained(tiny_bert, add_pooling_layer=False),
+        AutoTokenizer.from_pretrained(tiny_bert),
+    )
     model.config.id2label = {0: "A", 1: "B", 2: "C"}
     model.save_pretrained(tmp_path / "plain")
     tokenizer("a batch that was cut", truncation=True, max_length=4, padding="max_length")

@@ -17,7 +17,6 @@ from crosslens.runs.store import Store, is_store
 from crosslens.training.recipe import RECIPES
 
 
-
 def make_run(**changes):
     recipe = RECIPES["muller2021.pos"]
     training = Training(
@@ -54,7 +53,8 @@ def test_an_identity_is_what_determines_the_weights_and_nothing_else():
     assert make_run(base=EncoderRef("elsewhere", "other", "c" * 64), training=renamed, partner="fr").id == run.id
     assert make_run(condition=Condition(recipe="small")).id == run.id  # its settings are in the training's recipe
     changed = [
-        make_run(seed=2), make_run(base=EncoderRef("folder", "name", "e" * 64)), make_run(condition=Condition(layers="1")),
+        make_run(seed=2), make_run(base=EncoderRef("folder", "name", "e" * 64)),
+        make_run(condition=Condition(layers="1")),
         make_run(training=replace(training, recipe=RECIPES["small"])),
         make_run(training=replace(training, train=CorpusRef("ud/en_ewt:train", "0" * 64))),
         make_run(training=replace(training, dev=None)), make_run(training=replace(training, task="ner")),
@@ -204,9 +204,7 @@ def small_disk(tmp_path):
 def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
     store, first, other = Store(small_disk / "store"), asked(), asked(seed=2)
     publish(store, first, answers(FRENCH))
-    many = [
-        Score(CorpusRef(f"n{i}", hashlib.sha256(i.to_bytes(3)).hexdigest()), {}) for i in range(60_000)
-    ]
+    many = [Score(CorpusRef(f"n{i}", hashlib.sha256(i.to_bytes(3)).hexdigest()), {}) for i in range(60_000)]
     with pytest.raises(StoreError, match=r"cannot be written to: No space left on device \(nothing .* is lost\)"):
         publish(store, other, answers(*many))
     assert store.ids() == [first.run.id]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from conftest import SENTENCES
 from crosslens.report.findings import findings
 from crosslens.report.page import make_page
+from crosslens.report.significance import read_significance
 from crosslens.report.tables import all_tables
-from crosslens.report.writing import to_csv
+from crosslens.report.writing import to_csv, to_markdown
 from crosslens.results.record import read_results
 from crosslens.runs.store import Store
 from crosslens.studies.runner import run_study
@@ -150,3 +151,28 @@ def test_sources_of_the_same_data_each_have_their_own_rows(alone):
     for first, second in itertools.combinations(by_source.values(), 2):
         assert len(first) == 2
         assert first == second
+
+
+def test_intervals_in_tables_are_those_of_the_encoder_that_they_stand_beside(pool, treebanks, tmp_path):
+    """W4: two studies of one store name the same task, source, corpora and conditions."""
+    conditions = {"conditions": ("none", "1-2"), "seeds": (1, 2)}
+    studies = [
+        Study.model_validate({**study.model_dump(), **conditions})
+        for study in pool
+        if study.name in ("base", "short-words")
+    ]
+    assert len(studies) == 2
+
+    def tables(store, name):
+        significance = read_significance([store])
+        made = all_tables(read_results(store / "studies" / name / "results.csv"), significance=significance)
+        return [to_markdown(table, spread="interval") for table in made]
+
+    for study in studies:
+        do(study, tmp_path / study.name, treebanks)
+        do(study, tmp_path / "both", treebanks)
+    alone = {study.name: tables(tmp_path / study.name, study.name) for study in studies}
+    assert all(any("[" in text for text in texts) for texts in alone.values())
+    assert alone["base"] != alone["short-words"]
+    for study in studies:
+        assert tables(tmp_path / "both", study.name) == alone[study.name]

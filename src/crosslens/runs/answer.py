@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crosslens.data.corpus import Corpus
 from crosslens.encoders.encoder import Encoder
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe

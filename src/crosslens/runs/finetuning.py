@@ -19,7 +19,8 @@ from crosslens.progress import Listener, listening
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.make import digest_and_depth, train as train_model
+from crosslens.runs.make import digest_and_depth
+from crosslens.runs.make import train as train_model
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.run import EncoderRef, ModelRun, Training
 from crosslens.tasks import Task, find_task
@@ -124,8 +125,8 @@ def finetune_and_evaluate(
         settings: setting -> value, of the recipe or the task.
         vectors: given word vectors of a BiLSTM, in fastText's format.
         seed: of re-initialised layers, task head and data order.
-        out: a folder to make, with ``results.csv``, ``run.json`` and perhaps ``model/``; None: nothing is written. While
-            training goes on its state is in ``OUT.state``, from which the same call resumes.
+        out: a folder to make, with ``results.csv``, ``run.json`` and perhaps ``model/``; None: nothing is written.
+            While training goes on its state is in ``OUT.state``, from which the same call resumes.
         keep: ``model``: the fine-tuned model as well.
         predictions: a folder to make, with the predictions; None: they are not kept.
         save_every: steps between two states.

@@ -1,6 +1,5 @@
 """Making what a run stands for: an encoder, or a fine-tuned model."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,9 +23,7 @@ SAVE_EVERY = 200
 """Steps between two states of a training that are kept."""
 
 
-def begin(
-    run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None
-) -> Encoder:
+def begin(run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None) -> Encoder:
     """The run's encoder before training, with everything done to it that its condition says.
 
     Args:

@@ -161,4 +161,5 @@ class Perplexity(Question):
         return "perplexity"
 
 
-KINDS: Mapping[str, type[Question]] = {kind.kind: kind for kind in (Score, Similarity, ProbeQuestion, Overlap, Perplexity)}
+_ALL: tuple[type[Question], ...] = (Score, Similarity, ProbeQuestion, Overlap, Perplexity)
+KINDS = {kind.kind: kind for kind in _ALL}

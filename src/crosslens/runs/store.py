@@ -13,7 +13,7 @@ It is plain files: it can be copied, and read without crosslens.
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
