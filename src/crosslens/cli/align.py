@@ -243,6 +243,6 @@ def _finish(results: "Results", out: str, *, title: str, note: str) -> None:
         results.write(folder / "results.csv")
     frame = results.to_pandas().fillna({"layer": -1})
     frame["column"] = frame["source"].astype(str) + "→" + frame["target"].astype(str) + " " + frame["metric"]
-    table = frame.pivot(index="layer", columns="column", values="value")[list(dict.fromkeys(frame["column"]))]
+    table: Any = frame.pivot(index="layer", columns="column", values="value")[list(dict.fromkeys(frame["column"]))]
     table = table.rename(index={-1: "vectors"})
     print_table(table, title=title, note=note)
