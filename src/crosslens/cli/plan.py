@@ -5,6 +5,9 @@ import click
 from crosslens.cli.options import data_option
 from crosslens.cli.studying import set_option, store_option
 
+SHOWN = 4
+"""Questions of a finished run that are named; of more, their number is given."""
+
 FEW = 3
 """Differences to the nearest run that are worth telling; one that differs in more is another experiment."""
 
@@ -48,7 +51,9 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
         if run.id in shared:
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
-            words.append(f"done but for {', '.join(question.about for question in todo.questions)}")
+            names = [question.about for question in todo.questions]
+            more = f" and {len(names) - SHOWN} more questions" if len(names) > SHOWN else ""
+            words.append(f"done but for {', '.join(names[:SHOWN])}{more}")
         elif todo is not None:
             if store.failed(run.id):
                 words.append("failed last time")

@@ -217,8 +217,8 @@ class Log:
         self.stage = _Stage(update, update, self.clock())
         self.written = self.stage.began
         if self.beginnings:
-            anew = update.total is not None and update.done <= 1
-            whole = (replace(update, done=update.total, total=None) if anew else update).counted
+            from_the_start = update.total is not None and update.done <= 1
+            whole = (replace(update, done=update.total, total=None) if from_the_start else update).counted
             self.write(": ".join(filter(None, (update.stage, whole))) + " …")
 
     def beat(self) -> None:

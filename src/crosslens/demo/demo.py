@@ -49,8 +49,8 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     return Demo(
         study, f"crosslens demo, {preset}",
         f"Laboratory “{preset}”: {describe_preset(preset)}. An encoder of six layers was pretrained on the raw text of"
-        f" {len(others) + 1} languages that nobody speaks, fine-tuned on one of them, {source}, and evaluated on all;"
-        " before fine-tuning, layers were drawn anew.",
+        f" {len(others) + 1} artificial languages, fine-tuned on one of them, {source}, and evaluated on all. Before"
+        " fine-tuning, layers were re-initialised.",
     )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> De
         study, "crosslens demo, real languages",
         "multilingual-e5-small, an encoder of twelve layers pretrained on a hundred languages, was fine-tuned on"
         f" {study.set['limit']} sentences of UD English-EWT, and evaluated on a few dozen sentences of English and of"
-        " eight other languages of UD PUD; before fine-tuning, layers were drawn anew. A small sample: published"
+        " eight other languages of UD PUD; before fine-tuning, layers were re-initialised. A small sample: published"
         " tables need whole treebanks and several seeds.",
         data,
     )  # fmt: skip

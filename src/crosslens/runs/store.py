@@ -27,6 +27,7 @@ from crosslens.results.record import Results, concatenated, read_results
 from crosslens.runs.counts import Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, Run
+from crosslens.training import versions
 
 COUNTS = "counts.npz"
 
@@ -82,13 +83,22 @@ class Store:
     def collect(self, study: str) -> Results:
         """A study's results: the answers to its own questions, whatever else the store holds, under its own names.
 
-        Runs that are not done, and questions that are not answered, are passed over.
+        Runs that are not done, and questions that are not answered, are passed over. Of a study that was planned when
+        training or scoring had another version, that stands among the settings of its records.
 
         Args:
             study: its name; it was planned in this store.
+
+        Raises:
+            StoreError: for a study that an earlier version of crosslens planned and did not finish.
         """
+        plan = self.planned(study)
+        if "asked" not in plan:  # before records knew their questions
+            return self._finished(study)
+        now = versions.current()
+        older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
         whole = []
-        for view in self.planned(study)["asked"]:
+        for view in plan["asked"]:
             if not self.path(view["run"]).is_dir():
                 continue
             by_question = {key: records for (key,), records in self.answers(view["run"]).groups("question")}
@@ -96,8 +106,22 @@ class Store:
                 if question in by_question:
                     own = KINDS[kind].owns
                     columns = {name: value for name, value in view["columns"].items() if name not in own}
-                    whole.append(by_question[question].with_columns(**columns, study=study))
+                    records = by_question[question].with_columns(**columns, study=study)
+                    if older:
+                        settings = records.records["settings"][0].as_py()
+                        records = records.with_columns(settings=" ".join(filter(None, [settings, *older])))
+                    whole.append(records)
         return concatenated(whole)
+
+    def _finished(self, study: str) -> Results:
+        """The results that a study wrote when it was done."""
+        path = self.folder / "studies" / study / "results.csv"
+        if not path.is_file():
+            raise StoreError(
+                f"{study} was planned by an earlier version of crosslens and has no results.csv",
+                hint="`crosslens plan` it again; what is in the store stays there",
+            )
+        return read_results(path)
 
     def missing(self, asked: Asked) -> Asked | None:
         """A run with those of its questions that are not answered yet; None when it is done and all are."""

@@ -22,6 +22,7 @@ from crosslens.runs.store import Store
 from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
+from crosslens.training import versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _keep(store: Store, planned: Plan) -> None:
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
     described = {
         "runs": {each.run.id: each.run.label for each in planned.runs}, "waiting": planned.waiting,
-        "asked": [each.view for each in planned.asked],
+        "asked": [each.view for each in planned.asked], "versions": versions.current(),
     }  # fmt: skip
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})

@@ -44,11 +44,11 @@ class Processes:
 
         def start(slot: int) -> None:
             run = waiting.pop()
-            its = replace(context, device=devices[slot])
+            on_device = replace(context, device=devices[slot])
             try:
                 if slot not in slots:
                     slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
-                going[slots[slot].submit(_work, run, its)] = (slot, run)
+                going[slots[slot].submit(_work, run, on_device)] = (slot, run)
             except BrokenProcessPool:  # it died between two runs
                 slots.pop(slot).shutdown(wait=False)
                 waiting.append(run)
