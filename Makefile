@@ -23,7 +23,7 @@ check: $(READY)
 	$(RUN)/ruff check src tests benchmarks
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
-	$(RUN)/python -m pytest
+	$(RUN)/python -m pytest -n 2
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks
