@@ -87,7 +87,7 @@ class Root:
         """The folder and what was found in it, in one line."""
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
-        count = sum(len({name for name, _ in its.files(self.folder)}) for its in COLLECTIONS.values())
+        count = sum(len({name for name, _ in collection.files(self.folder)}) for collection in COLLECTIONS.values())
         return f"{self.folder} ({self.given_by}; {count} corpora)"
 
 

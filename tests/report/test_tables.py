@@ -36,8 +36,8 @@ def records():
     }
     return Results.of(
         score(target, value, seed=seed, **({"layers": layers} if layers else {}))
-        for layers, its in values.items()
-        for target, two in its.items()
+        for layers, by_target in values.items()
+        for target, two in by_target.items()
         for seed, value in enumerate(two, start=1)
     )
 
@@ -216,11 +216,18 @@ def test_a_paper_that_there_is_not():
         find_paper("muler2021")
 
 
+SIMILAR = [
+    Record(
+        encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=value,
+        state="pretrained",
+    )
+    for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))
+]  # fmt: skip
+
+
 def test_correlations_have_their_p(records):
-    its = {"encoder": "e", "source": "en", "measure": "cka", "layer": 0, "metric": "similarity", "state": "pretrained"}
-    similar = [Record(**its, target=target, value=value) for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))]
     assert correlation(records) == []
-    (table,) = correlation(records + Results.of([*similar, score("de", 84.0), score("de", 84.0, seed=2)]))
+    (table,) = correlation(records + Results.of([*SIMILAR, score("de", 84.0), score("de", 84.0, seed=2)]))
     assert table.head == ("pos en",)
     assert table.groups["cka"][0].label == "pretrained"
     assert values(table.groups["cka"][0]) == pytest.approx([-1.0])
@@ -250,9 +257,7 @@ def test_scores_by_layers_stand_beside_table_5(records):
 
 
 def test_correlations_stand_beside_table_4(records):
-    its = {"encoder": "e", "source": "en", "measure": "cka", "layer": 0, "metric": "similarity", "state": "pretrained"}
-    similar = [Record(**its, target=target, value=value) for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))]
-    both = records + Results.of([*similar, score("de", 84.0), score("de", 84.0, seed=2)])
+    both = records + Results.of([*SIMILAR, score("de", 84.0), score("de", 84.0, seed=2)])
     (table,) = correlation(both, beside=find_paper("muller2021"))
     ours, theirs, difference = table.groups["cka"]
     assert values(theirs) == [-0.82]  # printed without the sign that the definition of the gap gives it
@@ -331,11 +336,11 @@ def test_published_supervision_is_whole():
         ("parsing", "las_nopunct"), ("parsing", "uas_nopunct"),
     }  # fmt: skip
     for setting in {row["setting"] for row in rows if row["task"] == "document"}:  # the paper's mean has English in it
-        its = {row["target"]: float(row["value"]) for row in rows
-               if (row["task"], row["setting"]) == ("document", setting)}  # fmt: skip
-        if "average" in its:
-            assert fmean(v for target, v in its.items() if target != "average") == pytest.approx(
-                its["average"], abs=0.06
+        scores = {row["target"]: float(row["value"]) for row in rows
+                  if (row["task"], row["setting"]) == ("document", setting)}  # fmt: skip
+        if "average" in scores:
+            assert fmean(v for target, v in scores.items() if target != "average") == pytest.approx(
+                scores["average"], abs=0.06
             )
 
 

@@ -22,12 +22,12 @@ def read_paths(paths: tuple[str, ...]) -> "Results":
         DataError: when there are none.
     """
     from crosslens.errors import DataError
-    from crosslens.results.record import Results
+    from crosslens.results.record import concatenated
 
     tables = [table for path in map(Path, paths) for table in _read(path)]
     if not tables:
         raise DataError(f"no {' or '.join(NAMES)} in {', '.join(paths)}", hint="name the folder that --out made")
-    return sum(tables, Results.of([]))
+    return concatenated(tables)
 
 
 def _read(path: Path) -> "list[Results]":

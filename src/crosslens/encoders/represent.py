@@ -97,8 +97,8 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         np.add.at(counts, sentences, own.sum(1).numpy())
         own = own.to(encoder.device)
         sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
-        for layer, its in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
-            np.add.at(pooled[layer], sentences, its)
+        for layer, layer_sums in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
+            np.add.at(pooled[layer], sentences, layer_sums)
     if not counts.all():
         item = corpus[int(counts.argmin())]
         file, line = item.where or (corpus.name, None)

@@ -14,7 +14,7 @@ from crosslens.numbers import plain, signed
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, mean_of
 from crosslens.results.record import Results
-from crosslens.results.table import parts_of, score_cells
+from crosslens.results.table import mean_row, parts_of, score_cells
 from crosslens.similarity.transfer import Correlated, correlations
 
 MUCH = 5.0
@@ -190,9 +190,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
     same, cross, _ = (
         [row for row in part if table.get(row, reference).by_seed] for part in parts_of(table, block.source)
     )
-    known = _both(
-        mean_of([table.get(row, reference) for row in same]), mean_of([table.get(row, reference) for row in cross])
-    )
+    known = _both(mean_row(table, same, reference), mean_row(table, cross, reference))
     if known is None or block.source is None:
         return None
     changes, incomplete = [], []
@@ -540,10 +538,7 @@ def _similarity_text(records: Results) -> str | None:
     ]  # fmt: skip
     if not pairs:
         return None
-    means = {
-        kind: [mean_of([table.get(row, layer) for row in pairs]).mean for layer in layers]
-        for kind, table in tables.items()
-    }
+    means = {kind: [mean_row(table, pairs, layer).mean for layer in layers] for kind, table in tables.items()}
     wanted = (("pretrained", "cka"), ("untrained", "cka"), ("pretrained", UNRELATED))
     curves = [[value for value in means[kind] if value is not None] for kind in wanted]
     if any(len(values) < len(layers) for values in curves):  # pairs that share no seed

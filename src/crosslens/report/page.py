@@ -8,10 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, condition_of, mean_of, told_apart, variants_of
+from crosslens.results.cells import (
+    Cell,
+    Cells,
+    Column,
+    Key,
+    Row,
+    cells,
+    in_columns,
+    told_apart,
+)
 from crosslens.results.chart import NULLS, PAIR, by_state, short_label
 from crosslens.results.record import Results
-from crosslens.results.table import ROW, parts_of, score_cells
+from crosslens.results.table import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.runs.store import Store, is_store
 
 TAIL = 12
@@ -112,11 +121,9 @@ SCORE = ("task", "encoder", "metric", "seed", "n", "run", "signature")
 
 def _records(block: Block) -> dict[tuple[Key, Column, int | None], Row]:
     """(row, column, seed) of the block's cells -> the record, each of them once."""
-    records = told_apart(block.results)
     known: dict[tuple[Key, Column, int | None], Row] = {}
-    for record, variant in zip(records, variants_of(records), strict=True):
+    for column, record in in_columns(block.results):
         if record["value"] is not None:
-            column = Column(condition_of(record["condition"]), variant)
             known.setdefault((tuple(record[name] for name in ROW), column, record["seed"]), record)
     return known
 
@@ -144,22 +151,22 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
             cell = compared.get(row, column)
             seeds = list(table.get(row, column).by_seed)
             first = records[row, column, seeds[0]] if seeds else dict.fromkeys(("n", "low", "high"))
-            alone = len(cell.by_seed) == 1 and table.reference_of(column) in (None, column)
+            alone = len(cell.by_seed) == 1 and not table.is_difference(column)
             shown.append(_cell(cell) | {name: first[name] for name in (("n", "low", "high") if alone else ("n",))})
         return {"name": _named(row, table.rows), "cells": shown}
 
     rows = []
-    for part, title in ((same, "same-language mean"), (cross, "cross-language mean"), (unknown, None)):
+    for part, title in ((same, SAME), (cross, CROSS), (unknown, None)):
         rows += [line(row) for row in part]
         if title and len(part) > 1:
-            means = [mean_of([compared.get(row, column) for row in part]) for column in table.columns]
+            means = [mean_row(compared, part, column) for column in table.columns]
             rows.append(
                 {"name": f"{title} of {len(part)}", "over": len(part), "cells": [_cell(mean) for mean in means]}
             )
     columns = [
         {"name": column.label, "head": ("Δ " if difference else "") + short_label(column), "difference": difference}
         for column in table.columns
-        for difference in [table.reference_of(column) not in (None, column)]
+        for difference in [table.is_difference(column)]
     ]
     whose = {"task": block.task, "source": block.source_label, "encoder": block.encoder}
     return {**whose, "columns": columns, "rows": rows}

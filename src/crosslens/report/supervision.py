@@ -8,7 +8,7 @@ from typing import Literal
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
-from crosslens.results.cells import Column, condition_of, groups_of, languages_of, told_apart, variants_of
+from crosslens.results.cells import Column, groups_of, in_columns, languages_of
 from crosslens.results.record import Results
 from crosslens.results.table import score_cells
 from crosslens.tasks import TASKS, find_task
@@ -133,10 +133,8 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
 
 def _gold_tags(results: Results) -> dict[Column, bool]:
     """Whether the models of each column read gold part-of-speech tags."""
-    records = told_apart(results)
     gold: dict[Column, bool] = {}
-    for record, variant in zip(records, variants_of(records), strict=True):
-        column = Column(condition_of(record["condition"]), variant)
+    for column, record in in_columns(results):
         gold[column] = gold.get(column, True) and GOLD in (record["settings"] or "").split()
     return gold
 

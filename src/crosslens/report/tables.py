@@ -12,8 +12,8 @@ from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell_of, rows_beside
 from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, Key, condition_of, groups_of, languages_of, told_apart, variants_of
-from crosslens.results.record import Results
+from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
+from crosslens.results.record import Results, concatenated
 from crosslens.results.table import mean_row, parts_of, score_cells
 from crosslens.similarity.measures import CKA
 from crosslens.similarity.transfer import Correlated, find_correlations
@@ -69,7 +69,7 @@ def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
             refused = True
             if metric == main_metric(task):
                 skipped(str(error))
-    return sum(kept, Results.of([])) if refused else results
+    return concatenated(kept) if refused else results
 
 
 @cache
@@ -330,11 +330,10 @@ def _blocks(results: Results) -> Iterator[_Block]:
 
 
 def _models(block: Results) -> dict[Column, _Models]:
-    named = told_apart(block)
-    records = block.records.select(["condition", "train", "selection"]).to_pylist()
+    records = block.records.select(["train", "selection"]).to_pylist()  # names as summaries have them
     members: dict[Column, list[dict]] = {}
-    for record, variant in zip(records, variants_of(named), strict=True):
-        members.setdefault(Column(condition_of(record["condition"]), variant), []).append(record)
+    for (column, _), record in zip(in_columns(block), records, strict=True):
+        members.setdefault(column, []).append(record)
     return {
         column: _Models(frozenset(each["train"] for each in rows), frozenset(each["selection"] for each in rows))
         for column, rows in members.items()

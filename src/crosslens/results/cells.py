@@ -282,6 +282,15 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
 
 
+def in_columns(results: Results) -> list[tuple[Column, Row]]:
+    """Every record, as `told_apart` has it, behind the column that it stands in where columns are conditions."""
+    records = told_apart(results)
+    return [
+        (Column(condition_of(record["condition"]), variant), record)
+        for record, variant in zip(records, variants_of(records), strict=True)
+    ]
+
+
 def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str]:
     values = [record[axis] or "" for record in records]
     others = {value for value, is_own in zip(values, own, strict=True) if not is_own}

@@ -183,7 +183,7 @@ def score_differences(results: Results) -> Differences:
         RequestError: when nothing is compared with a reference.
     """
     table = score_cells(results)
-    columns = tuple(column for column in table.columns if table.reference_of(column) not in (None, column))
+    columns = tuple(column for column in table.columns if table.is_difference(column))
     if not columns:
         raise RequestError("these results compare no layers with a reference", hint="print(results.table()) shows them")
     same, cross, unknown = parts_of(table, results.filter(measure=None).records["source"][0].as_py())

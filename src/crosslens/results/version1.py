@@ -48,7 +48,7 @@ def updated(table: pa.Table, schema: pa.Schema) -> pa.Table:
         if row["layer"] is not None:
             deepest[row["encoder"]] = max(deepest.get(row["encoder"], 0), int(row["layer"]))
     partners = _partners(rows)
-    conditions = [_condition(row, its) for row, its in zip(rows, tags, strict=True)]
+    conditions = [_condition(row, facts) for row, facts in zip(rows, tags, strict=True)]
     for row, facts, condition in zip(rows, tags, conditions, strict=True):
         row |= condition.columns
         row |= {column: facts.get(tag) for tag, column in COLUMNS_OF_TAGS.items()}

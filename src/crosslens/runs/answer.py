@@ -9,7 +9,7 @@ from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
 from crosslens.progress import Listener
-from crosslens.results.record import Results
+from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.counts import Counts, counts_of
 from crosslens.runs.question import Overlap, ProbeQuestion, Question, Score, Similarity
@@ -81,7 +81,7 @@ def answer(
                 found[each.id] = subword_overlap(subject.encoder, train=train, tests=[corpora.planned(each.test)])
             note(f"counted subwords shared with {train.name}")
     named = [found[question.id].with_columns(question=question.id) for question in questions]
-    return sum(named, Results.of([])), counts
+    return concatenated(named), counts
 
 
 def _together(questions: Sequence[Question]) -> Iterator[list[Question]]:

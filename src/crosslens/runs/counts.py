@@ -30,7 +30,7 @@ def write_counts(path: Path, counts: Counts) -> None:
 
 
 def read_counts(path: Path) -> Counts:
-    """What `write_counts` wrote; none where there is no file."""
+    """What `write_counts` wrote; empty where there is no file."""
     if not path.exists():
         return {}
     with np.load(path, allow_pickle=False) as file:

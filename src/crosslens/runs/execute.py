@@ -182,14 +182,13 @@ class _Work:
         self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
             before = self.store.describe(run.id)["facts"]["weights"]
+            state.unlink(missing_ok=True)  # no publishing follows, which else removes it
             if facts["weights"] != before:
-                state.unlink(missing_ok=True)
                 raise StoreError(
                     f"{run.label} was trained again for new questions, and gave other weights than before"
                     f" ({str(facts['weights'])[:8]} and not {before[:8]}); what it answered before is kept as it was",
                     hint=f"another machine or version of torch? Remove {self.store.path(run.id)} to do it over",
                 )
-            state.unlink(missing_ok=True)
         return model
 
     def make_encoder(self, run: PretrainRun | AdaptRun) -> None:

@@ -198,10 +198,7 @@ class LookRun(_Known):
     @property
     def columns(self) -> dict[str, Any]:
         """The names of the encoder."""
-        return {
-            "run": self.id, "encoder": self.base.name, "partner": self.partner, "seed": self.seed,
-            "encoder_digest": None if self.base.made else self.base.digest, **self.condition.columns,
-        }  # fmt: skip
+        return _of_encoder(self)
 
 
 @dataclass(frozen=True)
@@ -244,13 +241,20 @@ class ModelRun(_Known):
         """The names of encoder, data and recipe."""
         training = self.training
         return {
-            "run": self.id, "encoder": self.base.name, "partner": self.partner, "seed": self.seed,
-            "encoder_digest": None if self.base.made else self.base.digest, **self.condition.columns,
+            **_of_encoder(self),
             "task": training.task, "source": training.language, "train": training.train.name,
             "train_digest": training.train.digest, "dev": training.dev.name if training.dev else None,
             "selection": training.selection, "translated_from": training.translated_from,
             **recipe_columns(training.recipe, training.value),
         }  # fmt: skip
+
+
+def _of_encoder(run: LookRun | ModelRun) -> dict[str, Any]:
+    """Columns of the encoder under a condition; one that runs of the study make has no digest of its name."""
+    return {
+        "run": run.id, "encoder": run.base.name, "partner": run.partner, "seed": run.seed,
+        "encoder_digest": None if run.base.made else run.base.digest, **run.condition.columns,
+    }  # fmt: skip
 
 
 Run = PretrainRun | AdaptRun | LookRun | ModelRun
