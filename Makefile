@@ -1,6 +1,7 @@
 # make demo   the finding on languages that nobody speaks, with all the set-up a fresh machine needs
 # make test   the default tests
 # make check  formatting, lint, types, floors, tests
+# make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make bench-gpu  the same question of a GPU
 
@@ -10,7 +11,7 @@ OUT ?= runs/demo
 RUN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench bench-gpu clean
+.PHONY: demo test check fix lowest bench bench-gpu clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -28,6 +29,12 @@ check: $(READY)
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks
 	$(RUN)/ruff format src tests benchmarks
+
+lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/pip install -q -r constraints-lowest.txt
+	$(VENV)-lowest/bin/pip install -q --no-deps -e .
+	$(VENV)-lowest/bin/python -m pytest -n 2
 
 bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'

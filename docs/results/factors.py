@@ -65,10 +65,11 @@ def main():
         rows.append([task, *(number(cell.value, sign=place > 0) if cell else "–" for place, cell in enumerate(cells))])
     markdown(["", "Default", *FACTORS], rows)
     frame = read("pretraining-factors")
+    other = frame["task"].eq("pos") & frame["metric"].eq("accuracy") & frame["target"].ne("src")
     own = frame[frame["condition"].eq("no-anchors")]
     print("**Without anchors, encoder by encoder: tagging the other language, by the perplexity that pretraining reached**\n")
-    scores = own[own["task"].eq("pos") & own["metric"].eq("accuracy") & own["target"].ne("src")]
-    reference = frame[frame["condition"].eq("reference") & frame["task"].eq("pos")].set_index(["target", "seed"])["value"]
+    scores = frame[frame["condition"].eq("no-anchors") & other]
+    reference = frame[frame["condition"].eq("reference") & other].set_index(["target", "seed"])["value"]
     perplexity = own[own["metric"].eq("perplexity")].groupby(["target", "seed"])["value"].first()
     rows = [
         [f"{row.target}, seed {row.seed}", number(perplexity[row.target, row.seed]), number(row.value),

@@ -66,7 +66,7 @@ class BilstmConfig(PreTrainedConfig):
     """
 
     model_type = "bilstm"
-    pad_token_id: int
+    pad_token_id: int = 0
 
     def __init__(
         self,

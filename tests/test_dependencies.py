@@ -1,0 +1,25 @@
+"""The lowest versions that pyproject.toml admits are those that `make lowest` runs the tests with."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+REQUIREMENTS = [*PROJECT["dependencies"], *EXTRAS["e5"], *EXTRAS["dev"]]
+PINS = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8"), re.M))
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+def test_every_floor_is_tested(requirement):
+    name, floor = re.fullmatch(r"([\w.-]+)[>=]=([\d.]+)(?:,.*)?", requirement).groups()
+    tested = PINS[name.lower()]
+    assert f"{tested}.".startswith(f"{floor}."), f"{name}: the tests run with {tested}, pyproject.toml admits {floor}"
+
+
+def test_transformers_with_known_holes_are_not_admitted():
+    """CVE-2026-4372 was mended in 5.3.0, CVE-2026-5241 in 5.5.0: configurations that run code."""
+    assert tuple(map(int, PINS["transformers"].split("."))) >= (5, 5, 0)
