@@ -24,7 +24,7 @@ check: $(READY)
 	$(RUN)/ruff check src tests benchmarks
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
-	$(RUN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks
@@ -34,7 +34,7 @@ lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/pip install -q -r constraints-lowest.txt
 	$(VENV)-lowest/bin/pip install -q --no-deps -e .
-	$(VENV)-lowest/bin/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n 2
 
 bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'
