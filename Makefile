@@ -1,6 +1,7 @@
 # make demo   the finding on languages that nobody speaks, with all the set-up a fresh machine needs
 # make test   the default tests
 # make check  formatting, lint, types, floors, tests
+#             (those that depend on rounding a second time, as another machine would round)
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make bench-gpu  the same question of a GPU
@@ -9,6 +10,7 @@ PYTHON ?= python3
 VENV ?= .venv
 OUT ?= runs/demo
 RUN = $(VENV)/bin
+ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
 .PHONY: demo test check fix lowest bench bench-gpu clean
@@ -25,6 +27,7 @@ check: $(READY)
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
 	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2
+	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks

@@ -5,12 +5,32 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from rounding import OtherRounding
+
+
+def pytest_addoption(parser):
+    parser.addoption("--rounding", type=int, default=0, metavar="SEED", help="round as another machine: see rounding")
+    parser.addoption("--no-onednn", action="store_true", help="leave float32 products to torch")
+
+
+def pytest_configure(config):
+    if config.getoption("no_onednn"):
+        torch.backends.mkldnn.enabled = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    with OtherRounding(seed) if (seed := item.config.getoption("rounding")) else nullcontext():
+        return (yield)
+
 
 SENTENCES = {
     "en": [

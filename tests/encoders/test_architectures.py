@@ -213,6 +213,7 @@ def test_layer_outputs_are_raw_and_line_up(loaded):
     torch.testing.assert_close(normed[real], last[real], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.rounding
 def test_padding_does_not_move_a_sentence(loaded):
     short = torch.tensor([[2, 9, 7, 3]])
     long = torch.tensor([[2, 9, 7, 3, 0, 0, 0], [2, 9, 10, 11, 12, 13, 3]])

@@ -29,6 +29,7 @@ def one_by_one(encoder, corpus):
     return np.asarray(vectors).transpose(1, 0, 2)
 
 
+@pytest.mark.rounding
 def test_it_is_the_mean_of_every_layer_without_specials(encoder, sentences):
     vectors = represent(encoder, sentences)
     assert vectors.shape == (5, len(sentences), 32)
@@ -36,6 +37,7 @@ def test_it_is_the_mean_of_every_layer_without_specials(encoder, sentences):
     np.testing.assert_allclose(vectors, one_by_one(encoder, sentences), atol=1e-5)
 
 
+@pytest.mark.rounding
 def test_the_order_of_the_corpus_does_not_matter(encoder, sentences):
     backwards = Corpus(sentences.items[::-1], "toy", "en")
     np.testing.assert_allclose(represent(encoder, backwards)[:, ::-1], represent(encoder, sentences), atol=1e-5)

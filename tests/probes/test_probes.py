@@ -154,6 +154,7 @@ def test_progress_is_never_more_than_there_is(encoder):
     assert all(0 <= done <= total for _, done, total in seen)
 
 
+@pytest.mark.rounding
 def test_a_layer_learns_the_same_alone_and_among_others():
     generator = np.random.default_rng(0)
     vectors = generator.normal(size=(3, 60, 8)).astype(np.float32)

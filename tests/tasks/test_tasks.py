@@ -73,6 +73,7 @@ def test_the_loss_falls_and_what_was_learnt_is_predicted(task, corpus, trained):
     assert results.filter(metric=task.metric).to_pandas()["value"][0] > 90
 
 
+@pytest.mark.rounding
 def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(task, encoder, ready):
     _, head, units, targets = ready
     read = reader(encoder, task, head)

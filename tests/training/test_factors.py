@@ -1,5 +1,6 @@
 """What is varied in pretraining does what its name says, and nothing else."""
 
+import json
 import math
 import os
 import socket
@@ -164,6 +165,7 @@ def test_inverse_square_root():
     assert optimiser.factor(40) == 0.5
 
 
+@pytest.mark.rounding
 def test_micro_batches_change_nothing_but_rounding(texts, tmp_path):
     facts = {}
     for micro in (None, 2):
@@ -213,8 +215,12 @@ def test_what_is_held_out_is_not_trained_on(texts, tmp_path):
         pretrain(replaced(SMALL, {"validation": {"lines": 72}}), tmp_path / "out", base=texts, device="cpu")
 
 
+@pytest.mark.rounding
 def test_two_processes_pretrain_what_one_does(texts, tmp_path):
-    """torchrun and gloo: each reads half of every batch; the weights are those of one process, to rounding."""
+    """torchrun and gloo: each reads half of every batch; loss and perplexities are those of one process, to rounding.
+
+    They are compared, and not the weights: see `gradients`.
+    """
     settings = replaced(SMALL, {"separate": "1", "steps": 6, "validation": {"lines": 6, "every": 3}})
     (texts / "two.yaml").write_text(settings.model_dump_json())  # JSON is YAML
     with socket.socket() as found:
@@ -234,10 +240,10 @@ def test_two_processes_pretrain_what_one_does(texts, tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]
-    pretrain(settings, tmp_path / "one", base=texts, device="cpu")
-    one, two = (dict(load_encoder(tmp_path / name, device="cpu").model.named_parameters()) for name in ("one", "two"))
-    for name in one:
-        torch.testing.assert_close(one[name], two[name], atol=2e-3, rtol=2e-3, msg=name)
+    alone = pretrain(settings, tmp_path / "one", base=texts, device="cpu")
+    together = json.loads((tmp_path / "two" / "pretraining.json").read_text("utf-8"))["facts"]
+    assert {"loss", "perplexity en", "perplexity fr", "steps", "subwords"} <= set(alone)
+    assert together == pytest.approx(alone, rel=1e-4)
     assert not (tmp_path / "two.partial").exists()
 
 

@@ -187,7 +187,8 @@ class _Work:
                 raise StoreError(
                     f"{run.label} was trained again for new questions, and gave other weights than before"
                     f" ({str(facts['weights'])[:8]} and not {before[:8]}); what it answered before is kept as it was",
-                    hint=f"another machine or version of torch? Remove {self.store.path(run.id)} to do it over",
+                    hint="another machine or version of torch, or too little memory?"
+                    f" Remove {self.store.path(run.id)} to do it over",
                 )
         return model
 

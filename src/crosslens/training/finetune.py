@@ -52,7 +52,9 @@ def finetune(
     reference in those layers and in nothing else.
 
     In processes that `torchrun` started and `join_processes` joined, each reads its share of every batch; all of them
-    return the same model.
+    return the same model. When memory runs out, micro-batches are halved. With dropout, several processes and halved
+    micro-batches draw other masks under the same run id: progress hears a warning, and the model's facts
+    (``processes``, ``halved_batches``) stand with every record.
 
     Args:
         encoder: the encoder, perhaps from `random_init` or `freeze`; it is not changed.
@@ -226,7 +228,7 @@ def _train(
     def after_step(step: int, mean: float) -> None:
         nonlocal best, warned
         if loop.halved and not warned:
-            progress.say(f"step {step}: memory ran out; micro-batches are halved from here on, with the same result")
+            progress.say(f"step {step}: memory ran out; micro-batches are halved from here on{_halving_note(recipe)}")
             warned = True
         if recipe.select == "average" and step % epoch_steps == 0:
             best = _towards_mean(best, both.state_dict(), step // epoch_steps)
@@ -261,12 +263,25 @@ def _train(
         kept = loop.load(keeping[0])
         dev_scores, best, warned = kept["dev_scores"], kept["best"], loop.halved
     _training_mode(model)
+    if processes().size > 1 and recipe.may_drop_out:
+        progress.say(f"with dropout, {processes().size} processes give other weights than one, under the same run id")
     loop.run(batches, loss, after_step=after_step)
     if best is not None:
         both.load_state_dict(best)
     if held_out is not None and recipe.select == "average":
         dev_scores.append(held_out.score(model, states))
     return loop, dev_scores
+
+
+def _halving_note(recipe: Recipe) -> str:
+    """What halved micro-batches do to the result."""
+    if not recipe.may_drop_out:
+        return ", with the same result up to rounding"
+    half = -(-(recipe.micro_batch or recipe.batch) // 2)
+    return (
+        ". With dropout the result differs from that of a machine with more memory, under the same run id;"
+        f" micro_batch={half} gives one result on both"
+    )
 
 
 def _towards_mean(

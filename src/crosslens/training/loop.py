@@ -1,8 +1,9 @@
 """The one training loop: fine-tuning and pretraining both call it.
 
 It knows nothing of labels. It asks for the micro-batches of a step and for the (sum, count) of each one's losses, and
-divides the summed gradient by the whole step's count, so that accumulating, reading in several processes, and reading
-in halves when the memory is full change nothing but memory and time.
+divides the summed gradient by the whole step's count. Without dropout, micro-batches, several processes, and halved
+micro-batches when memory runs out therefore change memory and time, and the result by rounding alone. Dropout masks are
+drawn for whole tensors, so with dropout each of the three is another draw of the same training.
 """
 
 import math
@@ -80,7 +81,8 @@ class Loop(Generic[Item]):
         module: everything that is trained; what its `state_dict` holds is what `save` keeps.
         groups: from `parameter_groups`.
         optimiser: its settings.
-        seed: dropout draws from ``(seed, step)`` alone, so a resumed run draws the same.
+        seed: dropout draws from ``(seed, step)``, and from the process's rank where there are several, so a resumed
+            run draws the same. Masks follow one another over a step's micro-batches: other micro-batches, other masks.
         identity: of the training; a state of another is not taken up.
         halve: micro-batch -> its halves, for when the memory is full; None: that ends the training.
     """
@@ -102,7 +104,7 @@ class Loop(Generic[Item]):
         self.step = 0
         self.scale = 1.0  # of the learning rate, besides the schedule; the caller may lower it between steps
         self.over = False  # the caller may end the training between steps
-        self.halved = False  # whether the memory was full once, and micro-batches are read in halves since
+        self.halved = False  # whether memory ran out once, and micro-batches have been halved since
         self.losses: deque[float] = deque(maxlen=100)  # the last ones, the newest at the end
         self._halve = halve
         self._processes = processes()
@@ -197,7 +199,8 @@ class Loop(Generic[Item]):
             if self.halved or self._halve is None:
                 raise TrainingError(
                     f"the memory is full at step {self.step + 1} of {self.settings.steps}",
-                    hint="a smaller micro_batch or window takes less and gives the same result",
+                    hint="read fewer or shorter sequences at once: a smaller micro_batch where there is one, a smaller "
+                    "batch, or shorter windows",
                 )
             self.halved = True
 

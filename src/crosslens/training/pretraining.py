@@ -142,7 +142,8 @@ class Pretraining(_Strict):
             one language; ``lines``: a sequence is a line, and a step reads lines of one length.
         mix: of lines: whether a step reads lines of ``all`` languages or of ``one``; where something is separate, one.
         batch: sequences a step; of lines as many as have that many positions together.
-        micro_batch: sequences read at once, which takes less memory and changes nothing else; None: all of a step.
+        micro_batch: sequences read at once, to save memory; None: all of a step. Without dropout, as by default, the
+            result is the same up to rounding; with dropout the masks are others.
         precision: what is computed in; ``bfloat16`` is for GPUs.
         masking: what is hidden.
         learning_rate: the peak.

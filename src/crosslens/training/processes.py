@@ -1,7 +1,7 @@
 """Several processes that train one model, as `torchrun` starts them: each reads its share of every step's batch.
 
-Gradients are summed over the processes before they are divided by the whole batch's count, so the number of processes
-changes a training by no more than rounding (dropout draws differ; without it nothing does).
+Gradients are summed over the processes before they are divided by the whole batch's count. Without dropout the number
+of processes therefore changes a training by no more than rounding; with dropout, each process draws its own masks.
 """
 
 import os

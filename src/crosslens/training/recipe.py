@@ -21,7 +21,8 @@ class Recipe(BaseModel):
     Attributes:
         name: the named recipe that these settings were derived from; None: none. It determines nothing.
         batch: sentences a step, whatever the number of processes.
-        micro_batch: sentences that are read at once; a step's gradient is the same, it takes less memory. None: all.
+        micro_batch: sentences read at once, to save memory; None: all of a batch. Without dropout the result is the
+            same up to rounding; with dropout the masks are others. Runs of different values have different ids.
         precision: what the encoder computes in; ``bfloat16`` is for GPUs, and slower on most CPUs.
         learning_rate: the peak, reached at the end of the warm-up.
         head_learning_rate: the peak for the task's head; None: the same.
@@ -70,6 +71,11 @@ class Recipe(BaseModel):
     select: Literal["best", "last", "average"] = "best"
     select_by: str | None = None
     task: Mapping[str, str | int | float] = {}
+
+    @property
+    def may_drop_out(self) -> bool:
+        """Whether dropout is possible; then the weights depend on how batches are cut into micro-batches."""
+        return self.encoder_dropout != "off" or self.head_dropout > 0
 
 
 # Wu & Dredze 2019, section 5. The paper selects from a grid and does not print the choices: these are its middle.
