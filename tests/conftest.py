@@ -191,6 +191,20 @@ def byte_level() -> PreTrainedTokenizerFast:
     )  # fmt: skip
 
 
+def loaded_with(tokenizer, folder):
+    """An encoder of one layer with this tokenizer, saved and loaded."""
+    from crosslens.encoders.load import load_encoder
+
+    config = BertConfig(
+        vocab_size=len(tokenizer) + 8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return load_encoder(folder, device="cpu")
+
+
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory) -> Path:
     """A BERT of 4 layers and width 32, saved with its tokenizer."""

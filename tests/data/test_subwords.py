@@ -1,14 +1,18 @@
+import tempfile
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import byte_level, metaspace, word_piece
-from crosslens.data.subwords import special_tokens, split_words
+from conftest import byte_level, loaded_with, metaspace, word_piece
+from crosslens.data.subwords import special_tokens, split_words, word_prefix
 from crosslens.errors import EncoderError
 
-TOKENIZERS = {"word piece": word_piece(), "metaspace": metaspace(), "byte level": byte_level()}
-TOKENIZERS["byte level"].backend_tokenizer.pre_tokenizer.add_prefix_space = True
+TOKENIZERS = {"word piece": word_piece(), "metaspace": metaspace(), "spaces": metaspace()}
+TOKENIZERS["spaces"].backend_tokenizer.pre_tokenizer.prepend_scheme = "never"
+with tempfile.TemporaryDirectory() as folder:
+    TOKENIZERS["byte level"] = loaded_with(byte_level(), folder).tokenizer
 WORDS = st.lists(
     st.one_of(st.sampled_from(["the", "cat", "xyz", "\u200b", "\x00", "10 000", "_", ".", "狗", "\ufffd"]),
            st.text(max_size=5)),
@@ -33,7 +37,9 @@ def test_every_word_has_a_piece_and_its_own(sentences, kind):
         assert ((subwords.starts[:-1] <= subwords.labelled) & (subwords.labelled < subwords.starts[1:])).all()
         missing = 0
         for word, start, end in zip(words, subwords.starts[:-1], subwords.starts[1:], strict=True):
-            alone = tokenizer([word], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+            alone = tokenizer([word_prefix(tokenizer) + word], is_split_into_words=True, add_special_tokens=False)[
+                "input_ids"
+            ]
             missing += not alone
             assert subwords.ids[start:end].tolist() == (alone[:64] or [tokenizer.unk_token_id])
         assert subwords.unknown == missing
@@ -45,7 +51,8 @@ def test_a_word_is_cut_as_it_is_within_its_sentence(scheme):
     tokenizer.backend_tokenizer.pre_tokenizer.prepend_scheme = scheme
     sentences = [["the", "cat", "the", "cat"], ["cat", "sat"], ["the", "the"]] * 700  # some stand in two calls
     sentences += [[f"{number}x", "the"] for number in range(1500)]
-    whole = tokenizer(sentences, is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    given = [[word_prefix(tokenizer) + word for word in words] for words in sentences]
+    whole = tokenizer(given, is_split_into_words=True, add_special_tokens=False)["input_ids"]
     assert [subwords.ids.tolist() for subwords in split_words(sentences, tokenizer)] == whole
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, CanineConfig
+from transformers import AlbertConfig, AlbertModel, CanineConfig
 
 from conftest import byte_level, word_piece
 from crosslens.encoders.load import load_encoder, save_encoder
@@ -145,19 +145,6 @@ def test_an_unknown_architecture(copy_of):
     configure(copy_of, model_type="bertt")
     with pytest.raises(EncoderError, match=r"config.json cannot be used|does not know"):
         load_encoder(copy_of)
-
-
-def test_byte_level_vocabularies_mark_where_words_begin(tmp_path):
-    tokenizer = byte_level()
-    with torch.random.fork_rng(devices=[]):
-        config = BertConfig(
-            vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
-        )
-        BertModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    loaded = load_encoder(tmp_path, device="cpu").tokenizer
-    pieces = loaded.convert_ids_to_tokens(loaded(["cat", "dog"], is_split_into_words=True)["input_ids"])
-    assert sum(piece.startswith("Ġ") for piece in pieces) == 2
 
 
 def test_saving_never_overwrites(encoder, tmp_path):

@@ -12,8 +12,8 @@ from crosslens.errors import EncoderError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-LONE_PREFIXES = ("▁", "Ġ", "##")
-"""Pieces that mark where a word begins or goes on and carry no character of it."""
+LONE_PREFIXES = ("▁", "Ġ", "##", " ")
+"""Subwords that mark where a word begins or goes on and carry no character of it; ByT5's mark is the space itself."""
 
 LONGEST_WORD = 64
 """Pieces kept of one word: a URL of a thousand pieces must not fill a window by itself."""
@@ -46,19 +46,29 @@ class Subwords:
 def split_words(
     sentences: Sequence[Sequence[str]], tokenizer: "PreTrainedTokenizerBase", *, longest: int = LONGEST_WORD
 ) -> list[Subwords]:
-    """Cut the words of each sentence into pieces.
+    """Split the words of each sentence into subwords, as the tokenizer splits running text with spaces between words.
+
+    The first word of a sentence is split like any other word: with the mark of a word's beginning, where the
+    tokenizer has one.
 
     Args:
         sentences: words, sentence by sentence.
         tokenizer: the encoder's tokenizer.
-        longest: pieces kept of one word.
+        longest: subwords kept of one word.
 
     Raises:
-        EncoderError: when a word has no piece and the tokenizer has no unknown token.
+        EncoderError: when a word has no subword and the tokenizer has no unknown token, or when the tokenizer splits
+            words in running text otherwise than alone.
     """
+    prefix = word_prefix(tokenizer)
+    if prefix is None:
+        raise EncoderError(
+            "the tokenizer splits words in running text otherwise than one by one, so no subword belongs to one word",
+            hint="use another encoder, or a task on running text (document, nli)",
+        )
     distinct: dict[str, int] = {}  # a word is cut the same wherever it stands
     numbers = _joined((distinct.setdefault(word, len(distinct)) for word in words) for words in sentences)
-    pieces, owners = _pieces(list(distinct), tokenizer)
+    pieces, owners = _pieces([prefix + word for word in distinct], tokenizer)
     counts = np.bincount(owners, minlength=len(distinct))
     empty = counts == 0
     if empty.any():
@@ -91,6 +101,32 @@ def split_words(
             Subwords(ids[begin:end], inner, labelled[first:last] - begin, int(empty[its].sum()), int(cut[its].sum()))
         )
     return result
+
+
+PROBES = ("a b", "the cat sat", "дом и кот", "και η", "بيت من", "एक घर", "집 안", "猫 狗", "แมว ดี")
+"""Words with spaces between them, in scripts with and without spaces, on which `word_prefix` tries a tokenizer."""
+
+
+def word_prefix(tokenizer: "PreTrainedTokenizerBase") -> str | None:
+    """What to put before each word so that its subwords are those that it has in running text.
+
+    Many tokenizers mark the beginning of every word that they are given. Qwen's, Llama 3's and Gemma's mark the space
+    instead, so that words given one by one would look like the middle of one long word; they need the space.
+
+    Args:
+        tokenizer: any.
+
+    Returns:
+        Nothing or a space; None when a word's subwords differ from those in running text either way.
+    """
+    running = {text: tokenizer.encode(text, add_special_tokens=False) for text in PROBES}
+    # Unknown words are alike with and without a mark.
+    probes = [(text.split(), ids) for text, ids in running.items() if tokenizer.unk_token_id not in ids]
+    for prefix in ("", " "):
+        given = [[words[0], *(prefix + word for word in words[1:])] for words, _ in probes]
+        if all(_pieces(words, tokenizer)[0].tolist() == ids for words, (_, ids) in zip(given, probes, strict=True)):
+            return prefix
+    return None
 
 
 def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> list[Subwords]:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from crosslens.data.subwords import word_prefix
 from crosslens.encoders.changes import Change
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.families import Family
@@ -288,11 +289,14 @@ def _plain(value: Any) -> Any:
 
 def _tokenizing(tokenizer: PreTrainedTokenizerBase) -> Any:
     """All of a tokenizer that decides which subwords a text has; how the last batch was cut and padded does not."""
-    if not tokenizer.is_fast:
-        return sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
-    backend: Any = tokenizer.backend_tokenizer
-    whole = json.loads(backend.to_str())
-    return {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+    if tokenizer.is_fast:
+        backend: Any = tokenizer.backend_tokenizer
+        whole = json.loads(backend.to_str())
+        facts = {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+    else:
+        facts = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    prefix = word_prefix(tokenizer)
+    return {"tokenizer": facts, "word_prefix": prefix} if prefix else facts
 
 
 def _bytes_of(model: nn.Module, facts: bytes) -> Iterator[bytes]:
