@@ -40,9 +40,6 @@ SHORTEST = -(2**63)
 LAYERS = 3
 """As many as it has where nothing else is asked for."""
 
-DRAWING = 1
-"""Raised by hand whenever the same request draws other weights: see `crosslens.training.versions`."""
-
 Vectors = Mapping[str, np.ndarray]
 """Word -> its given vector, all of one size."""
 
@@ -340,7 +337,7 @@ def fresh_bilstm(
 def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:
     """What an untrained BiLSTM is known by, whatever its seed: all that `fresh_bilstm` makes it of."""
     rows = (part for word, vector in (vectors or {}).items() for part in (canonical_json(word), vector.tobytes()))
-    known = {"bilstm": DRAWING, "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
+    known = {"family": "bilstm", "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
     return digest(known)
 
 

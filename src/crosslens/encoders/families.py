@@ -23,6 +23,8 @@ class Family:
         padded_positions: whether positions count from behind the padding id, so that the table holds fewer.
         decoder: whether it caches, as decoders do, unless told not to.
         time_first: whether states inside the layers are ``(length, windows, width)``.
+        reads_numbers: whether it computes with the ids themselves and not only with their embeddings, so that a
+            vocabulary cannot be renumbered.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Family:
     padded_positions: bool = False
     decoder: bool = False
     time_first: bool = False
+    reads_numbers: bool = False
 
 
 _STACK = ("encoder.layer",)
@@ -66,7 +69,7 @@ FAMILIES: dict[str, Family] = {
         Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager"),
         Family("mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager"),
         Family("umt5", ("encoder.block",), ("shared",), loader="UMT5EncoderModel", attention="eager"),
-        Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager"),
+        Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager", reads_numbers=True),
         Family("neomme", ("layers",), ("embed_tokens",)),
         Family("xlnet", ("layer",), ("word_embedding",), attention="eager", time_first=True, decoder=True),
         Family("llama", ("layers",), ("embed_tokens",), decoder=True),
