@@ -292,7 +292,8 @@ def fresh_bilstm(
     """An untrained BiLSTM for what is in a training corpus: its characters, and the words it has more than once.
 
     Args:
-        train: sentences of words, or running text.
+        train: sentences of words, or running text: all that it is trained on, and no more, which is
+            ``corpus.limited(limit)`` where a recipe has a ``limit``.
         seed: of its weights.
         vectors: word -> its given vector, all of one size; they stay as they are. None: none.
         device: None: a GPU where there is one.

@@ -39,7 +39,7 @@ def begin(run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vect
     if run.condition.start == "bilstm":
         assert isinstance(run, ModelRun)
         train = corpora.planned(run.training.train, split="train")
-        encoder = fresh_bilstm(train, seed=run.seed, vectors=vectors, device=device)
+        encoder = fresh_bilstm(train.limited(run.training.recipe.limit), seed=run.seed, vectors=vectors, device=device)
     else:
         encoder = _loaded(run.base.path, device)
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
