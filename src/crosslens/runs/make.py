@@ -78,9 +78,7 @@ def train(
     encoder = begin(run, corpora, device=device, vectors=vectors)
     for change in encoder.changes:
         if change.tensors:
-            listener.say(
-                f"{change.intervention.verb}: {len(change.tensors)} tensors of layers {change.intervention.acts_on}"
-            )
+            listener.say(change.described)
     model = finetune(
         encoder, training.value, train=corpora.planned(training.train, split="train"),
         dev=corpora.planned(training.dev, split="dev") if training.dev else None, recipe=training.recipe, seed=run.seed,
