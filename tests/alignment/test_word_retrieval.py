@@ -3,6 +3,7 @@ import pytest
 
 from crosslens.alignment.measure import word_translation
 from crosslens.alignment.retrieval import hits, ranked
+from crosslens.alignment.rotation import fit_rotation
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary, of_words
 from crosslens.errors import RequestError
@@ -10,12 +11,12 @@ from crosslens.errors import RequestError
 GENERATOR = np.random.default_rng(0)
 
 
-def csls(x, y, k=10):
-    """MUSE's definition, pair by pair."""
-    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
+def csls(x, y, k=10, *, among=None):
+    """MUSE's definition, pair by pair; ``among`` are all words of the source."""
+    x, y, among = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y, x if among is None else among))
     cosines = x @ y.T
     near_x = np.sort(cosines, 1)[:, -k:].mean(1)
-    near_y = np.sort(cosines, 0)[-k:].mean(0)
+    near_y = np.sort(among @ y.T, 0)[-k:].mean(0)
     return 2 * cosines - near_x[:, None] - near_y[None]
 
 
@@ -28,6 +29,33 @@ def test_the_ranking_is_that_of_brute_force(sizes, method):
     found = ranked(x, y, method=method, best=3)
     for row, its in zip(scores, found, strict=True):
         assert np.allclose(row[its], np.sort(row)[::-1][:3], atol=1e-5)
+
+
+@pytest.mark.parametrize("cells", [2**26, 300])
+def test_hubs_are_known_by_all_of_the_source_side(monkeypatch, cells):
+    monkeypatch.setattr("crosslens.alignment.retrieval.CELLS", cells)
+    everything, candidates = (GENERATOR.normal(size=(size, 6)) for size in (120, 90))
+    queries = everything[:15]
+    scores = csls(queries, candidates, among=everything)
+    assert np.array_equal(ranked(queries, candidates, among=everything), np.argsort(-scores, 1)[:, :10])
+    assert not np.array_equal(ranked(queries, candidates), ranked(queries, candidates, among=everything))
+
+
+def test_words_are_translated_with_all_source_words_about():
+    """MUSE takes the mean over the source's whole vocabulary, of which the test dictionary is a part."""
+    generator, size, learnt = np.random.default_rng(0), 400, 300
+    rows = generator.normal(size=(size, 10))
+    near = rows + 0.9 * generator.normal(size=rows.shape)
+    pairs = [(f"s{i}", f"t{i}") for i in range(size)]
+    train, test = of_words(pairs[:learnt], name="train"), of_words(pairs[learnt:], name="test")
+    source, target = vectors([a for a, _ in pairs], rows), vectors([b for _, b in pairs], near, "fr")
+    rotation = fit_rotation(source.vectors[0][:learnt], target.vectors[0][:learnt])
+    x, y = rotation(source.vectors[0]), rotation.target(target.vectors[0])
+    own = np.arange(learnt, size)
+    right = (csls(x[learnt:], y, among=x).argmax(1) == own).mean()
+    assert right != (csls(x[learnt:], y).argmax(1) == own).mean()
+    found = word_translation(source, target, train=train, test=test)
+    assert precision(found)["precision@1"] == pytest.approx(100 * right)
 
 
 def test_hits_count_any_right_answer_within_reach():

@@ -9,11 +9,15 @@ import transformers
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModel
 
 from conftest import word_piece
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.errors import EncoderError
+from crosslens.training.finetune import finetune
+from crosslens.training.recipe import Recipe
 
 BERT = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
 DECODER = {**BERT, "num_key_value_heads": 1, "head_dim": 16, "max_position_embeddings": 64}
@@ -85,12 +89,17 @@ def bits(encoder):
     return {name: parameter.detach().clone() for name, parameter in encoder.model.named_parameters()}
 
 
+def tagged():
+    sentences = Sentence(("a", "cat"), ("DET", "NOUN")), Sentence(("the", "dog", "."), ("DET", "NOUN", "X"))
+    return Corpus(sentences, "c", "en")
+
+
 def changed(before, after):
     return {name for name in before if not torch.equal(before[name], after[name])}
 
 
 def inside(encoder, *layers):
-    wanted = {id(p) for layer in layers for p in encoder.layers[layer - 1].parameters()}
+    wanted = {id(p) for layer in layers for p in encoder.own(layer).values()}
     return {name for name, p in encoder.model.named_parameters() if id(p) in wanted}
 
 
@@ -187,9 +196,94 @@ def test_freezing_freezes_these_and_no_others(loaded):
     assert all(p.requires_grad for p in loaded.model.parameters())
 
 
+IDS = torch.tensor([[2, 6, 7, 8, 3], [2, 9, 3, 0, 0]])
+MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+
+
+@torch.inference_mode()
+def outputs_of_each(encoder, given):
+    """What every layer makes of the states that it is given, which need not be those of the layer below."""
+    made, hooks = [], []
+
+    def replacing(number):
+        def hook(module, args, output):
+            made.append((output if isinstance(output, torch.Tensor) else output[0]).clone())
+            handed_on = given[number].transpose(0, 1) if encoder.family.time_first else given[number]
+            return handed_on if isinstance(output, torch.Tensor) else (handed_on, *output[1:])
+
+        return hook
+
+    for number, layer in enumerate(encoder.layers, start=1):
+        last = [*layer.values()][-1] if isinstance(layer, torch.nn.ModuleDict) else layer
+        hooks.append(last.register_forward_hook(replacing(number)))
+    encoder.states(IDS, MASK)
+    for hook in hooks:
+        hook.remove()
+    return made
+
+
+def test_a_re_initialised_layer_leaves_the_function_of_all_others(loaded):
+    usual = random_init(loaded, "0,all", seed=1)
+    noise = torch.Generator().manual_seed(0)
+    with torch.no_grad():  # a layer as NeoMME initialises it hands its input on
+        for parameter in usual.model.parameters():
+            parameter.add_(0.02 * torch.randn(parameter.shape, generator=noise))
+        given = layer_outputs(usual, IDS, MASK)
+    before = outputs_of_each(usual, given)
+    assert len(before) == usual.depth
+    for layer in range(1, usual.depth + 1):
+        drawn = random_init(usual, str(layer), seed=2)
+        same = [torch.equal(a, b) for a, b in zip(before, outputs_of_each(drawn, given), strict=True)]
+        assert same == [number != layer for number in range(1, usual.depth + 1)]
+        assert not set(drawn.changes[-1].tensors) & set(drawn.shared)
+        assert set(drawn.changes[-1].shared) == set(drawn.shared)
+
+
+@pytest.mark.parametrize("layers", ["0-3", "0-1"])
+def test_frozen_layers_compute_the_same_after_training(loaded, layers):
+    usual = random_init(loaded, "0,all", seed=1)
+    recipe = Recipe(batch=2, epochs=3, learning_rate=1e-1, weight_decay=0.5, select="last", encoder_dropout="off")
+    trained = finetune(freeze(usual, layers), "pos", train=tagged(), recipe=recipe).encoder
+    with torch.inference_mode():
+        before, after = layer_outputs(usual, IDS, MASK), layer_outputs(trained, IDS, MASK)
+    kept = [bool(torch.equal(a[MASK.bool()], b[MASK.bool()])) for a, b in zip(before, after, strict=True)]
+    assert kept == [number <= int(layers[-1]) for number in range(usual.depth + 1)]
+
+
+def test_what_layers_share_is_said_in_the_record(loaded, kind):
+    expected = {
+        "deberta": {"encoder.rel_embeddings.weight"},
+        "deberta-v2": {"encoder.rel_embeddings.weight", "encoder.LayerNorm.weight", "encoder.LayerNorm.bias"},
+        "mpnet": {"encoder.relative_attention_bias.weight"},
+        "t5": {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"},
+        "mt5": {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"},
+        "neomme": {"value_embeddings.weight"},
+    }.get(kind, set())
+    (drawn,), (frozen,) = random_init(loaded, "1", seed=1).changes, freeze(loaded, "1").changes
+    assert set(drawn.shared) == set(frozen.shared) == expected
+    assert expected <= set(frozen.tensors)
+    assert not freeze(loaded, "0").changes[-1].shared
+    (everything,) = random_init(loaded, "0,all", seed=1).changes
+    assert expected <= set(everything.tensors)
+    for name in expected:
+        assert drawn.described.endswith("which is not re-initialised")
+        assert name in drawn.described
+        assert "among them what all layers share" in frozen.described
+        assert "not re-initialised" not in everything.described
+
+
+def test_a_convolution_between_two_layers_is_frozen_with_them(tmp_path):
+    config = AutoConfig.for_model("deberta-v2", vocab_size=100, conv_kernel_size=3, **SETTINGS["deberta-v2"])
+    AutoModel.from_config(config).save_pretrained(tmp_path)
+    word_piece().save_pretrained(tmp_path)
+    frozen = freeze(load_encoder(tmp_path, device="cpu"), "0-3")
+    convolution = list(frozen.model.encoder.conv.parameters())
+    assert convolution
+    assert not any(parameter.requires_grad for parameter in convolution)
+
+
 def test_layer_outputs_are_raw_and_line_up(loaded):
-    ids = torch.tensor([[2, 6, 7, 8, 3], [2, 9, 3, 0, 0]])
-    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    ids, mask = IDS, MASK
     with torch.inference_mode():
         outputs = layer_outputs(loaded, ids, mask)
         last = loaded.states(ids, mask)
@@ -232,15 +326,7 @@ def test_saved_and_loaded_it_is_the_same(loaded, tmp_path):
 
 
 def test_every_architecture_is_fine_tuned_with_the_rows_that_occur(loaded):
-    from crosslens.data.corpus import Corpus
-    from crosslens.data.sentence import Sentence
-    from crosslens.training.finetune import finetune
-    from crosslens.training.recipe import Recipe
-
-    usual = random_init(loaded, "0,all", seed=1)
-    corpus = Corpus(
-        (Sentence(("a", "cat"), ("DET", "NOUN")), Sentence(("the", "dog", "."), ("DET", "NOUN", "X"))), "c", "en"
-    )
+    usual, corpus = random_init(loaded, "0,all", seed=1), tagged()
     losses = []
     recipe = Recipe(batch=2, epochs=25, learning_rate=1e-2, select="last", encoder_dropout="off")
     model = finetune(usual, "pos", train=corpus, recipe=recipe, stepped=lambda step, loss: losses.append(loss))

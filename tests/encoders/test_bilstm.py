@@ -138,6 +138,24 @@ def test_given_vectors_are_read_and_not_trained(train):
     assert not torch.equal(model.encoder.model.embeddings.words.weight, embeddings.words.weight)
 
 
+def test_words_are_trained_by_their_own_embedding_however_few_characters_occur():
+    """Of a training set's many characters a part of it may have few, as in Chinese; words are known by their ids."""
+    words = [chr(0x4E00 + number) + chr(0x5E00 + number) for number in range(120)]
+    sentences = [Sentence((word, word, "。"), upos=("NOUN", "VERB", "PUNCT")) for word in words]
+    train = Corpus(tuple(sentences * 2), "signs", language="zh")
+    fresh = fresh_bilstm(train, **SIZES)
+    recipe = find_recipe("bilstm", "pos", {"epochs": "6", "batch": "2", "limit": "12"})
+    model = finetune(fresh, "pos", train=train, recipe=recipe)
+    before, after = fresh.model.embeddings.words.weight, model.encoder.model.embeddings.words.weight
+    moved = set((before != after).any(1).nonzero().flatten().tolist())
+    read = {sentence.words[0] for sentence in train.sentences[::20]} | {"。"}
+    ids = [fresh.tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False) for word in sorted(read)]
+    keys = torch.stack([spelling_keys(torch.tensor([row]), 0)[0] for row in ids])
+    own = torch.isin(fresh.model.embeddings.word_keys, keys).nonzero().flatten().tolist()
+    assert len(own) == len(read) == 7
+    assert moved - {len(words) + 1} == set(own)  # the last one is that of unknown words
+
+
 @pytest.mark.parametrize(
     ("task", "metric", "least"), [("pos", "accuracy", 80), ("parsing", "las", 40), ("ner", "f1", 10)]
 )

@@ -32,11 +32,14 @@ WAYS = {
     ),
     "features": lambda encoder, train: as_features(encoder, seed=2),
     "bilstm": lambda encoder, train: fresh_bilstm(train, seed=2, device="cpu"),
+    "bilstm of few": lambda encoder, train: fresh_bilstm(train.limited(3), seed=2, device="cpu"),
 }
 CONDITIONS = {
     "none": "none", "1-2": "1-2", "features": {"use": "features"}, "bilstm": {"start": "bilstm"},
     "attention and frozen": {"layers": "all", "components": "attention", "freeze": "0-1"},
+    "bilstm of few": {"start": "bilstm"},
 }  # fmt: skip
+LIMITS = {"bilstm of few": {"limit": 3}}
 
 
 def run_of(study, treebanks, store):
@@ -47,9 +50,10 @@ def run_of(study, treebanks, store):
 @pytest.mark.parametrize("way", WAYS)
 def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     """A study, the function behind ``crosslens finetune`` and Python: one id, one model, the same scores."""
-    condition = CONDITIONS[way]
+    condition, settings = CONDITIONS[way], {**SETTINGS, **LIMITS.get(way, {})}
+    bilstm = condition == {"start": "bilstm"}
     one = Study.model_validate(
-        {**study.model_dump(), "conditions": [condition], "seeds": [2], "set": SETTINGS, "recipe": "small"}
+        {**study.model_dump(), "conditions": [condition], "seeds": [2], "set": settings, "recipe": "small"}
     )
     planned = run_of(one, treebanks, tmp_path / "store")
     assert isinstance(planned, ModelRun)
@@ -57,15 +61,15 @@ def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     store = Store(tmp_path / "store")
     described = store.describe(planned.id)
 
-    name = "bilstm" if way == "bilstm" else "small"
-    recipe = find_recipe(name, "pos", SETTINGS)
+    name = "bilstm" if bilstm else "small"
+    recipe = find_recipe(name, "pos", settings)
     corpora = Corpora(str(treebanks))
     train = corpora.corpus("ud/en_toy", split="train")
     with threads(1):
         model = finetune(WAYS[way](encoder, train), "pos", train=train, recipe=recipe, seed=2)
         records = finetune_and_evaluate(
-            "bilstm" if way == "bilstm" else tiny_bert, "pos", train="ud/en_toy", tests=["ud/en_pud", "ud/fr_pud"],
-            condition="none" if way == "bilstm" else condition, recipe=name, settings=SETTINGS, seed=2,
+            "bilstm" if bilstm else tiny_bert, "pos", train="ud/en_toy", tests=["ud/en_pud", "ud/fr_pud"],
+            condition="none" if bilstm else condition, recipe=name, settings=settings, seed=2,
             data=str(treebanks), device="cpu", out=tmp_path / "out",
         )  # fmt: skip
     alone = json.loads((tmp_path / "out" / "run.json").read_text())

@@ -41,7 +41,7 @@ def word_translation(
     translation counts. Words without a vector are left out, and the share of those that are left is told.
 
     Args:
-        source: vectors of the source's words.
+        source: vectors of the source's words; CSLS is over all of them, tested or not.
         target: vectors of the target's words, at as many layers; all of them are candidates.
         train: word pairs that the rotation is learnt from.
         test: word pairs that it is tested on.
@@ -78,7 +78,7 @@ def word_translation(
         x, y = source.vectors[place], target.vectors[place]
         rotation = fit_rotation(x[left], y[into])
         moved, kept = _moved(rotation, x, y, mapping)
-        found = ranked(moved[queries], kept, method=method, best=max(AT))
+        found = ranked(moved[queries], kept, among=moved, method=method, best=max(AT))
         records += _records(
             {f"precision@{at}": hits(found, right, at=at) for at in AT}, described, tags,
             level="words", layer=layer, names=(source.name, target.name),

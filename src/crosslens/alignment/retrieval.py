@@ -14,18 +14,30 @@ NEIGHBOURS = 10
 """Of CSLS (Conneau et al. 2018); fewer where there are fewer candidates."""
 
 BLOCK = 2048
-"""Queries that are compared with all candidates at once."""
+"""Rows that are compared with all rows of the other side at once; fewer where that is more than `CELLS` cosines."""
+
+CELLS = 2**26
+"""Cosines that are kept at once: 256 MiB."""
 
 
-def ranked(queries: np.ndarray, candidates: np.ndarray, *, method: Method = "csls", best: int = 10) -> np.ndarray:
+def ranked(
+    queries: np.ndarray,
+    candidates: np.ndarray,
+    *,
+    among: np.ndarray | None = None,
+    method: Method = "csls",
+    best: int = 10,
+) -> np.ndarray:
     """The candidates nearest to each query, the nearest first.
 
     CSLS (Conneau et al. 2018, equation 5) is twice the cosine minus the mean cosine of the candidate with its nearest
-    queries; what it subtracts for the query changes nothing in its own ranking. The mean is over all of ``queries``.
+    neighbours of the other side, which hubs have high; what it subtracts for the query changes nothing in its own
+    ranking. As in MUSE those neighbours come from the whole other side, and not from the queries of a test alone.
 
     Args:
         queries: ``(n, width)``.
         candidates: ``(m, width)``.
+        among: ``(k, width)``: all of the queries' side, such as its whole vocabulary, for CSLS; None: the queries are.
         method: ``csls`` or ``cosine``.
         best: how many.
 
@@ -37,17 +49,14 @@ def ranked(queries: np.ndarray, candidates: np.ndarray, *, method: Method = "csl
     """
     if not len(queries) or not len(candidates):
         raise RequestError(f"{len(queries)} queries and {len(candidates)} candidates: there is nothing to retrieve")
-    x, y = (_unit(torch.as_tensor(np.ascontiguousarray(rows), dtype=torch.float32)) for rows in (queries, candidates))
+    x, y = _unit(queries), _unit(candidates)
     penalty = torch.zeros(len(y))
     if method == "csls":
-        nearest = min(NEIGHBOURS, len(x))
-        for first in range(0, len(y), BLOCK):
-            cosines = y[first : first + BLOCK] @ x.T
-            penalty[first : first + BLOCK] = cosines.topk(nearest, sorted=False).values.mean(1)
-    found = [
-        (2 * (x[first : first + BLOCK] @ y.T) - penalty).topk(min(best, len(y))).indices
-        for first in range(0, len(x), BLOCK)
-    ]
+        others = x if among is None else _unit(among)
+        nearest = min(NEIGHBOURS, len(others))
+        cosines = ((rows @ others.T).topk(nearest, sorted=False).values.mean(1) for rows in _blocks(y, len(others)))
+        penalty = torch.cat(list(cosines))
+    found = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))).indices for rows in _blocks(x, len(y))]
     return torch.cat(found).numpy()
 
 
@@ -58,5 +67,10 @@ def hits(found: np.ndarray, right: Sequence[Collection[int]], *, at: int) -> np.
     )
 
 
-def _unit(rows: torch.Tensor) -> torch.Tensor:
+def _blocks(rows: torch.Tensor, others: int) -> tuple[torch.Tensor, ...]:
+    return rows.split(min(BLOCK, max(1, CELLS // others)))
+
+
+def _unit(given: np.ndarray) -> torch.Tensor:
+    rows = torch.as_tensor(np.ascontiguousarray(given), dtype=torch.float32)
     return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-12)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import overload
 
+import numpy as np
+
 from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
 from crosslens.errors import DataError
 from crosslens.identity import canonical_json, digest_chunks
@@ -82,6 +84,13 @@ class Corpus(Sequence[Item]):
     def digest(self) -> str:
         """sha256 of the content: words and annotation, or segments and labels; not of names, paths or layout."""
         return digest_chunks(canonical_json(_content(item)) + b"\n" for item in self.items)
+
+    def limited(self, limit: int | None) -> "Corpus":
+        """At most so many items, spread evenly over the corpus, as treebanks are sorted by genre; None: all."""
+        if limit is None or limit >= len(self):
+            return self
+        places = np.linspace(0, len(self), limit, endpoint=False).astype(int)
+        return replace(self, items=tuple(self.items[place] for place in places))
 
     def require(self, *needed: str) -> None:
         """Check that every sentence carries these annotation layers.

@@ -41,7 +41,8 @@ def random_init(
     Args:
         encoder: left as it is.
         layers: ``1-2``, ``all`` (every layer, embeddings kept), ``0`` (the embeddings), ``0,all`` (everything, also
-            what belongs to no layer: from scratch).
+            what belongs to no layer: from scratch). What layers share, such as mT5's table of relative positions, is
+            re-initialised with everything only.
         seed: of the drawing.
         components: which parts of those layers: their attention, their feed-forward part, their normalisations, or
             for layer 0 the embeddings.
@@ -49,7 +50,7 @@ def random_init(
             uniform and with random biases, which is what the paper's published loader does (its text does not say).
 
     Returns:
-        The copy; its last change lists the tensors drawn.
+        The copy; its last change lists the tensors drawn, and those that the layers share.
 
     Raises:
         EncoderError: for layers that are not there, components that are none, or a choice that matches no tensor.
@@ -66,7 +67,7 @@ def random_init(
         if layer:
             part = copied.layers[layer - 1]
             drawn = _draw_layer(model, part, stream_seed(seed, "random-init", layer), init)
-            pairs = [(p, drawn[name]) for name, p in part.named_parameters() if _matches(part, name, components)]
+            pairs = [(p, drawn[name]) for name, p in copied.own(layer).items() if _matches(part, name, components)]
         else:
             everything = set(chosen) == set(range(encoder.depth + 1))
             drawn = _draw_whole(model, stream_seed(seed, "random-init", 0), init)
@@ -81,7 +82,7 @@ def random_init(
             hint="embeddings are layer 0; attention, ffn and norms are in layers 1 and up",
         )
     done = Reinit(layers=format_layers(chosen), components=components, init=init)
-    return copied.changed(Change(done, seed, tuple(changed)), since=encoder)
+    return copied.changed(Change(done, seed, tuple(changed), _shared(copied, chosen)), since=encoder)
 
 
 def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
@@ -92,10 +93,11 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
 
     Args:
         encoder: left as it is.
-        layers: ``0-3``: the embeddings and layers 1 to 3.
+        layers: ``0-3``: the embeddings and layers 1 to 3. What layers share, such as mDeBERTa's embeddings of relative
+            positions, is frozen with any of them: a frozen layer computes the same all through training.
 
     Returns:
-        The copy; its last change lists the tensors frozen.
+        The copy; its last change lists the tensors frozen, and which of them the layers share.
 
     Raises:
         EncoderError: for layers that are not there.
@@ -107,14 +109,17 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
     frozen: list[nn.Parameter] = []
     for layer in chosen:
         if layer:
-            frozen += copied.layers[layer - 1].parameters()
+            frozen += copied.own(layer).values()
         else:
             frozen += [parameter for _, parameter in _outside(copied, everything=False, components="all")]
+    shared = _shared(copied, chosen)
+    frozen += [copied.shared[name] for name in shared]
     for parameter in frozen:
         parameter.requires_grad_(False)
         parameter.grad = None
     done = Freeze(layers=format_layers(chosen))
-    return copied.changed(Change(done, tensors=tuple(names[id(p)] for p in frozen)), since=encoder)
+    tensors = tuple(names[id(parameter)] for parameter in frozen)
+    return copied.changed(Change(done, tensors=tensors, shared=shared), since=encoder)
 
 
 def frozen_whole(encoder: Encoder) -> Encoder:
@@ -136,11 +141,16 @@ def _matches(part: nn.Module, name: str, components: Components) -> bool:
     return components == ("attention" if _ATTENTION & set(path.split(".")) else "ffn")
 
 
+def _shared(encoder: Encoder, layers: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the parameters that these layers share with others; the embeddings share none."""
+    return tuple(encoder.shared) if any(layers) else ()
+
+
 def _outside(encoder: Encoder, *, everything: bool, components: Components) -> Iterator[tuple[str, nn.Parameter]]:
     """The parameters of layer 0; with ``everything``, all that are in no layer."""
     if components not in ("all", "embeddings"):
         return
-    inside = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
+    inside = {id(parameter) for layer in range(encoder.depth) for parameter in encoder.own(layer + 1).values()}
     for name, parameter in encoder.model.named_parameters():
         in_embeddings = any(name.startswith(f"{path}.") for path in encoder.family.embeddings)
         if in_embeddings or (everything and id(parameter) not in inside):

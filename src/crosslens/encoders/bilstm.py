@@ -40,9 +40,6 @@ SHORTEST = -(2**63)
 LAYERS = 3
 """As many as it has where nothing else is asked for."""
 
-DRAWING = 1
-"""Raised by hand whenever the same request draws other weights: see `crosslens.training.versions`."""
-
 Vectors = Mapping[str, np.ndarray]
 """Word -> its given vector, all of one size."""
 
@@ -295,7 +292,8 @@ def fresh_bilstm(
     """An untrained BiLSTM for what is in a training corpus: its characters, and the words it has more than once.
 
     Args:
-        train: sentences of words, or running text.
+        train: sentences of words, or running text: all that it is trained on, and no more, which is
+            ``corpus.limited(limit)`` where a recipe has a ``limit``.
         seed: of its weights.
         vectors: word -> its given vector, all of one size; they stay as they are. None: none.
         device: None: a GPU where there is one.
@@ -340,7 +338,7 @@ def fresh_bilstm(
 def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:
     """What an untrained BiLSTM is known by, whatever its seed: all that `fresh_bilstm` makes it of."""
     rows = (part for word, vector in (vectors or {}).items() for part in (canonical_json(word), vector.tobytes()))
-    known = {"bilstm": DRAWING, "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
+    known = {"family": "bilstm", "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
     return digest(known)
 
 

@@ -85,6 +85,18 @@ class Encoder:
         there = dict(self.model.named_modules())
         return [there[path] for path in self.family.embeddings if path in there]
 
+    @cached_property
+    def shared(self) -> dict[str, nn.Parameter]:
+        """The parameters that several layers use, by name: they belong to none of them, wherever they lie."""
+        starts = tuple(f"{path}." for path in self.family.shared)
+        return {name: parameter for name, parameter in self.model.named_parameters() if name.startswith(starts)}
+
+    def own(self, layer: int) -> dict[str, nn.Parameter]:
+        """The parameters of one layer, counted from 1, by their names in it; without what it shares with others."""
+        shared = {id(parameter) for parameter in self.shared.values()}
+        own = self.layers[layer - 1].named_parameters()
+        return {name: parameter for name, parameter in own if id(parameter) not in shared}
+
     @property
     def depth(self) -> int:
         """How many layers there are."""
@@ -154,6 +166,8 @@ class Encoder:
             "config": _described(self.model.config.to_dict()), "capacity": self.capacity,
             "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.voices.values() or [self.tokenizer]],
         }  # fmt: skip
+        if self.family.shared:  # what is no part of its layers decides what is done to them
+            facts["shared"] = self.family.shared
         return digest_chunks(_bytes_of(self.trained, canonical_json(facts)))
 
     def states(

@@ -1,7 +1,9 @@
 """Where an architecture keeps its layers: one row a family.
 
 Each row was checked by hooks on the layers of a model of that family. What is neither a layer nor on the embeddings'
-side (a final normalisation, relative position tables, a pooler) belongs to no layer; drawing everything anew covers it.
+side (a final normalisation, a pooler) belongs to no layer; re-initialising everything covers it. Neither does what the
+layers share, such as one table of relative positions: it is frozen with any of them, since a frozen layer computes with
+it, and re-initialised with everything only, since all other layers do.
 """
 
 from dataclasses import dataclass
@@ -17,12 +19,15 @@ class Family:
         name: the `model_type` of its configuration.
         layers: path of the list of layers. XLM keeps four lists side by side, one for each part of a layer.
         embeddings: paths of the modules of layer 0.
+        shared: paths of modules that several layers use, or that stand between two; they may lie inside a layer.
         loader: the class of `transformers` that loads the encoder alone.
         attention: the implementation to ask for; ``eager`` where the fused one is not supported.
         pooler: whether its constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
         padded_positions: whether positions count from behind the padding id, so that the table holds fewer.
         decoder: whether it caches, as decoders do, unless told not to.
         time_first: whether states inside the layers are ``(length, windows, width)``.
+        reads_numbers: whether it computes with the ids themselves and not only with their embeddings, so that a
+            vocabulary cannot be renumbered.
     """
 
     name: str
@@ -34,10 +39,13 @@ class Family:
     padded_positions: bool = False
     decoder: bool = False
     time_first: bool = False
+    reads_numbers: bool = False
+    shared: tuple[str, ...] = ()
 
 
 _STACK = ("encoder.layer",)
 _EMBEDDINGS = ("embeddings",)
+_T5_POSITIONS = ("encoder.block.0.layer.0.SelfAttention.relative_attention_bias",)
 _XLM_LISTS = ("attentions", "layer_norm1", "ffns", "layer_norm2")
 _XLM_EMBEDDINGS = ("embeddings", "position_embeddings", "layer_norm_emb", "lang_embeddings")
 
@@ -52,22 +60,38 @@ FAMILIES: dict[str, Family] = {
         Family("xlm-roberta-xl", _STACK, _EMBEDDINGS, pooler=True, padded_positions=True),
         Family("distilbert", ("transformer.layer",), _EMBEDDINGS),
         Family("electra", _STACK, ("embeddings", "embeddings_project")),
-        Family("deberta", _STACK, _EMBEDDINGS, attention="eager"),
-        Family("deberta-v2", _STACK, _EMBEDDINGS, attention="eager"),
+        Family("deberta", _STACK, _EMBEDDINGS, attention="eager", shared=("encoder.rel_embeddings",)),
+        Family(
+            "deberta-v2",
+            _STACK,
+            _EMBEDDINGS,
+            attention="eager",
+            shared=("encoder.rel_embeddings", "encoder.LayerNorm", "encoder.conv"),
+        ),
         Family("modernbert", ("layers",), _EMBEDDINGS),
         Family(
             "rembert", _STACK, ("embeddings", "encoder.embedding_hidden_mapping_in"), attention="eager", pooler=True
         ),
-        Family("mpnet", _STACK, _EMBEDDINGS, attention="eager", pooler=True, padded_positions=True),
+        Family(
+            "mpnet",
+            _STACK,
+            _EMBEDDINGS,
+            attention="eager",
+            pooler=True,
+            padded_positions=True,
+            shared=("encoder.relative_attention_bias",),
+        ),
         Family("nomic_bert", ("layers",), _EMBEDDINGS, pooler=True),
         Family("jina_embeddings_v3", ("layers",), _EMBEDDINGS, pooler=True),
         Family("eurobert", ("layers",), ("embed_tokens",)),
         Family("xlm", _XLM_LISTS, _XLM_EMBEDDINGS, attention="eager"),
-        Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager"),
-        Family("mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager"),
+        Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager", shared=_T5_POSITIONS),
+        Family(
+            "mt5", ("encoder.block",), ("shared",), loader="MT5EncoderModel", attention="eager", shared=_T5_POSITIONS
+        ),
         Family("umt5", ("encoder.block",), ("shared",), loader="UMT5EncoderModel", attention="eager"),
-        Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager"),
-        Family("neomme", ("layers",), ("embed_tokens",)),
+        Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager", reads_numbers=True),
+        Family("neomme", ("layers",), ("embed_tokens",), shared=("value_embeddings",)),
         Family("xlnet", ("layer",), ("word_embedding",), attention="eager", time_first=True, decoder=True),
         Family("llama", ("layers",), ("embed_tokens",), decoder=True),
         Family("qwen2", ("layers",), ("embed_tokens",), decoder=True),

@@ -122,11 +122,11 @@ def frozen_depth(encoder: Encoder) -> int:
     inside = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
     named = encoder.model.named_parameters()
     tables = [p for n, p in named if id(p) not in inside and n.startswith(encoder.family.embeddings)]
-    if any(parameter.requires_grad for parameter in tables):
+    if any(parameter.requires_grad for parameter in (*tables, *encoder.shared.values())):
         return 0
-    for number, layer in enumerate(encoder.layers):
-        if any(parameter.requires_grad for parameter in layer.parameters()):
-            return number
+    for layer in range(1, encoder.depth + 1):
+        if any(parameter.requires_grad for parameter in encoder.own(layer).values()):
+            return layer - 1
     return encoder.depth
 
 

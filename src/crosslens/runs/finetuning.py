@@ -193,7 +193,8 @@ def _run(
     train = corpora.corpus(asked.train, split="train")
     dev = corpora.corpus(asked.dev, split="dev") if asked.dev else None
     if condition.start == "bilstm":
-        base, depth = EncoderRef(BILSTM, BILSTM, bilstm_digest(train, vectors), made=True), BILSTM_LAYERS
+        fresh = bilstm_digest(train.limited(recipe.limit), vectors)
+        base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True), BILSTM_LAYERS
     else:
         digest, depth = digest_and_depth(encoder, device)
         base = EncoderRef(encoder, encoder, digest)

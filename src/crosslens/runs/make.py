@@ -39,7 +39,7 @@ def begin(run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vect
     if run.condition.start == "bilstm":
         assert isinstance(run, ModelRun)
         train = corpora.planned(run.training.train, split="train")
-        encoder = fresh_bilstm(train, seed=run.seed, vectors=vectors, device=device)
+        encoder = fresh_bilstm(train.limited(run.training.recipe.limit), seed=run.seed, vectors=vectors, device=device)
     else:
         encoder = _loaded(run.base.path, device)
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
@@ -78,9 +78,7 @@ def train(
     encoder = begin(run, corpora, device=device, vectors=vectors)
     for change in encoder.changes:
         if change.tensors:
-            listener.say(
-                f"{change.intervention.verb}: {len(change.tensors)} tensors of layers {change.intervention.acts_on}"
-            )
+            listener.say(change.described)
     model = finetune(
         encoder, training.value, train=corpora.planned(training.train, split="train"),
         dev=corpora.planned(training.dev, split="dev") if training.dev else None, recipe=training.recipe, seed=run.seed,

@@ -186,7 +186,7 @@ class _Planner:
                 return
             training = chosen
         for selected, seed in itertools.product(list(self._selected(training, source)), study.seeds):
-            base = self.starts.base(condition, seed, source, partner)
+            base = self.starts.base(condition, seed, source, partner, limit=selected.recipe.limit)
             if base is None:
                 self.waiting += 1
                 continue
@@ -308,7 +308,7 @@ class _Planner:
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
-            base = self.starts.base(condition, grid.seed, source)
+            base = self.starts.base(condition, grid.seed, source, limit=recipe.limit)
             if base is None:
                 self.waiting += 1
                 continue

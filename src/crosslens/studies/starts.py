@@ -50,7 +50,13 @@ class Starts:
             self.given = EncoderRef(encoder, study.encoder, digest)
 
     def base(
-        self, condition: Condition, seed: int, source: Source | None = None, partner: str | None = None
+        self,
+        condition: Condition,
+        seed: int,
+        source: Source | None = None,
+        partner: str | None = None,
+        *,
+        limit: int | None = None,
     ) -> EncoderRef | None:
         """What a training under a condition begins with; None while a run that makes it is not done.
 
@@ -59,11 +65,12 @@ class Starts:
             seed: of the training.
             source: whose raw text the encoder is adapted to, or is made from.
             partner: the other language of a bilingual encoder.
+            limit: sentences that are trained on, of which a BiLSTM is made; None: all.
         """
         if condition.start == "bilstm":
             assert source is not None
             train = self.corpora.corpus(source.train, split="train")
-            return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train), made=True)
+            return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train.limited(limit)), made=True)
         if condition.start != "encoder":
             assert source is not None
             run = self.making(condition, seed, source, partner)

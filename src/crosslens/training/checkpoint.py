@@ -52,7 +52,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         "facts": dict(model.facts), "encoder": model.encoder.name,
         "origin": model.encoder.origin,
         "changes": [
-            {**change.intervention.plain, "seed": change.seed, "tensors": change.tensors}
+            {**change.intervention.plain, "seed": change.seed, "tensors": change.tensors, "shared": change.shared}
             for change in model.encoder.changes
         ],
     }  # fmt: skip
@@ -111,9 +111,9 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
 
 
 def _read_change(described: dict[str, Any]) -> Change:
-    keys = {key: value for key, value in described.items() if key not in ("seed", "tensors")}
+    keys = {key: value for key, value in described.items() if key not in ("seed", "tensors", "shared")}
     (intervention,) = Condition(**keys).interventions
-    return Change(intervention, described["seed"], tuple(described["tensors"]))
+    return Change(intervention, described["seed"], tuple(described["tensors"]), tuple(described.get("shared", ())))
 
 
 def _saved_task(name: str, settings: Mapping[str, Any], given: Task | None) -> Task:

@@ -84,7 +84,7 @@ def finetune(
         what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
         raise RequestError(f"{what} on dev data, and none is given", hint="give dev, or select=last schedule=linear")
     whole = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
-    train = _limit(whole, recipe.limit)
+    train = whole.limited(recipe.limit)
     dev = load_corpus(dev, split="dev", format=task.format) if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
@@ -301,11 +301,3 @@ def _training_mode(model: TaskModel) -> None:
         for part in frozen_parts(model.encoder):
             part.eval()
     model.head.train()
-
-
-def _limit(corpus: Corpus, limit: int | None) -> Corpus:
-    """At most ``limit`` sentences, spread evenly over the corpus."""
-    if limit is None or limit >= len(corpus):
-        return corpus
-    places = np.linspace(0, len(corpus), limit, endpoint=False).astype(int)
-    return dataclasses.replace(corpus, items=tuple(corpus.items[i] for i in places))

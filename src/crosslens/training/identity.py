@@ -50,6 +50,8 @@ def training_identity(
         "train": train, "dev": dev,
         "semantics": versions.FINE_TUNING if condition.trains_all else versions.FINE_TUNING_FROZEN,
     }  # fmt: skip
+    if condition.start == "bilstm":
+        described["bilstm"] = versions.BILSTM
     other = [draw for draw in drawn if draw != seed]
     return {**described, "drawn": list(drawn)} if other else described
 

@@ -20,10 +20,12 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
         recipe=model.recipe, train=str(facts["train_digest"]), dev=facts.get("dev_digest"),  # pyright: ignore
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )  # fmt: skip
+    changes = encoder.changes
     return {
         "run": run_id(identity), "identity": identity,
         "differs_from_usual": differing(model.recipe, model.task),
-        "changed_tensors": {change.intervention.label: list(change.tensors) for change in encoder.changes},
+        "changed_tensors": {change.intervention.label: list(change.tensors) for change in changes},
+        "shared_tensors": {change.intervention.label: list(change.shared) for change in changes if change.shared},
         "facts": facts, "encoder": model.encoder.name, "source": model.source, "labels": list(model.labels),
         "versions": {
             "crosslens": __version__, "torch": torch.__version__, "transformers": transformers.__version__,

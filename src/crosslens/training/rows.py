@@ -16,7 +16,8 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reading import Reading
 
 LOW_IDS = 1000
-"""Padding ids up to here keep their number; where one is higher, or the table is not the only one, all rows stay."""
+"""Padding ids up to here keep their number. All rows stay where one is higher, where the table is not the only one, or
+where the encoder computes with the ids themselves."""
 
 
 @contextmanager
@@ -34,7 +35,8 @@ def only_used_rows(encoder: Encoder, *readings: Reading) -> Iterator[tuple[Readi
     whole = table.get_parameter("weight")
     used = np.concatenate([window.ids for reading in readings for window in reading.windows])
     rows = np.union1d(used, np.arange(encoder.padding + 1))
-    if encoder.padding > LOW_IDS or not _stands_alone(encoder.model, whole) or 2 * len(rows) > len(whole):
+    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _stands_alone(encoder.model, whole)
+    if fixed or 2 * len(rows) > len(whole):
         yield readings
         return
     places = torch.from_numpy(rows).to(whole.device)

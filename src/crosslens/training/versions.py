@@ -7,6 +7,8 @@ never takes old results for new ones.
 FINE_TUNING = 4
 FINE_TUNING_FROZEN = 5
 """Of encoders that are not trained whole."""
+BILSTM = 2
+"""Of networks without pretraining: what they are made of, how they are drawn and trained; beside the number above."""
 PRETRAINING = 2
 ADAPTATION = 2
 
