@@ -13,9 +13,11 @@ from crosslens.results.record import Record, Results
 
 HEAD = (
     "study", "encoder", "task", "source", "train", "corpus", "partner", "metric", "condition", "label", "selection",
-    "recipe", "settings", "seeds", "mean", "std", "low", "high", "delta", "delta_low", "delta_high", "p", "q",
+    "recipe", "settings", "seeds", "interval", "mean", "std", "low", "high", "delta", "delta_low", "delta_high", "p",
+    "q",
 )  # fmt: skip
 REINIT = Condition(layers="1-2")
+OVER = "seeds and sentences"
 
 
 def score(target, value, *, study="one", encoder="e", seed=1, condition=Condition(), **more):  # noqa: B008
@@ -30,7 +32,7 @@ def row(*, study="one", encoder="e", condition=Condition(), **more):  # noqa: B0
     usual = {
         "study": study, "encoder": encoder, "task": "pos", "source": "en", "train": "ud/en_ewt:train",
         "corpus": "ud/fr_pud:test", "metric": "accuracy", "condition": condition.text, "label": condition.label,
-        "selection": "last",
+        "selection": "last", "interval": "seeds and sentences",
     }  # fmt: skip
     return {**usual, **more}
 
@@ -75,16 +77,42 @@ def french(results, significance, group="pos, accuracy"):
 def test_a_cell_has_the_interval_and_mark_of_its_study(store):
     significance = store(one=[REFERENCE, DIFFERENCE])
     reference, difference = french(scores(), significance)
-    assert reference.interval == Interval(84.5, 87.5, marked=False)
-    assert difference.interval == Interval(-12.0, -8.0, marked=True)
+    assert reference.interval == Interval(84.5, 87.5, marked=False, over=OVER)
+    assert difference.interval == Interval(-12.0, -8.0, marked=True, over=OVER)
     assert number(difference, spread="interval") == "−10.00* [−12.00, −8.00]"
     (table,) = by_target(Results.of(scores()), significance=significance)
-    assert table.groups["pos, accuracy"][-1].cells[0].interval is None  # a mean of languages has none
+    assert table.groups["pos, accuracy"][-1].cells[1].interval == difference.interval  # the mean of one language
     assert r"Confidence intervals (95 \%)" in to_latex(table, spread="interval")
     assert "Confidence intervals" not in to_latex(table)
     assert r"\*" in to_markdown(table, spread="interval")
     (means,) = layer_deltas(Results.of(scores()))
     assert all(cell.interval is None for line in means.groups["pos, accuracy"] for cell in line.cells)
+
+
+def test_a_mean_over_languages_has_the_interval_of_its_own_test(store):
+    """A mean was shown without one, although it is what a paper claims."""
+    mean = {**DIFFERENCE, "corpus": "mean of 2 languages:test", "delta_low": -10.5, "delta_high": -9.5}
+    results = [*scores(), *(score("de", value, condition=of) for value, of in ((80.0, Condition()), (70.0, REINIT)))]
+
+    def last_row(*rows):
+        (table,) = by_target(Results.of(results), significance=store(one=rows))
+        assert table.groups["pos, accuracy"][-1].label == "en – x, mean of 2 languages"
+        return table.groups["pos, accuracy"][-1].cells
+
+    assert last_row(DIFFERENCE, mean)[1].interval == Interval(-10.5, -9.5, marked=True, over=OVER)
+
+
+def test_intervals_of_one_seed_are_said_to_be_over_sentences(store):
+    of_one = {"interval": "sentences", "seeds": 1}
+    significance = store(one=[{**REFERENCE, **of_one}, {**DIFFERENCE, **of_one, "p": "", "q": ""}])
+    reference, difference = french(scores(), significance)
+    assert difference.interval == Interval(-12.0, -8.0, marked=False, over="sentences")
+    assert reference.interval == Interval(84.5, 87.5, marked=False, over="sentences")
+    (table,) = by_target(Results.of(scores()), significance=significance)
+    caption = to_markdown(table, spread="interval")
+    assert "intervals (95 %) are over sentences where there is one seed, of which nothing is tested." in caption
+    assert "seeds and sentences" not in caption
+    assert "marks" not in caption
 
 
 def test_two_studies_of_two_encoders_do_not_lend_each_other_intervals(store):
@@ -100,8 +128,10 @@ def test_two_studies_of_two_encoders_do_not_lend_each_other_intervals(store):
     }
     results = [*scores(), *scores("two", "f", 1.0)]
     significance = store(one=[REFERENCE, DIFFERENCE], two=[other])
-    assert french(results, significance, "pos, accuracy, e")[1].interval == Interval(-12.0, -8.0, marked=True)
-    assert french(results, significance, "pos, accuracy, f")[1].interval == Interval(-2.0, 0.9, marked=False)
+    assert french(results, significance, "pos, accuracy, e")[1].interval == Interval(
+        -12.0, -8.0, marked=True, over=OVER
+    )
+    assert french(results, significance, "pos, accuracy, f")[1].interval == Interval(-2.0, 0.9, marked=False, over=OVER)
     assert french(results, significance, "pos, accuracy, f")[0].interval is None
 
 
@@ -126,7 +156,9 @@ def test_studies_that_disagree_give_none(store):
 def test_studies_that_agree_give_it(store):
     both = [*scores(), *scores("two")]
     same = {**DIFFERENCE, "study": "two"}
-    assert french(both, store(one=[DIFFERENCE], two=[same]))[1].interval == Interval(-12.0, -8.0, marked=True)
+    assert french(both, store(one=[DIFFERENCE], two=[same]))[1].interval == Interval(
+        -12.0, -8.0, marked=True, over=OVER
+    )
 
 
 def test_records_of_two_studies_are_in_no_study(store):
@@ -138,6 +170,19 @@ def test_records_of_two_studies_are_in_no_study(store):
 def test_without_a_finished_study_there_is_none(tmp_path):
     with pytest.raises(RequestError, match="no finished study here has intervals"):
         read_significance([tmp_path, tmp_path / "results.csv"])
+
+
+def test_summaries_with_tests_of_another_kind_are_not_read(tmp_path):
+    """They do not say what their intervals are over, and had p-values from one seed."""
+    folder = tmp_path / "studies" / "old"
+    folder.mkdir(parents=True)
+    (tmp_path / "runs").mkdir()
+    with (folder / "summary.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [name for name in HEAD if name != "interval"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerow(DIFFERENCE)
+    with pytest.raises(RequestError, match="no finished study here has intervals"):
+        read_significance([tmp_path])
 
 
 def test_summaries_of_version_1_are_not_read(tmp_path):

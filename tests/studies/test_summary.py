@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -5,9 +7,10 @@ from scipy import stats
 from crosslens.encoders.condition import Condition
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
-from crosslens.scores.crossed import crossed, linearised
+from crosslens.scores.crossed import crossed, linearised, mean_sample
 from crosslens.studies.plan import plan
 from crosslens.studies.runner import run_study
+from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
 
 
@@ -58,7 +61,7 @@ def test_a_difference_is_tested_on_the_same_seeds_and_sentences(done):
         counts = np.stack([store.counts(each.run.id)[f"{each.questions[1].id} accuracy"] for each in runs])
         return linearised(counts[:, 0], counts[:, 1])
 
-    expected = crossed(values(Condition(layers="1-2")) - values(Condition()))
+    expected = crossed(values(Condition(layers="1-2")) - values(Condition())).estimate()
     row = frame[(frame["corpus"] == "ud/fr_pud:test") & (frame["label"] == "1-2")].iloc[0]
     assert (row["delta"], row["delta_low"], row["delta_high"], row["p"]) == pytest.approx(
         (expected.mean, expected.low, expected.high, expected.p)
@@ -80,3 +83,77 @@ def test_a_study_that_is_half_done_has_a_summary_of_that_half(study, treebanks, 
     assert frame["std"].isna().all()
     assert frame["q"].isna().all()
     assert not (tmp_path / "studies" / "toy" / "summary.csv").exists()
+
+
+@pytest.fixture(scope="module")
+def wider(study, treebanks, tmp_path_factory):
+    """The same on two French corpora, so that there is a mean over them."""
+    folder = tmp_path_factory.mktemp("wider")
+    dumped = study.model_dump()
+    dumped["data"]["tasks"]["pos"]["en"]["tests"] = ["ud/en_pud", "ud/fr_pud", "ud/fr_pud[:4]"]
+    dumped["seeds"] = [1, 2, 3]
+    report = run_study(Study.model_validate(dumped), folder, executor="serial", data=str(treebanks), device="cpu")
+    return Store(folder), report.plan.asked
+
+
+def test_the_mean_over_targets_is_tested_once_a_condition(wider):
+    store, asked = wider
+    frame = summarise(store, asked)
+    assert frame["corpus"].tolist()[-2:] == ["mean of 2 corpora:test"] * 2
+    corpora, means = frame.iloc[:-2], frame.iloc[-2:]
+    assert not corpora["corpus"].str.startswith("mean").any()
+
+    def values(condition, question):
+        runs = sorted((each for each in asked if each.run.condition == condition), key=lambda each: each.run.seed)
+        assert len(runs) == 3
+        counts = np.stack([store.counts(each.run.id)[f"{each.questions[question].id} accuracy"] for each in runs])
+        return linearised(counts[:, 0], counts[:, 1])
+
+    expected = mean_sample(
+        [crossed(values(Condition(layers="1-2"), question) - values(Condition(), question)) for question in (1, 2)]
+    ).estimate()
+    row = means[means["label"] == "1-2"].iloc[0]
+    assert (row["delta"], row["delta_low"], row["delta_high"], row["p"]) == pytest.approx(
+        (expected.mean, expected.low, expected.high, expected.p)
+    )
+    assert row["q"] == row["p"]  # one condition: nothing to correct
+    french = corpora[(corpora["label"] == "1-2") & corpora["corpus"].str.startswith("ud/fr")]
+    assert len(french) == 2
+    assert row["delta"] == pytest.approx(french["delta"].mean())
+    tests = corpora["p"].dropna()
+    assert len(tests) == 3
+    assert corpora["q"].dropna().tolist() == pytest.approx(stats.false_discovery_control(tests).tolist())
+
+
+def test_one_seed_has_an_interval_over_sentences_and_no_test(wider):
+    store, asked = wider
+    alone = summarise(store, [each for each in asked if each.run.seed == 1])
+    assert len(alone) == 8
+    assert set(alone["interval"]) == {"sentences"}
+    assert alone["p"].isna().all()
+    assert alone["q"].isna().all()
+    compared = alone[alone["label"] == "1-2"]
+    assert compared[["delta", "delta_low", "delta_high"]].notna().all(axis=None)
+    assert set(summarise(store, asked)["interval"]) == {"seeds and sentences"}
+
+
+def test_a_condition_that_shares_one_seed_with_the_reference_is_not_tested(wider):
+    store, asked = wider
+    lacking = [
+        each for each in asked if each.run.seed == 1 or (each.run.condition.is_reference == (each.run.seed == 2))
+    ]
+    frame = summarise(store, lacking)
+    compared = frame[frame["label"] == "1-2"]
+    assert len(compared) == 4
+    assert (compared["seeds"] == 2).all()
+    assert compared["delta"].notna().all()
+    assert compared["p"].isna().all()
+
+
+def test_a_condition_that_lacks_a_corpus_has_no_mean(wider):
+    store, asked = wider
+    lacking = [
+        each if each.run.condition.is_reference else replace(each, questions=each.questions[:2]) for each in asked
+    ]
+    means = summarise(store, lacking).query("corpus.str.startswith('mean')")
+    assert means["label"].tolist() == ["reference"]

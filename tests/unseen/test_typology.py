@@ -16,6 +16,8 @@ from crosslens.unseen.typology import Cell, Measurements, classify, known_langua
         ((-5.0, 0.001), (5.0, 0.5), "undecided"),
         ((-5.0, 0.001), None, "undecided"),
         ((5.0, 0.001), None, "easy"),
+        ((-5.0, 0.001), (5.0, np.nan), "undecided"),
+        ((5.0, np.nan), (5.0, np.nan), None),
     ],
 )
 def test_classes(as_it_is, adapted, wanted):
@@ -23,7 +25,8 @@ def test_classes(as_it_is, adapted, wanted):
 
 
 def scores(mean, spread=1.0, seeds=3, sentences=300, seed=0):
-    return mean + spread * np.random.default_rng(seed).normal(size=(seeds, sentences))
+    values = mean + spread * np.random.default_rng(seed).normal(size=(seeds, sentences))
+    return dict(enumerate(values, start=1))
 
 
 def test_a_table_of_clear_languages():
@@ -53,6 +56,32 @@ def test_only_common_seeds_are_compared_and_noise_is_undecided():
     found = typology(cells)
     assert (found["class"] == "undecided").mean() > 0.9
     assert (found["seeds"] == 3).all()
+
+
+def test_seeds_are_paired_by_their_number():
+    """Seeds 1 to 3 of the encoder and 2 to 4 of the baseline share two, which differ by 10 and by 12 points."""
+    encoder = {seed: np.full(50, value) for seed, value in ((1, 0.0), (2, 90.0), (3, 92.0))}
+    baseline = {seed: np.full(50, value) for seed, value in ((4, 0.0), (3, 80.0), (2, 80.0))}
+    (row,) = typology({Cell("pos", "a", "a"): Measurements(encoder, None, baseline)}).to_dict("records")
+    assert row["encoder - BiLSTM"] == pytest.approx(11.0)
+    assert row["seeds"] == 2
+
+
+def test_one_seed_has_neither_test_nor_class():
+    one, none = scores(90, seeds=1), {2: scores(80, seeds=1)[1]}
+    frame = typology(
+        {
+            Cell("pos", "a", "a"): Measurements(one, scores(95, seeds=1), scores(80, seeds=1, seed=2)),
+            Cell("pos", "b", "b"): Measurements(one, None, none),
+            Cell("pos", "c", "c"): Measurements(scores(90), None, scores(80, seed=2)),
+        }
+    )
+    assert frame["encoder - BiLSTM"].tolist() == pytest.approx([10, np.nan, 10], abs=0.3, nan_ok=True)
+    assert frame["seeds"].tolist() == [1, 0, 3]
+    assert frame["q"].isna().tolist() == [True, True, False]
+    assert frame["q adapted"].isna().all()
+    assert [value if isinstance(value, str) else None for value in frame["class"]] == [None, None, "easy"]
+    assert [value if isinstance(value, str) else None for value in frame["by means"]] == [None, None, "easy"]
 
 
 def test_the_slides_languages():

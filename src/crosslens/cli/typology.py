@@ -16,7 +16,8 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     """Which languages of the runs in STORE are easy, intermediate or hard (Muller 2022), task by task?
 
     Easy: the encoder is better than a BiLSTM trained on the same data; intermediate: only when it was adapted to raw
-    text of the language; hard: in neither case. Undecided: a test on which that hangs finds no difference.
+    text of the language; hard: in neither case. Undecided: a test on which that hangs finds no difference. One seed has
+    no test and no class.
 
     The store is of a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """
@@ -43,4 +44,6 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
             "words of text",
         ]  # fmt: skip
         table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
-        print_table(table, title=f"{task}: points, and the class of each language")
+        classified = its["class"].notna().any()
+        about = "the class of each language" if classified else "no class: one seed cannot be tested"
+        print_table(table, title=f"{task}: points, and {about}")

@@ -1,11 +1,8 @@
 """What the records say, as claims that are computed: a sentence is written from a claim, and a claim from cells."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
-
-from scipy import stats
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
@@ -15,6 +12,7 @@ from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, mean_of
 from crosslens.results.record import Results
 from crosslens.results.table import mean_row, parts_of, score_cells
+from crosslens.scores.crossed import half_width
 from crosslens.similarity.transfer import Correlated, correlations
 
 MUCH = 5.0
@@ -38,9 +36,9 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half of the 95 % interval of the mean (Student's t); None of one value."""
+        """Half of the 95 % interval of the mean, over seeds; None of one value."""
         n = len(self.values)
-        return float(stats.t.ppf(0.975, n - 1)) * stdev(self.values) / math.sqrt(n) if n > 1 else None
+        return float(half_width(stdev(self.values) ** 2 / n, n)) if n > 1 else None
 
     @property
     def spread(self) -> str:

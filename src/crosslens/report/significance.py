@@ -9,9 +9,7 @@ from pathlib import Path
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell
 from crosslens.runs.store import is_store
-
-LEVEL = 0.05
-"""A difference is marked where q, its p-value after Benjamini & Hochberg (1995) over the study, is below."""
+from crosslens.scores.crossed import LEVEL
 
 KEY = ("study", "encoder", "task", "metric", "source", "corpus", "partner", "condition")
 """Columns of a summary that name a number."""
@@ -25,14 +23,16 @@ class Interval:
     """What a study's summary says of a score, or of a difference to the reference.
 
     Attributes:
-        low: lower end of the 95 % interval over seeds and sentences, in points.
+        low: lower end of the 95 % interval, in points.
         high: upper end.
         marked: whether q is below `LEVEL`; never of a score.
+        over: what it is over, as `crosslens.scores.crossed.Over` names it.
     """
 
     low: float
     high: float
     marked: bool
+    over: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Significance:
                 ours = (row["train"] or None) in trains and (row["selection"] or None) in selections
                 if same and ours and low is not None and high is not None:
                     q = _number(row["q"]) if is_difference else None
-                    intervals.add(Interval(low, high, q is not None and q < LEVEL))
+                    intervals.add(Interval(low, high, q is not None and q < LEVEL, row["interval"]))
         return intervals.pop() if len(intervals) == 1 else None
 
 
@@ -78,7 +78,8 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
     """The summaries of the finished studies in stores of runs.
 
     Args:
-        paths: folders; those that are no stores are skipped, and so are summaries of version 1.
+        paths: folders; those that are no stores are skipped, and so are summaries that do not say what their intervals
+            are over, whose tests are of another kind.
 
     Raises:
         RequestError: when there is none.
@@ -88,7 +89,7 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
         for file in sorted(folder.glob("studies/*/summary.csv")):
             with file.open(encoding="utf-8", newline="") as stream:
                 reader = csv.DictReader(stream)
-                if set(KEY) <= set(reader.fieldnames or ()):
+                if {*KEY, "interval"} <= set(reader.fieldnames or ()):
                     for row in reader:
                         rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
     if not rows:

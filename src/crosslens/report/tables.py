@@ -14,7 +14,7 @@ from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
 from crosslens.results.record import Results, concatenated
-from crosslens.results.table import mean_row, parts_of, score_cells
+from crosslens.results.table import mean_name, mean_row, parts_of, score_cells
 from crosslens.similarity.measures import CKA
 from crosslens.similarity.transfer import Correlated, find_correlations
 from crosslens.tasks import TASKS, find_task
@@ -266,17 +266,21 @@ class _Block:
             return None
         return paper.score(self.task, self.source, target, self.split, column.condition)
 
-    def interval(self, significance: Significance | None, key: Key, column: Column | None) -> Interval | None:
-        """The confidence interval of a cell."""
-        if significance is None or column is None:
+    def interval(
+        self, significance: Significance | None, keys: Sequence[Key], column: Column | None
+    ) -> Interval | None:  # fmt: skip
+        """The confidence interval of a cell, or of the mean over several."""
+        partners = {key[2] for key in keys}
+        if significance is None or column is None or len(partners) > 1:
             return None
+        corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)
         named = {
             "encoder": self.encoder, "task": self.task, "metric": main_metric(self.task), "source": self.source,
-            "corpus": key[1], "partner": key[2], "condition": column.condition.text,
+            "corpus": corpus, "partner": partners.pop(), "condition": column.condition.text,
         }  # fmt: skip
         models = self.models[column]
         return significance.find(
-            self.compared.get(key, column),
+            mean_row(self.compared, keys, column),
             named,
             is_difference=self.scores.is_difference(column),
             trains=models.trains,
@@ -366,7 +370,7 @@ def _table(
         ordered = [columns.get(text) for text in head]
         rows: list[Row] = []
         for line in lines(block):
-            printed = _row(block, line.keys, ordered, notes, None if line.is_mean else significance)
+            printed = _row(block, line.keys, ordered, notes, significance)
             rows.append(Row(line.label, printed, "mean" if line.is_mean else "plain"))
             rows += _beside(block, line, ordered, printed, beside, notes) if beside is not None else []
         title = ", ".join(filter(None, (block.title, block.label)))
@@ -384,7 +388,7 @@ def _row(
             mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
             "difference" if column is not None and block.scores.is_difference(column) else "score",
             notes,
-            block.interval(significance, keys[0], column) if len(keys) == 1 else None,
+            block.interval(significance, keys, column),
         )
         for column in columns
     )

@@ -8,8 +8,8 @@ from io import StringIO
 from typing import Literal
 
 from crosslens.numbers import MINUS, plain, signed
-from crosslens.report.significance import LEVEL
 from crosslens.report.table import Cell, Row, Table
+from crosslens.scores.crossed import LEVEL
 
 COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}
 """Level of a difference -> its colour: blue for no loss, orange that darkens with the loss, also in grey."""
@@ -52,12 +52,13 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
 def marks(table: Table, spread: Spread) -> str:
     """What a caption says of intervals and marks; "" where there are none."""
     cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
-    if spread != "interval" or not any(cell.interval for cell in cells):
-        return ""
-    return (
-        " Confidence intervals (95 %) are over seeds and sentences; * marks differences that are significant after"
-        f" Benjamini-Hochberg correction over the study (q < {LEVEL})."
-    )
+    over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
+    caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
+    if "sentences" in over:
+        caption += " where there is one seed, of which nothing is tested"
+    if "seeds and sentences" in over:
+        caption += f"; * marks differences that are significant after Benjamini-Hochberg correction (q < {LEVEL})"
+    return caption and f"{caption}."
 
 
 def to_latex(table: Table, *, spread: Spread = "none") -> str:

@@ -48,6 +48,17 @@ def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
     return mean_of([table.get(row, column) for row in rows])
 
 
+def mean_name(targets: Sequence[str | None], split: str | None) -> str:
+    """What a mean over corpora is called where a corpus's name would stand: ``mean of 17 languages:test``.
+
+    Args:
+        targets: the language of each corpus.
+        split: of all of them.
+    """
+    kind = "languages" if len(set(targets)) == len(targets) else "corpora"
+    return f"mean of {len(targets)} {kind}" + (f":{split}" if split else "")
+
+
 def score_table(results: Results) -> "pandas.DataFrame":
     """Scores of one task and source: a row a corpus, a column a condition.
 

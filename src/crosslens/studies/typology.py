@@ -73,7 +73,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             adapted_on[cell] = identity["encoder"]
     words = _words(store)
     cells = {
-        cell: Measurements(_stacked(its["encoder"]), _of(its, "adapted"), _stacked(its["bilstm"]), _of(its, "scratch"))
+        cell: Measurements(its["encoder"], its.get("adapted"), its["bilstm"], its.get("scratch"))
         for cell, its in values.items()
         if {"encoder", "bilstm"} <= set(its)
     }
@@ -121,11 +121,3 @@ def _words(store: Store) -> dict[str, int]:
     """Digest of an adapted encoder -> the words that it was adapted to."""
     described = [store.describe(run) for run in store.ids()]
     return {each["encoder_digest"]: each["words"] for each in described if "words" in each}
-
-
-def _stacked(by_seed: dict[int, np.ndarray]) -> np.ndarray:
-    return np.stack([by_seed[seed] for seed in sorted(by_seed)])
-
-
-def _of(by_kind: dict[str, dict[int, np.ndarray]], kind: str) -> np.ndarray | None:
-    return _stacked(by_kind[kind]) if kind in by_kind else None

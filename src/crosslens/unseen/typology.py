@@ -2,12 +2,13 @@
 
 Easy: as it is. Intermediate: only when it was adapted to raw text of the language. Hard: in neither case. The slides
 compare means; here every comparison is tested over seeds and sentences, and where a test that the class hangs on finds
-no difference the language is undecided.
+no difference the language is undecided. From one seed there is no test, and no class.
 """
 
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import csv
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,17 +16,16 @@ from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import stats
 
-from crosslens.scores.crossed import Crossed, crossed
+from crosslens.scores.crossed import LEVEL, Estimate, crossed, q_values
 
 if TYPE_CHECKING:
     import pandas
 
 Class = Literal["easy", "intermediate", "hard", "undecided"]
 
-LEVEL = 0.05
-"""Of the tests, after Benjamini & Hochberg (1995) over all of a table."""
+BySeed = Mapping[int, np.ndarray]
+"""Seed -> ``(sentences,)`` in points, from `crosslens.scores.crossed.linearised`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """Scores of one cell, ``(seeds, sentences)`` in points from `crosslens.scores.crossed.linearised`, seeds in order.
+    """Scores of one cell.
 
     Attributes:
         encoder: fine-tuned as it is.
@@ -54,10 +54,10 @@ class Measurements:
         scratch: a monolingual encoder pretrained on that raw text alone; None: not measured. It decides nothing.
     """
 
-    encoder: np.ndarray
-    adapted: np.ndarray | None
-    baseline: np.ndarray
-    scratch: np.ndarray | None = None
+    encoder: BySeed
+    adapted: BySeed | None
+    baseline: BySeed
+    scratch: BySeed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +79,30 @@ def known_languages() -> dict[str, Known]:
     return {row.pop("tag"): Known(row.pop("name"), published=row.pop("class"), **row) for row in csv.DictReader(lines)}
 
 
-def difference(a: np.ndarray, b: np.ndarray) -> Crossed:
-    """What a is better than b, on the same seeds and sentences; seeds that only one has are left out."""
-    seeds = min(len(a), len(b))
-    return crossed(a[:seeds] - b[:seeds])
+def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
+    """How much better than the baseline, on the same seeds and sentences; None where they share no seed."""
+    seeds = sorted(scores.keys() & baseline.keys())
+    return crossed(np.stack([scores[seed] - baseline[seed] for seed in seeds])).estimate() if seeds else None
 
 
-def classify(as_it_is: tuple[float, float], adapted: tuple[float, float] | None, *, level: float = LEVEL) -> Class:
-    """The class of a language.
+def classify(
+    as_it_is: tuple[float, float], adapted: tuple[float, float] | None, *, level: float = LEVEL
+) -> Class | None:
+    """The class of a language; None where nothing was tested.
 
     Args:
-        as_it_is: points that the encoder is better than the baseline, and the p-value of that.
+        as_it_is: points that the encoder is better than the baseline, and the p-value of that; NaN: there is no test.
         adapted: the same of the adapted encoder; None: not measured.
         level: p-values from here on decide nothing.
     """
     better, p = as_it_is
+    if math.isnan(p):
+        return None
     if p >= level:
         return "undecided"
     if better > 0:
         return "easy"
-    if adapted is None or adapted[1] >= level:
+    if adapted is None or not adapted[1] < level:
         return "undecided"
     return "intermediate" if adapted[0] > 0 else "hard"
 
@@ -106,30 +110,34 @@ def classify(as_it_is: tuple[float, float], adapted: tuple[float, float] | None,
 def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
     """A row a cell: means in points, differences to the baseline with their q-values, and the class.
 
-    ``class`` is decided by tests; ``by means`` is the slides' rule, which has no undecided class.
+    ``class`` is decided by tests, corrected over the table (`crosslens.scores.crossed.q_values`); ``by means`` is the
+    slides' rule, which has no undecided class. Where the encoder and the baseline share one seed, there is neither.
     """
     import pandas as pd
 
-    tests: list[Crossed] = []
-    for its in cells.values():
-        tests.append(difference(its.encoder, its.baseline))
-        if its.adapted is not None:
-            tests.append(difference(its.adapted, its.baseline))
-    q = iter(stats.false_discovery_control([test.p for test in tests]) if tests else [])
-    found = iter(tests)
+    tests = [
+        (difference(each.encoder, each.baseline), difference(each.adapted, each.baseline) if each.adapted else None)
+        for each in cells.values()
+    ]
+    q = iter(q_values(np.array([test.p if test else math.nan for pair in tests for test in pair])))
     rows = []
-    for cell, its in cells.items():
-        first = (next(found).mean, float(next(q)))
-        second = (next(found).mean, float(next(q))) if its.adapted is not None else None
+    for (cell, scores), (as_it_is, adapted) in zip(cells.items(), tests, strict=True):
+        q_as_it_is, q_adapted = float(next(q)), float(next(q))
+        first = (as_it_is.mean, q_as_it_is) if as_it_is else (math.nan, math.nan)
+        second = (adapted.mean, q_adapted) if adapted else None
+        by_means = [pair and (pair[0], pair[1] if math.isnan(pair[1]) else 0.0) for pair in (first, second)]
         rows.append(
             {
-                "task": cell.task, "train": cell.train, "corpus": cell.corpus, "encoder": its.encoder.mean(),
-                "adapted": its.adapted.mean() if its.adapted is not None else None,
-                "from scratch": its.scratch.mean() if its.scratch is not None else None,
-                "BiLSTM": its.baseline.mean(), "encoder - BiLSTM": first[0], "q": first[1],
-                "adapted - BiLSTM": second and second[0], "q adapted": second and second[1],
-                "seeds": min(len(its.encoder), len(its.baseline)), "class": classify(first, second),
-                "by means": classify((first[0], 0.0), second and (second[0], 0.0)),
+                "task": cell.task, "train": cell.train, "corpus": cell.corpus, "encoder": _mean(scores.encoder),
+                "adapted": _mean(scores.adapted), "from scratch": _mean(scores.scratch),
+                "BiLSTM": _mean(scores.baseline), "encoder - BiLSTM": first[0], "q": q_as_it_is,
+                "adapted - BiLSTM": second and second[0], "q adapted": q_adapted,
+                "seeds": as_it_is.seeds if as_it_is else 0, "class": classify(first, second),
+                "by means": classify(*by_means),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _mean(scores: BySeed | None) -> float | None:
+    return float(np.mean([values.mean() for values in scores.values()])) if scores else None

@@ -35,7 +35,7 @@ const heat = () => {
     const value = shown.value ?? 0, difference = column.difference;
     const level = !difference ? "" : value >= 0 ? "above" : value > -2 ? "below" : value > -5 ? "two" : "five";
     const interval = shown.low === undefined || shown.low === null ? ""
-      : `, 95 % interval ${written(shown.low)} to ${written(shown.high)}`;
+      : `, 95 % interval over sentences ${written(shown.low)} to ${written(shown.high)}`;
     const words = `${name}: ${written(value, 2, difference)}`
       + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
       + (shown.left ? `, ${shown.left} left out` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
