@@ -24,6 +24,11 @@ BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 SHUFFLED = "procrustes_shuffled"
 """The name of a mapping that was learnt from shuffled pairs."""
 
+LEVELS = ("words", "sentences")
+"""What is retrieved; the first word of a measure."""
+
+_MAPPINGS = {f"{level} {name}": name for level in LEVELS for name in ("procrustes", SHUFFLED, "identity")}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedRotation:
@@ -107,7 +112,7 @@ def baseline_of(record: Row, *, mapping: Mapping = "procrustes") -> Baseline | N
     if record["depth"] is not None and condition.is_untrained(record["depth"]):
         return "untrained"
     tower = condition.find(Tower)
-    name = tower.mapped_by if tower else (record["measure"] or "").partition(" ")[2]
+    name = tower.mapped_by if tower else _MAPPINGS.get(record["measure"])
     if name == SHUFFLED:
         return "shuffled"
     return "identity" if name == "identity" != mapping else None

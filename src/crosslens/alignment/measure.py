@@ -118,7 +118,7 @@ def _translated(
             records += _records(
                 {f"precision@{at}": hits(ranking, right, at=at) for at in AT}, described, tags,
                 sides=(source, target), languages=(source.language, target.language), layer=layer,
-                measure=f"words {named.name}", method=method, seed=_either(untrained_seed, named.seed),
+                level="words", mapping=named.name, method=method, seed=_either(untrained_seed, named.seed),
             )  # fmt: skip
     listener.report(stage, len(source.layers), len(source.layers), "layers")
     return records
@@ -206,7 +206,7 @@ def _retrieved(
                 ranking = ranked(queries, candidates, method=method, best=1)
                 records += _records(
                     {"precision@1": hits(ranking, right, at=1)}, described, tags, sides=encoders, languages=languages,
-                    layer=layer, measure=f"sentences {named.name}", method=method,
+                    layer=layer, level="sentences", mapping=named.name, method=method,
                     seed=_either(untrained_seed, named.seed),
                 )  # fmt: skip
     listener.report(stage, source.depth + 1, source.depth + 1, "layers")
@@ -243,7 +243,8 @@ def _records(
     sides: tuple[Encoder | WordVectors, Encoder | WordVectors],
     languages: Sequence[str | None],
     layer: int | None,
-    measure: str,
+    level: str,
+    mapping: str,
     method: str,
     seed: int | None,
 ) -> list[Record]:
@@ -253,13 +254,12 @@ def _records(
     settings += "" if condition == REFERENCE else f" against_condition={condition}"
     records = []
     for metric, right in scores.items():
-        rule = f"{measure.partition(' ')[0]}:{method}"
-        score = Score(metric, right, np.ones(len(right), np.int64), rule, described["corpus_digest"])
+        score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
         low, high = score.interval or (None, None)
         records.append(
             Record(
                 **described, **{"encoder": queries.name, **queries.columns}, source=languages[0], target=languages[1],
-                measure=measure, layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
+                measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
                 seed=seed, settings=settings, signature=score.signature, tags={**tags, "crosslens": __version__},
             )
         )  # fmt: skip
