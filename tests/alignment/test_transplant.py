@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from crosslens.alignment.baselines import baseline_of
 from crosslens.alignment.measure import sentence_retrieval
-from crosslens.alignment.rotation import Normalisation, Rotation
-from crosslens.alignment.transfer import contextual_rotations, train_on_layer, transfer_by_layer, transplant
+from crosslens.alignment.rotation import Normalisation, Rotation, fit_rotation
+from crosslens.alignment.transfer import linked_states, train_on_layer, transfer_by_layer, transplant
 from crosslens.catalogue import load_corpus
-from crosslens.encoders.ablation import random_init
+from crosslens.encoders.ablation import random_init, untrained_pair
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.tower import as_tower
 from crosslens.errors import EncoderError, RequestError
@@ -39,6 +40,10 @@ def aligned(data):
                  for a, b in zip(data["en_pud"].sentences, data["fr_pud"].sentences, strict=True))  # fmt: skip
 
 
+def rotations_of(encoder, other, sentences, links):
+    return [fit_rotation(x, y) for x, y in zip(*linked_states(encoder, other, sentences, links), strict=True)]
+
+
 def tags(corpus):
     return [sentence.upos for sentence in corpus.sentences]
 
@@ -61,7 +66,7 @@ def test_a_turned_encoder_is_turned_back(encoder, data):
     """The target is the source's own encoder: its words are linked with themselves, so the rotation is none."""
     both = (data["en_pud"], data["en_pud"])
     links = tuple(frozenset((i, i) for i in range(len(s))) for s in data["en_pud"].sentences)
-    rotations = contextual_rotations(encoder, encoder, both, links)
+    rotations = rotations_of(encoder, encoder, both, links)
     assert len(rotations) == encoder.depth + 1
     model = train_on_layer(encoder, 2, "pos", train=data["en_toy:train"], rotation=rotations[2], recipe=RECIPE)
     moved = transplant(model, encoder, rotations[2])
@@ -72,7 +77,7 @@ def test_a_turned_encoder_is_turned_back(encoder, data):
 
 
 def test_it_is_saved_and_loaded(encoder, data, tmp_path):
-    rotations = contextual_rotations(encoder, encoder, (data["en_pud"], data["fr_pud"]), aligned(data))
+    rotations = rotations_of(encoder, encoder, (data["en_pud"], data["fr_pud"]), aligned(data))
     model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotations[1], recipe=RECIPE)
     for name, its in (("plain", model), ("moved", transplant(model, encoder, rotations[1]))):
         save_model(its, tmp_path / name)
@@ -90,9 +95,9 @@ def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
     results = transfer_by_layer(
         encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[data["en_pud"], data["fr_pud"]],
         against=other, parallel=load_parallel("ud/pud", data=treebanks), links=tmp_path / "links", layers="0,3",
-        recipe=recipe, progress=updates.append,
+        recipe=recipe, baselines=(), progress=updates.append,
     )  # fmt: skip
-    rotations = contextual_rotations(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
+    rotations = rotations_of(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
     expected = {}
     for layer in (0, 3):
         model = train_on_layer(
@@ -109,6 +114,37 @@ def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
         transfer_by_layer(encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[], against=other)
 
 
+def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
+    """Each is what the same steps give one by one, and says what it is."""
+    (tmp_path / "links").write_text("".join(" ".join(f"{i}-{j}" for i, j in links) + "\n" for links in aligned(data)))
+    recipe = RECIPE.model_copy(update={"epochs": 2})
+    other = random_init(encoder, "2", seed=1)
+    asked = {
+        "pair": ("en", "fr"), "train": data["en_toy:train"], "tests": [data["en_pud"], data["fr_pud"]],
+        "parallel": load_parallel("ud/pud", data=treebanks), "links": tmp_path / "links", "layers": "1",
+        "recipe": recipe,
+    }  # fmt: skip
+    results = transfer_by_layer(encoder, "pos", **asked, against=other, baseline_seeds=(7,))
+    rows = results.filter(metric="accuracy").records.to_pylist()
+    assert [(baseline_of(row), row["target"], row["seed"]) for row in rows] == [
+        (None, "en", 1), (None, "fr", 1), ("shuffled", "fr", 7), ("identity", "fr", 1), ("untrained", "en", 7),
+        ("untrained", "fr", 7),
+    ]  # fmt: skip
+    x, y = linked_states(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
+    rotation = fit_rotation(x[1], y[1])
+    model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotation, recipe=recipe)
+    unrotated = replace(rotation, matrix=np.eye(encoder.width))
+    score = evaluate(transplant(model, other, unrotated), [data["fr_pud"]]).records["value"][0].as_py()
+    assert score == rows[3]["value"]
+    fresh = untrained_pair(encoder, other, seed=7)
+    alone = transfer_by_layer(fresh[0], "pos", **asked, against=fresh[1], seed=7, baselines=())
+    assert alone.filter(metric="accuracy").records["value"].to_pylist() == [row["value"] for row in rows[-2:]]
+    single = transfer_by_layer(encoder, "pos", **asked, baseline_seeds=(7, 8))
+    assert [baseline_of(row) for row in single.filter(target="fr", metric="accuracy").records.to_pylist()] == [
+        None, "untrained", "untrained",
+    ]  # fmt: skip
+
+
 def test_what_cannot_be_transplanted(encoder, data):
     usual = finetune(encoder, "pos", train=data["en_toy:train"], recipe=RECIPE.model_copy(update={"epochs": 1}))
     none = Rotation(Normalisation(np.zeros((0, 1))), Normalisation(np.zeros((0, 1))), np.eye(1))
@@ -117,13 +153,37 @@ def test_what_cannot_be_transplanted(encoder, data):
     with pytest.raises(EncoderError, match="no layer 9"):
         as_tower(encoder, 9, seed=1)
     with pytest.raises(RequestError, match=r"no word of .* has exactly one link"):
-        contextual_rotations(encoder, encoder, (data["en_pud"], data["fr_pud"]), (frozenset(),) * 6)
+        linked_states(encoder, encoder, (data["en_pud"], data["fr_pud"]), (frozenset(),) * 6)
 
 
 def test_sentences_are_found_in_ones_own_language_without_a_fault(encoder, treebanks, data):
     sides = load_parallel("ud/pud", data=treebanks)
     twice = replace(sides, corpora={"en": sides["en"], "fr": replace(sides["en"], language="fr")})
-    found = sentence_retrieval(encoder, encoder, train=twice, test=twice, pair=("en", "fr"))
+    found = sentence_retrieval(encoder, encoder, train=twice, test=twice, pair=("en", "fr"), baselines=())
     values = found.records["value"].to_pylist()
     assert len(values) == 2 * (encoder.depth + 1)
     assert set(values) == {100.0}
+
+
+def test_sentences_have_their_baselines(encoder, treebanks):
+    """Translations by an encoder of its own each: what is shuffled, unmapped or untrained is measured beside it."""
+    sides = load_parallel("ud/pud", data=treebanks)
+    other = random_init(encoder, "2", seed=1)
+    asked = {"train": sides, "test": sides, "pair": ("en", "fr")}
+    results = sentence_retrieval(encoder, other, **asked, baseline_seeds=(1, 2))
+    rows = results.filter(layer=2, source="en").records.to_pylist()
+    assert [(row["measure"], row["state"], row["seed"]) for row in rows] == [
+        ("sentences procrustes", "pretrained", None), ("sentences procrustes_shuffled", "pretrained", 1),
+        ("sentences procrustes_shuffled", "pretrained", 2), ("sentences identity", "pretrained", None),
+        ("sentences procrustes", "untrained", 1), ("sentences procrustes", "untrained", 2),
+    ]  # fmt: skip
+    fresh = untrained_pair(encoder, other, seed=2)
+    alone = sentence_retrieval(*fresh, **asked, baselines=()).records["value"].to_pylist()
+    untrained = results.filter(state="untrained", seed=2).records
+    assert untrained["value"].to_pylist() == alone
+    assert set(untrained["encoder"].to_pylist()) == {encoder.name}
+    assert all(baseline_of(row) == "untrained" for row in untrained.to_pylist())
+    both = sentence_retrieval(encoder, encoder, **asked, mapping="identity")
+    assert {(row["measure"], row["state"]) for row in both.records.to_pylist()} == {
+        ("sentences identity", "pretrained"), ("sentences identity", "untrained"),
+    }  # fmt: skip

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from crosslens.alignment.baselines import BASELINES, choose_baselines
 from crosslens.alignment.measure import word_translation
 from crosslens.alignment.retrieval import hits, ranked
 from crosslens.alignment.rotation import fit_rotation
@@ -87,9 +90,9 @@ def precision(results):
 
 def test_a_space_and_its_turned_copy_translate_without_a_fault_after_the_rotation_only():
     train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
-    found = word_translation(PLAIN, TURNED, train=train, test=test)
+    found = word_translation(PLAIN, TURNED, train=train, test=test, baselines=())
     assert precision(found) == {"precision@1": 100.0, "precision@5": 100.0, "precision@10": 100.0}
-    assert precision(word_translation(PLAIN, TURNED, train=train, test=test, mapping="none"))["precision@1"] < 50
+    assert precision(word_translation(PLAIN, TURNED, train=train, test=test, mapping="identity"))["precision@1"] < 50
 
 
 def test_unique_source_words_any_translation_and_coverage():
@@ -108,3 +111,42 @@ def test_a_dictionary_that_shares_no_pair_is_refused():
         word_translation(PLAIN, TURNED, train=train, test=of_words([("x", "y")], name="other"))
     with pytest.raises(RequestError, match="layer is aligned with layer of one width"):
         word_translation(PLAIN, vectors(["t0"], np.ones((1, 3))), train=train, test=train)
+
+
+def by_measure(results):
+    rows = results.filter(metric="precision@1").records.to_pylist()
+    return {(row["measure"], row["state"], row["seed"]): row["value"] for row in rows}
+
+
+def test_the_baselines_are_a_shuffled_dictionary_no_mapping_and_untrained_vectors():
+    """Of two spaces that are one up to a rotation, only the rotation learnt from translations finds the words."""
+    train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
+    untrained = [
+        (seed, *(replace(side, vectors=GENERATOR.normal(size=(1, 60, 6)), columns={"state": "untrained"})
+                 for side in (PLAIN, TURNED)))
+        for seed in (3, 4)
+    ]  # fmt: skip
+    values = by_measure(
+        word_translation(PLAIN, TURNED, train=train, test=test, baseline_seeds=(3, 4), untrained=untrained)
+    )
+    assert list(values) == [
+        ("words procrustes", None, None), ("words procrustes_shuffled", None, 3),
+        ("words procrustes_shuffled", None, 4), ("words identity", None, None),
+        ("words procrustes", "untrained", 3), ("words procrustes", "untrained", 4),
+    ]  # fmt: skip
+    measured, *baselines = values.values()
+    assert measured == 100
+    assert all(value < 50 for value in baselines)
+    assert values["words identity", None, None] == by_measure(
+        word_translation(PLAIN, TURNED, train=train, test=test, mapping="identity")
+    )["words identity", None, None]  # fmt: skip
+    alone = by_measure(word_translation(PLAIN, TURNED, train=train, test=test, baselines=(), untrained=untrained))
+    assert list(alone) == [("words procrustes", None, None)]
+
+
+def test_without_a_mapping_nothing_is_shuffled_and_unknown_baselines_are_refused():
+    assert choose_baselines(BASELINES, mapping="identity") == ("untrained",)
+    assert choose_baselines(("identity", "untrained"), mapping="procrustes") == ("untrained", "identity")
+    with pytest.raises(RequestError, match="there is no baseline 'shuffle'") as refused:
+        choose_baselines(("shuffle",), mapping="procrustes")
+    assert "'shuffled'" in str(refused.value.hint)

@@ -33,7 +33,11 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert status == 0, err
     assert "after a rotation" in out
     assert "66.7 % of the" in out
+    assert "precision@1 untrained" in out
+    assert "precision@10 shuffled" in out
     found = pd.read_csv(tmp_path / "w" / "results.csv")
+    assert set(found["measure"]) == {"words procrustes", "words procrustes_shuffled", "words identity"}
+    assert set(found["state"]) == {"pretrained", "untrained"}
     assert set(found["layer"]) == set(range(5))
     assert set(found["metric"]) == {"precision@1", "precision@5", "precision@10"}
     assert found["value"].between(0, 100).all()
@@ -41,6 +45,9 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     status, out, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "v")
     assert status == 0, err
     assert "vectors" in out
+    assert "static vectors have no untrained baseline: skipped" in err
+    assert "shuffled" in out
+    assert "precision@1 untrained" not in out
     assert run(*words(files, tiny_bert), "--out", tmp_path / "t")[0] in (0, 2)  # its table may lack the words
 
 
@@ -53,6 +60,27 @@ def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
     assert set(zip(found["source"], found["target"], strict=True)) == {("en", "fr"), ("fr", "en")}
     status, out, _ = run(*arguments, "--mapping", "procrustes", "--out", tmp_path / "r")
     assert "after a rotation" in out
+    for column in ("untrained", "shuffled", "identity"):
+        assert f"fr→en {column}" in out
+
+
+def test_baselines_are_chosen_and_left_out(run, tiny_bert, tmp_path):
+    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud", "--test", "ud/pud"]
+    rotated = [*arguments, "--mapping", "procrustes"]
+    status, out, _ = run(*rotated, "--baseline", "none", "--out", tmp_path / "none")
+    assert status == 0
+    assert not any(name in out for name in ("untrained", "shuffled", "identity"))
+    chosen = ["--baseline", "shuffled", "--baseline-seeds", "2", "--seed", "5", "--out", tmp_path / "two"]
+    assert run(*rotated, *chosen)[0] == 0
+    frame = pd.read_csv(tmp_path / "two" / "results.csv")
+    assert set(frame["measure"]) == {"sentences procrustes", "sentences procrustes_shuffled"}
+    assert set(frame["seed"].dropna()) == {5, 6}
+    status, _, err = run(*arguments, "--baseline", "shuffled", "--out", tmp_path / "skipped")
+    assert status == 0
+    assert "without a mapping there is no baseline shuffled: skipped" in err
+    status, _, err = run(*arguments, "--baseline", "shuffle", "--out", tmp_path / "wrong")
+    assert status == 2
+    assert "did you mean 'shuffled'" in err
 
 
 def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_path):
@@ -64,6 +92,7 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert status == 0, err
     assert "rotated where the second encoder reads" in out
     found = pd.read_csv(tmp_path / "x" / "results.csv")
+    assert "fr untrained fr shuffled fr identity" in " ".join(out.split())
     assert set(found["layer"]) == {0, 2}
     assert set(found["target"]) == {"en", "fr"}
     assert run(*arguments, "--out", tmp_path / "y")[0] == 0

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from crosslens.errors import RequestError
 from crosslens.lab.grammar import KINDS, draw_trees
 from crosslens.lab.language import Language, heads_of
 from crosslens.lab.world import World, WorldSettings
@@ -48,6 +49,22 @@ def test_subject_verb_and_object_stand_in_the_languages_order(grammar):
             assert "".join(sorted(place, key=lambda part: place[part])) == grammar.order
             seen += 1
     assert seen > 20
+
+
+def test_sentences_of_different_patterns_differ():
+    tree = next(tree for tree in TREES if {"determiner", "transitive"} <= {node.kind for node in tree})
+    with_articles, without = Language(), Language(determiners=False)
+    assert "DET" in with_articles.pattern(tree)
+    assert tuple(part for part in with_articles.pattern(tree) if part != "DET") == without.pattern(tree)
+    assert not {"NOUN", "VERB", "ADJ", "ADV"} & {part for tree in TREES for part in with_articles.pattern(tree)}
+
+
+def test_trees_are_drawn_until_enough_are_accepted():
+    generator = np.random.default_rng(0)
+    short = draw_trees(20, shortest=4, longest=16, generator=generator, accept=lambda tree: tree[0].kind == "clausal")
+    assert {tree[0].kind for tree in short} == {"clausal"}
+    with pytest.raises(RequestError, match="too few sentence structures of 4 to 6 words"):
+        draw_trees(1, shortest=4, longest=6, generator=generator, accept=lambda tree: len(tree) > 6)
 
 
 def test_sides_are_the_languages():

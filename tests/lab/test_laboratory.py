@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from crosslens.catalogue import list_corpora, load_corpus, match_corpora
 from crosslens.data import conllu, iob
 from crosslens.errors import RequestError
 from crosslens.lab.grammar import KINDS
-from crosslens.lab.laboratory import Laboratory, LaboratorySettings
-from crosslens.lab.language import Language
+from crosslens.lab.laboratory import SIZES, Laboratory, LaboratorySettings
+from crosslens.lab.language import Language, heads_of
 from crosslens.lab.presets import PRESETS, find_laboratory
 from crosslens.translations import load_parallel
 
@@ -58,6 +59,49 @@ def test_test_sets_are_translations_and_training_sets_are_not():
         Counter(s.upos)["VERB"] for s in train[1].sentences
     ]
     assert one.parallel(sentences=20).languages == ("sov", "src")
+
+
+ORDERS = {
+    "a": Language(suffixes=True),
+    "b": Language(order="VOS", adjective="after", determiners=False, relative="before"),
+    "c": Language(order="OSV", auxiliaries=False, accusative=True, suffixes=True),
+}
+
+
+@pytest.mark.parametrize("chosen", [*sorted(PRESETS), "good-w1", "other orders"])
+def test_splits_share_no_structure_and_evaluation_sets_no_sentence_with_raw_text(chosen):
+    """Between all languages, and not only within one."""
+    one = lab(languages=ORDERS, seed=3) if chosen == "other orders" else find_laboratory(chosen)
+    structures, sentences = {}, {}
+    for split in SIZES:
+        corpora = [one.corpus(language, split=split, sentences=500) for language in one.languages]
+        structures[split] = {(s.upos, s.heads) for corpus in corpora for s in corpus.sentences}
+        sentences[split] = {" ".join(s.words) for corpus in corpora for s in corpus.sentences}
+        assert len(structures[split]) > 200
+    raw = {line for language in one.languages for line in one.text(language)}
+    assert len(raw) > 10_000
+    assert sentences["train"] & raw  # raw text and train sets have their structures in common
+    for split, other in combinations(SIZES, 2):
+        assert not structures[split] & structures[other]
+        assert not sentences[split] & sentences[other]
+    for split in ("dev", "test"):
+        assert not sentences[split] & raw
+
+
+def test_raw_text_and_train_sets_have_the_structures_of_the_world():
+    one = find_laboratory()
+    known = {(s.upos, s.heads) for s in one.corpus("sov", split="train").sentences}
+    grammar = one.settings.languages["sov"]
+    trees = [(tuple(KINDS[t[place].kind].upos for place in grammar.linear(t)), tuple(heads_of(t, grammar.linear(t))))
+             for t in one.world.trees]  # fmt: skip
+    assert known <= set(trees)
+    assert len(known) > 0.9 * len(set(trees))
+
+
+def test_a_grammar_with_too_few_structures():
+    with pytest.raises(RequestError, match="too few sentence structures of 4 to 4 words"):
+        lab(world={"longest": 4}).corpus("src", split="test")
+    assert len(lab(world={"longest": 4}).corpus("src", split="train", sentences=10)) == 10
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))

@@ -83,6 +83,22 @@ def test_what_each_label_does(laboratory):
                 assert roles(hypothesis)[1] not in (subject, thing)
 
 
+@pytest.mark.parametrize("make", ["documents", "pairs", "labelled"])
+def test_no_sentence_of_evaluation_sets_is_in_raw_text(laboratory, make):
+    raw = {line for language in laboratory.languages for line in laboratory.text(language)}
+
+    def sentences(split):
+        """Each sentence of the texts ends with a full stop."""
+        texts = [text for language in ("src", "sov") for text in getattr(laboratory, make)(language, split=split)]
+        found = {part + " ." for text in texts for segment in text.segments for part in segment[:-2].split(" . ")}
+        assert len(found) > 100
+        return found
+
+    assert sentences("train") & raw
+    assert not sentences("dev") & raw
+    assert not sentences("test") & raw
+
+
 @pytest.mark.parametrize("make", ["documents", "pairs"])
 def test_test_sets_are_translations_and_training_sets_are_not(laboratory, make):
     def labels(language, split):
@@ -108,6 +124,10 @@ def test_what_there_is_not(laboratory):
     poor = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=1, longest=4)))
     with pytest.raises(RequestError, match="no sentence of this world has a subject"):
         poor.pairs("a")
+    short = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=20, longest=7)))
+    assert len(short.pairs("a", split="train", pairs=20)) == 20
+    with pytest.raises(RequestError, match="no shortened sentence has a structure of its own"):
+        short.pairs("a")
 
 
 def test_sentences_with_their_languages_come_once_and_in_one_split():

@@ -49,6 +49,19 @@ def test_an_encoder_is_like_itself_and_a_redrawn_one_less(encoder, treebanks):
     assert set(drawn.ablation) == {"1"}
 
 
+def test_untrained_encoders_of_a_pair_are_independent(encoder, tiny_bert, treebanks):
+    """From one seed they would be equal, and their similarity that of an encoder with itself."""
+    pud = load_parallel("ud/pud", data=treebanks)
+    asked = {"pairs": ["en-en"], "measures": ["cka"], "nulls": ["untrained"]}
+    other = load_encoder(tiny_bert, device="cpu")
+    pair = compare(encoder, pud, **asked, against=other).to_pandas()
+    assert pair[pair.state == "pretrained"].value.tolist() == pytest.approx([1.0] * 5)
+    assert len(pair[pair.state == "untrained"]) == 5
+    assert (pair[pair.state == "untrained"].value < 0.99).all()
+    one = compare(encoder, pud, **asked, against=encoder).to_pandas()
+    assert one.value.tolist() == pytest.approx([1.0] * 10)
+
+
 def test_pairs_with_stars():
     languages = ["de", "en", "fr"]
     assert expand_pairs(["en-*"], languages) == ["en-de", "en-fr"]

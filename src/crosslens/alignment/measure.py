@@ -1,28 +1,35 @@
 """How well spaces align: translations of words and of sentences retrieved after a rotation, layer by layer."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from crosslens import __version__
+from crosslens.alignment.baselines import (
+    BASELINES,
+    Baseline,
+    Mapping,
+    choose_baselines,
+    fit_rotations,
+)
 from crosslens.alignment.retrieval import Method, hits, ranked
-from crosslens.alignment.rotation import Rotation, fit_rotation, refuse_different
+from crosslens.alignment.rotation import refuse_different
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
+from crosslens.encoders.ablation import untrained_pair
+from crosslens.encoders.condition import REFERENCE
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.identity import digest
-from crosslens.progress import Listener, listening
+from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 AT = (1, 5, 10)
 """The ranks at which precision is told."""
-
-Mapping = Literal["procrustes", "none"]
 
 
 def word_translation(
@@ -33,6 +40,9 @@ def word_translation(
     test: Dictionary,
     mapping: Mapping = "procrustes",
     method: Method = "csls",
+    baselines: Sequence[Baseline] = BASELINES,
+    baseline_seeds: Sequence[int] = (1,),
+    untrained: Iterable[tuple[int, WordVectors, WordVectors]] = (),
     progress: Listener = None,
 ) -> Results:
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
@@ -45,16 +55,43 @@ def word_translation(
         target: vectors of the target's words, at as many layers; all of them are candidates.
         train: word pairs that the rotation is learnt from.
         test: word pairs that it is tested on.
-        mapping: ``none``: the spaces as they are, normalised; for one encoder that reads both languages.
+        mapping: ``identity``: the spaces as they are, normalised; for one encoder that reads both languages.
         method: of retrieval.
+        baselines: ``shuffled``: the mapping is learnt from a shuffled dictionary; ``identity``: there is none;
+            ``untrained``: the encoders are untrained, where their vectors are given.
+        baseline_seeds: random seeds, each of which shuffles the dictionary once.
+        untrained: random seeds with the vectors of both encoders re-initialised: `untrained_vectors`.
         progress: hears of every layer.
 
     Returns:
-        For each layer ``precision@1``, ``@5`` and ``@10`` in points, over unique source words.
+        For each layer ``precision@1``, ``@5`` and ``@10`` in points, over unique source words. Baselines have the
+        measure ``words procrustes_shuffled`` or ``words identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: when a dictionary shares no pair with the vocabularies, or layers or widths differ.
+        RequestError: when a dictionary shares no pair with the vocabularies, or layers or widths differ; for an unknown
+            baseline.
     """
+    chosen = choose_baselines(baselines, mapping=mapping)
+    listener = listening(progress)
+    records = _translated(source, target, train, test, mapping, method, chosen, baseline_seeds, None, listener)
+    for seed, first, second in untrained if "untrained" in chosen else ():
+        records += _translated(first, second, train, test, mapping, method, (), (), seed, listener)
+    return Results.of(records)
+
+
+def _translated(
+    source: WordVectors,
+    target: WordVectors,
+    train: Dictionary,
+    test: Dictionary,
+    mapping: Mapping,
+    method: Method,
+    baselines: Sequence[Baseline],
+    baseline_seeds: Sequence[int],
+    untrained_seed: int | None,
+    listener: Progress,
+) -> list[Record]:
+    """The records of one pair of vectors, trained or untrained."""
     if source.vectors.shape[0] != target.vectors.shape[0] or source.vectors.shape[2] != target.vectors.shape[2]:
         raise RequestError(
             f"layer is aligned with layer of one width: {source.name} has {source.vectors.shape[::2]} layers and width,"
@@ -72,20 +109,20 @@ def word_translation(
     tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
     left, into = (list(side) for side in zip(*pairs, strict=True))
     records = []
-    listener = listening(progress)
+    stage = _stage("translating words", untrained_seed)
     for place, layer in enumerate(source.layers):
-        listener.report("translating words", place, len(source.layers), "layers")
+        listener.report(stage, place, len(source.layers), "layers")
         x, y = source.vectors[place], target.vectors[place]
-        rotation = fit_rotation(x[left], y[into])
-        moved, kept = _moved(rotation, x, y, mapping)
-        found = ranked(moved[queries], kept, among=moved, method=method, best=max(AT))
-        records += _records(
-            {f"precision@{at}": hits(found, right, at=at) for at in AT}, described, tags,
-            level="words", layer=layer, names=(source.name, target.name),
-            languages=(source.language, target.language), mapping=mapping, method=method,
-        )  # fmt: skip
-    listener.report("translating words", len(source.layers), len(source.layers), "layers")
-    return Results.of(records)
+        for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=baselines, seeds=baseline_seeds):
+            moved = named.rotation(x)
+            ranking = ranked(moved[queries], named.rotation.target(y), among=moved, method=method, best=max(AT))
+            records += _records(
+                {f"precision@{at}": hits(ranking, right, at=at) for at in AT}, described, tags,
+                sides=(source, target), languages=(source.language, target.language), layer=layer,
+                level="words", mapping=named.name, method=method, seed=_either(untrained_seed, named.seed),
+            )  # fmt: skip
+    listener.report(stage, len(source.layers), len(source.layers), "layers")
+    return records
 
 
 def sentence_retrieval(
@@ -97,6 +134,8 @@ def sentence_retrieval(
     pair: tuple[str, str],
     mapping: Mapping = "procrustes",
     method: Method = "cosine",
+    baselines: Sequence[Baseline] = BASELINES,
+    baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:
     """Retrieval of parallel sentences (section 5.1.3): mean-pooled vectors, a rotation a layer, both directions.
@@ -109,46 +148,79 @@ def sentence_retrieval(
         pair: the languages.
         mapping: see `word_translation`.
         method: of retrieval; the paper's is by cosine.
+        baselines: ``untrained``: both encoders are re-initialised; ``shuffled``: the mapping is learnt from shuffled
+            pairs; ``identity``: there is none.
+        baseline_seeds: random seeds, each of which re-initialises the encoders and shuffles the pairs once.
         progress: hears of every corpus that is read, and of every layer.
 
     Returns:
-        For each layer and direction ``precision@1`` in points.
+        For each layer and direction ``precision@1`` in points. Baselines have the measure
+        ``sentences procrustes_shuffled`` or ``sentences identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: when the encoders differ in layers or width.
+        RequestError: when the encoders differ in layers or width; for an unknown baseline.
         DataError: for a language that a corpus does not have.
     """
     refuse_different(source, target)
+    chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
+    records = _retrieved(source, target, train, test, pair, mapping, method, chosen, baseline_seeds, None, listener)
+    for seed in baseline_seeds if "untrained" in chosen else ():
+        encoders = untrained_pair(source, target, seed=seed)
+        records += _retrieved(*encoders, train, test, pair, mapping, method, (), (), seed, listener)
+    return Results.of(records)
+
+
+def _retrieved(
+    source: Encoder,
+    target: Encoder,
+    train: Parallel,
+    test: Parallel,
+    pair: tuple[str, str],
+    mapping: Mapping,
+    method: Method,
+    baselines: Sequence[Baseline],
+    baseline_seeds: Sequence[int],
+    untrained_seed: int | None,
+    listener: Progress,
+) -> list[Record]:
+    """The records of one pair of encoders, trained or untrained."""
+    stage = _stage("reading sentences", untrained_seed)
     sides = []
     for parallel in (train, test):
         for encoder, language in zip((source, target), pair, strict=True):
-            listener.report("reading sentences", len(sides), 4, "corpora", parallel[language].name)
+            listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
             sides.append(represent(encoder, parallel[language]).vectors)
     described = {"corpus": test.name, "corpus_digest": test[pair[1]].digest, "train": train.name}
     tags = {"pairs": len(train), "candidates": len(test)}
     right = [{number} for number in range(len(test))]
     records = []
+    stage = _stage("retrieving translations", untrained_seed)
     for layer in range(source.depth + 1):
-        listener.report("retrieving translations", layer, source.depth + 1, "layers")
-        rotation = fit_rotation(sides[0][layer], sides[1][layer])
-        x, y = _moved(rotation, sides[2][layer], sides[3][layer], mapping)
-        for queries, candidates, names, languages in (
-            (x, y, (source.name, target.name), pair), (y, x, (target.name, source.name), pair[::-1]),
-        ):  # fmt: skip
-            found = ranked(queries, candidates, method=method, best=1)
-            records += _records(
-                {"precision@1": hits(found, right, at=1)}, described, tags, level="sentences", layer=layer,
-                names=names, languages=languages, mapping=mapping, method=method,
-            )  # fmt: skip
-    listener.report("retrieving translations", source.depth + 1, source.depth + 1, "layers")
-    return Results.of(records)
+        listener.report(stage, layer, source.depth + 1, "layers")
+        train_x, train_y, test_x, test_y = (side[layer] for side in sides)
+        for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=baselines, seeds=baseline_seeds):
+            x, y = named.rotation(test_x), named.rotation.target(test_y)
+            for queries, candidates, encoders, languages in (
+                (x, y, (source, target), pair), (y, x, (target, source), pair[::-1]),
+            ):  # fmt: skip
+                ranking = ranked(queries, candidates, method=method, best=1)
+                records += _records(
+                    {"precision@1": hits(ranking, right, at=1)}, described, tags, sides=encoders, languages=languages,
+                    layer=layer, level="sentences", mapping=named.name, method=method,
+                    seed=_either(untrained_seed, named.seed),
+                )  # fmt: skip
+    listener.report(stage, source.depth + 1, source.depth + 1, "layers")
+    return records
 
 
-def _moved(rotation: Rotation, x: np.ndarray, y: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
-    if mapping == "none":  # each side is centred all the same, which hides the languages but rotates nothing
-        return rotation.source(x), rotation.target(y)
-    return rotation(x), rotation.target(y)
+def _stage(name: str, untrained_seed: int | None) -> str:
+    return name if untrained_seed is None else f"{name}, untrained"
+
+
+def _either(untrained_seed: int | None, shuffling_seed: int | None) -> int | None:
+    """The seed of a baseline; None: nothing is random."""
+    return shuffling_seed if untrained_seed is None else untrained_seed
 
 
 def _pairs(
@@ -169,23 +241,27 @@ def _records(
     described: dict[str, Any],
     tags: dict[str, Any],
     *,
-    level: str,
-    layer: int | None,
-    names: tuple[str, str],
+    sides: tuple[Encoder | WordVectors, Encoder | WordVectors],
     languages: Sequence[str | None],
+    layer: int | None,
+    level: str,
     mapping: str,
     method: str,
+    seed: int | None,
 ) -> list[Record]:
-    found = []
+    queries, candidates = sides
+    settings = f"against={candidates.name} method={method}"
+    condition = candidates.columns.get("condition", REFERENCE)
+    settings += "" if condition == REFERENCE else f" against_condition={condition}"
+    records = []
     for metric, right in scores.items():
         score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
         low, high = score.interval or (None, None)
-        found.append(
+        records.append(
             Record(
-                **described, encoder=names[0], source=languages[0], target=languages[1], measure=f"{level} {mapping}",
-                layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
-                settings=f"against={names[1]} method={method}", signature=score.signature,
-                tags={**tags, "crosslens": __version__},
+                **described, **{"encoder": queries.name, **queries.columns}, source=languages[0], target=languages[1],
+                measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
+                seed=seed, settings=settings, signature=score.signature, tags={**tags, "crosslens": __version__},
             )
         )  # fmt: skip
-    return found
+    return records

@@ -1,9 +1,10 @@
 """A vector a word: from the embedding table, averaged over all places where the word stands, or from a file."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.lines import normal
 from crosslens.data.subwords import split_words
 from crosslens.data.text import cut_words
+from crosslens.encoders.ablation import untrained_pair
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.products import inference
@@ -34,6 +36,7 @@ class WordVectors:
         name: of what made them.
         language: of the words.
         counts: ``(words,)``: how often each was read; 1 in a table.
+        columns: what records say of the encoder that made them; none of static vectors.
     """
 
     words: tuple[str, ...]
@@ -42,27 +45,58 @@ class WordVectors:
     name: str
     language: str | None
     counts: np.ndarray
+    columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def places(self) -> dict[str, int]:
         """Word -> its row."""
         return {word: place for place, word in enumerate(self.words)}
 
 
+def is_static(name: str) -> bool:
+    """Whether a name is that of a file of static vectors, and not of an encoder."""
+    return name.endswith(".vec")
+
+
 def load_vectors(
-    name: str, *, language: str, text: Corpus | None = None, device: str | torch.device | None = None
+    encoder: Encoder | str, *, language: str, text: Corpus | None = None, device: str | torch.device | None = None
 ) -> WordVectors:
     """A vector for each word of a language, from an encoder or from a file.
 
     Args:
-        name: an encoder's name or folder, or a file of static vectors that ends in ``.vec``.
+        encoder: one, its name or folder, or a file of static vectors that ends in ``.vec``.
         language: of the words.
         text: raw text, over whose places the states of a word are averaged; None: the encoder's embedding table.
-        device: None: a GPU where there is one.
+        device: of an encoder that is loaded here; None: a GPU where there is one.
     """
-    if name.endswith(".vec"):
-        return read_vectors(name, language=language)
-    encoder = load_encoder(name, device=device)
+    if isinstance(encoder, str):
+        if is_static(encoder):
+            return read_vectors(encoder, language=language)
+        encoder = load_encoder(encoder, device=device)
     return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
+
+
+def untrained_vectors(
+    source: Encoder, target: Encoder, *, languages: tuple[str, str], texts: Mapping[str, Corpus], seeds: Iterable[int]
+) -> Iterator[tuple[int, WordVectors, WordVectors]]:
+    """The vectors of both encoders re-initialised, one seed at a time: a baseline of `word_translation`.
+
+    Args:
+        source: reads the first language.
+        target: reads the second.
+        languages: of the words.
+        texts: by language, as the ``text`` of `load_vectors`; none of a language: its encoder's embedding table.
+        seeds: random seeds.
+
+    Yields:
+        A seed, the source's vectors and the target's.
+    """
+    for seed in seeds:
+        encoders = untrained_pair(source, target, seed=seed)
+        first, second = (
+            load_vectors(encoder, language=language, text=texts.get(language))
+            for encoder, language in zip(encoders, languages, strict=True)
+        )
+        yield seed, first, second
 
 
 def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVectors:
@@ -89,7 +123,8 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
     if not whole:
         raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
     rows = table[list(whole.values())]
-    return WordVectors(tuple(whole), rows[None].astype(np.float32), (0,), encoder.name, language, np.ones(len(whole)))
+    vectors, counts = rows[None].astype(np.float32), np.ones(len(whole))
+    return WordVectors(tuple(whole), vectors, (0,), encoder.name, language, counts, encoder.columns)
 
 
 @inference()
@@ -138,7 +173,7 @@ def contextual_vectors(
     often = np.asarray(list(counts.values()))
     vectors = (sums / torch.from_numpy(often).float()[None, :, None]).numpy()
     layers = tuple(range(encoder.depth + 1))
-    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, often)
+    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, often, encoder.columns)
 
 
 @inference()

@@ -7,6 +7,12 @@ import click
 from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas
+
+    from crosslens.alignment.baselines import Baseline, Mapping
+    from crosslens.results.cells import Row
     from crosslens.results.record import Results
 
 against_option = click.option(
@@ -14,12 +20,21 @@ against_option = click.option(
 )
 pair_option = click.option("--pair", required=True, metavar="PAIR", help="Languages: en-fr.")
 mapping_option = click.option(
-    "--mapping", type=click.Choice(["procrustes", "none"]),
-    help="A rotation, or the spaces as they are [procrustes with --against, else none].",
+    "--mapping", type=click.Choice(["procrustes", "identity"]),
+    help="A rotation, or the spaces as they are [procrustes with --against, else identity].",
 )  # fmt: skip
 method_option = click.option(
     "--method", type=click.Choice(["csls", "cosine"]), help="Of retrieval [csls for words, cosine for sentences]."
 )
+baseline_option = click.option(
+    "--baseline", metavar="NAMES",
+    help="Measured beside it: re-initialised encoders (untrained), a mapping learnt from shuffled pairs (shuffled), no"
+    " mapping (identity); or none [all that apply].",
+)  # fmt: skip
+baseline_seeds_option = click.option(
+    "--baseline-seeds", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Number of random seeds of the untrained and shuffled baselines.",
+)  # fmt: skip
 
 
 @click.group("align")
@@ -41,12 +56,16 @@ def command() -> None:
 @click.option("--test", metavar="DICTIONARY", help="Word pairs to be tested on [muse/PAIR:test].")
 @mapping_option
 @method_option
+@baseline_option
+@baseline_seeds_option
+@click.option("--seed", type=int, default=1, show_default=True, help="First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
 def words(
     encoder: str, against: str | None, pair: str, text: str | None, train: str | None, test: str | None,
-    mapping: str | None, method: str | None, out: str, data: str | None, device: str | None,
+    mapping: str | None, method: str | None, baseline: str | None, baseline_seeds: int, seed: int, out: str,
+    data: str | None, device: str | None,
 ) -> None:  # fmt: skip
     """Translate words: precision at 1, 5 and 10 for every layer.
 
@@ -63,30 +82,46 @@ def words(
     texts = _sides(text, languages)
 
     from crosslens.alignment.measure import word_translation
-    from crosslens.alignment.vectors import load_vectors
+    from crosslens.alignment.vectors import is_static, load_vectors, untrained_vectors
     from crosslens.catalogue import load_text
+    from crosslens.data.text import cut_words
     from crosslens.dictionaries import load_dictionary
 
-    chosen: Any = mapping or ("procrustes" if against else "none")
+    chosen: Any = mapping or ("procrustes" if against else "identity")
     how: Any = method or "csls"
+    baselines = _baselines(baseline, chosen)
     dictionaries = [
         load_dictionary(name or f"muse/{pair}:{split}", data=data) for name, split in ((train, "train"), (test, "test"))
     ]
-    corpora = {language: load_text(name, language=language, data=data) for language, name in texts.items()}
+    corpora = {language: cut_words(load_text(name, language=language, data=data)) for language, name in texts.items()}
 
-    from crosslens.cli.show import progress
+    from crosslens.cli.show import progress, say
+    from crosslens.encoders.load import load_encoder
 
+    source = encoder if is_static(encoder) else load_encoder(encoder, device=device)
+    target: Any = against if against and is_static(against) else source
+    if against not in (None, encoder) and not is_static(against):
+        target = load_encoder(against, device=device)
+    seeds = range(seed, seed + baseline_seeds)
+    untrained = ()
+    if not isinstance(source, str) and not isinstance(target, str):
+        untrained = untrained_vectors(source, target, languages=languages, texts=corpora, seeds=seeds)
+    elif "untrained" in baselines:
+        say("static vectors have no untrained baseline: skipped")
     with progress() as bar:
         bar.report("reading words", 0, 2, "languages", languages[0])
-        left = load_vectors(encoder, language=languages[0], text=corpora.get(languages[0]), device=device)
+        left = load_vectors(source, language=languages[0], text=corpora.get(languages[0]))
         bar.report("reading words", 1, 2, "languages", languages[1])
-        right = load_vectors(against or encoder, language=languages[1], text=corpora.get(languages[1]), device=device)
+        right = load_vectors(target, language=languages[1], text=corpora.get(languages[1]))
+        bar.report("reading words", 2, 2, "languages")
         results = word_translation(
-            left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, progress=bar
-        )
+            left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, baselines=baselines,
+            baseline_seeds=seeds, untrained=untrained, progress=bar,
+        )  # fmt: skip
     tags = results.tags()[0]
     _finish(
-        results, out, title=f"{pair}: words translated by {how}, {_named(chosen)}",
+        results, out, called=lambda row: row["metric"], mapping=chosen,
+        title=f"{pair}: words translated by {how}, {_named(chosen)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
         f" learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
     )  # fmt: skip
@@ -100,12 +135,15 @@ def words(
 @click.option("--test", required=True, metavar="NAME", help="Parallel sentences to be looked for: tatoeba/fr.")
 @mapping_option
 @method_option
+@baseline_option
+@baseline_seeds_option
+@click.option("--seed", type=int, default=1, show_default=True, help="First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
 def sentences(
     encoder: str, against: str | None, pair: str, train: str, test: str, mapping: str | None, method: str | None,
-    out: str, data: str | None, device: str | None,
+    baseline: str | None, baseline_seeds: int, seed: int, out: str, data: str | None, device: str | None,
 ) -> None:  # fmt: skip
     """Find the translations of sentences: precision at 1 for every layer, in both directions.
 
@@ -120,22 +158,24 @@ def sentences(
     from crosslens.alignment.measure import sentence_retrieval
     from crosslens.translations import load_parallel
 
-    chosen: Any = mapping or ("procrustes" if against else "none")
+    chosen: Any = mapping or ("procrustes" if against else "identity")
     how: Any = method or "cosine"
+    baselines = _baselines(baseline, chosen)
     both = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
 
     from crosslens.cli.show import progress
     from crosslens.encoders.load import load_encoder
 
     source = load_encoder(encoder, device=device)
-    target = load_encoder(against, device=device) if against else source
+    target = load_encoder(against, device=device) if against not in (None, encoder) else source
     with progress() as bar:
         results = sentence_retrieval(
             source, target, train=both[0], test=both[1], pair=languages, mapping=chosen, method=how,
-            progress=bar,
+            baselines=baselines, baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
         )  # fmt: skip
     _finish(
-        results, out, title=f"sentences of {test} found by {how}, {_named(chosen)}",
+        results, out, called=lambda row: f"{row['source']}→{row['target']}", mapping=chosen,
+        title=f"sentences of {test} found by {how}, {_named(chosen)}: precision@1",
         note=f"learnt from {len(both[0])} pairs; chance is {100 / len(both[1]):.2f}",
     )  # fmt: skip
 
@@ -155,14 +195,16 @@ def sentences(
 @click.option("--layers", metavar="LAYERS", help="That the head is put on, one after the other [all, and 0].")
 @click.option("--recipe", metavar="NAME", help="See `crosslens list recipes`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting of recipe or task.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="Random seed; the first of the baselines' too.")
+@baseline_option
+@baseline_seeds_option
 @out_option("Folder for results.csv")
 @data_option
 @device_option
 def transfer(
     task: str, encoder: str, against: str | None, pair: str, parallel: str | None, links: str | None, train: str,
-    dev: str | None, test: str, layers: str | None, recipe: str | None, settings: tuple[str, ...], seed: int, out: str,
-    data: str | None, device: str | None,
+    dev: str | None, test: str, layers: str | None, recipe: str | None, settings: tuple[str, ...], seed: int,
+    baseline: str | None, baseline_seeds: int, out: str, data: str | None, device: str | None,
 ) -> None:  # fmt: skip
     """Learn TASK on one fixed layer of ENCODER, and evaluate it on the rotated layer of another.
 
@@ -192,25 +234,41 @@ def transfer(
 
     how = find_recipe(recipe or USUAL, task, read_settings(settings))
     asked = find_task(task, how.task)
+    baselines = _baselines(baseline, "procrustes" if against else "identity")
     labelled = load_corpus(train, split="train", data=data)
     held_out = load_corpus(dev, split="dev", data=data) if dev else None
     tests = [load_corpus(name, data=data) for name in split_names(test)]
     for corpus in (labelled, *tests):
         asked.check(corpus)
     sides = load_parallel(parallel, languages=languages, data=data) if against and parallel else None
+    source = load_encoder(encoder, device=device)
+    target = source if against == encoder else load_encoder(against, device=device) if against else None
     with progress() as bar:
         results = transfer_by_layer(
-            load_encoder(encoder, device=device), task, pair=languages, train=labelled, tests=tests, dev=held_out,
-            against=load_encoder(against, device=device) if against else None, parallel=sides, links=links,
-            layers=layers, recipe=how, seed=seed, progress=bar,
+            source, task, pair=languages, train=labelled, tests=tests, dev=held_out, against=target, parallel=sides,
+            links=links, layers=layers, recipe=how, seed=seed, baselines=baselines,
+            baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
         )  # fmt: skip
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
-    frame = results.filter(metric=asked.metric).to_pandas()
-    frame["target"] = frame["corpus"].map(languages_of(results))
-    table = frame.pivot(index="layer", columns="target", values="value")
+    scores = results.filter(metric=asked.metric)
     note = "rotated where the second encoder reads" if against else "one encoder reads both languages"
+    called = languages_of(results)
+    table = _by_layer(scores, lambda row: called(row["corpus"]), mapping="procrustes" if against else "identity")
     print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer", note=note)
+
+
+def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
+    """The baselines of ``--baseline`` that apply; those asked for by name that do not are said."""
+    from crosslens.alignment.baselines import BASELINES, choose_baselines
+    from crosslens.cli.show import say
+
+    names = [] if text == "none" else split_names(text) if text else BASELINES
+    chosen = choose_baselines(names, mapping=mapping)
+    skipped = [name for name in names if name not in chosen]
+    if text and skipped:
+        say(f"without a mapping there is no baseline {' or '.join(skipped)}: skipped")
+    return chosen
 
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
@@ -235,14 +293,32 @@ def _named(mapping: str) -> str:
     return "after a rotation" if mapping == "procrustes" else "as they are"
 
 
-def _finish(results: "Results", out: str, *, title: str, note: str) -> None:
+def _finish(
+    results: "Results", out: str, *, called: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
+) -> None:
     from crosslens.cli.show import print_table
     from crosslens.files import new_folder
 
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
-    frame = results.to_pandas().fillna({"layer": -1})
-    frame["column"] = frame["source"].astype(str) + "→" + frame["target"].astype(str) + " " + frame["metric"]
-    table: Any = frame.pivot(index="layer", columns="column", values="value")[list(dict.fromkeys(frame["column"]))]
-    table = table.rename(index={-1: "vectors"})
-    print_table(table, title=title, note=note)
+    print_table(_by_layer(results, called, mapping=mapping), title=title, note=note)
+
+
+def _by_layer(results: "Results", called: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":
+    """A row a layer, a column a measurement, its baselines behind it; means over the seeds of a baseline."""
+    import pandas as pd
+
+    from crosslens.alignment.baselines import BASELINES, baseline_of
+
+    rows = results.records.to_pylist()
+    heads = [(called(row), baseline_of(row, mapping=mapping) or "") for row in rows]
+    order = sorted(set(heads), key=lambda head: (heads.index((head[0], "")), ["", *BASELINES].index(head[1])))
+    frame = pd.DataFrame(
+        {
+            "layer": ["vectors" if row["layer"] is None else row["layer"] for row in rows],
+            "column": [" ".join(filter(None, head)) for head in heads],
+            "value": [row["value"] for row in rows],
+        }
+    )
+    table: Any = frame.pivot_table(index="layer", columns="column", values="value")
+    return table[[" ".join(filter(None, head)) for head in order]]

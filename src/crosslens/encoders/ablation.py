@@ -85,6 +85,23 @@ def random_init(
     return copied.changed(Change(done, seed, tuple(changed), _shared(copied, chosen)), since=encoder)
 
 
+def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Encoder, Encoder]:
+    """Both encoders of a pair with every parameter re-initialised, independently of one another.
+
+    Two encoders of one seed would have equal layers, and equal vectors for the n-th subwords of their vocabularies:
+    more in common than encoders that were pretrained independently.
+
+    Args:
+        source: reads the first language.
+        target: reads the second; the same encoder where it reads both, and then the same one is returned twice.
+        seed: of both.
+    """
+    first = random_init(source, "0,all", seed=seed)
+    if target is source:
+        return first, first
+    return first, random_init(target, "0,all", seed=stream_seed(seed, "untrained target"))
+
+
 def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
     """A copy of an encoder whose chosen layers training leaves alone (Wu & Dredze 2019, section 4.3).
 

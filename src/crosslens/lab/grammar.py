@@ -4,12 +4,18 @@ A tree holds every node that some language may express: determiners, auxiliaries
 are overt, and in what order, is each language's business (`language.py`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from crosslens.errors import RequestError
+
 DEPTH = 2
 """Clauses and noun phrases within one another, at most."""
+
+ATTEMPTS = 10_000
+"""Consecutive draws without an acceptable tree after which there are taken to be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +76,40 @@ Tree = tuple[Node, ...]
 """Nodes, every head before its dependents."""
 
 
-def draw_trees(count: int, *, shortest: int, longest: int, generator: np.random.Generator) -> list[Tree]:
-    """Draw trees of a permitted number of nodes; the same one may come twice."""
-    trees = []
+def draw_trees(
+    count: int,
+    *,
+    shortest: int,
+    longest: int,
+    generator: np.random.Generator,
+    accept: Callable[[Tree], bool] = lambda tree: True,
+) -> list[Tree]:
+    """Draw trees at random; the same tree may be drawn more than once.
+
+    Args:
+        count: number of trees.
+        shortest: smallest number of nodes.
+        longest: largest number of nodes.
+        generator: source of randomness.
+        accept: whether a tree of a permitted size is kept.
+
+    Raises:
+        RequestError: when no acceptable tree is drawn in `ATTEMPTS` attempts.
+    """
+    trees: list[Tree] = []
+    failed = 0
     while len(trees) < count:
         nodes: list[Node] = []
         _clause(nodes, -1, "root", 0, generator)
         nodes.append(Node("full_stop", "punct", 0))
-        if shortest <= len(nodes) <= longest:
+        if shortest <= len(nodes) <= longest and accept(tuple(nodes)):
             trees.append(tuple(nodes))
+            failed = 0
+        elif (failed := failed + 1) == ATTEMPTS:
+            raise RequestError(
+                f"the grammar has too few sentence structures of {shortest} to {longest} words",
+                hint="decrease world.trees or increase world.longest",
+            )
     return trees
 
 

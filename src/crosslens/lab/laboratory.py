@@ -4,9 +4,9 @@ Gold annotation comes from where the words come from, so it has no errors. The s
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -33,6 +33,9 @@ SIZES = {"train": 2000, "dev": 300, "test": 500}
 
 LABELLED = {"train": 300, "dev": 100, "test": 200}
 """Sentences of each language that are drawn for language identification."""
+
+PREMISES = 1000
+"""Sentences that are drawn at a time for pairs; after as many premises without a pair there are taken to be none."""
 
 FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tense=Past")}
 """What is drawn for words of these kinds, and is heard in languages with suffixes."""
@@ -106,6 +109,34 @@ class Laboratory:
         shares = Shares(its.anchors, its.names, its.numerals, its.cognates, its.false_friends, its.homonyms)
         return make_lexicons(self.world, its.languages, shares, seed=its.seed)
 
+    def structures(self, split: str) -> list[Tree]:
+        """The sentence structures of a split; raw text has those of ``train``.
+
+        Dev and test sets have structures of their own. No sentence of theirs has, in any of the languages, the
+        sequence of word classes (`Language.pattern`) of a sentence of raw text or of another split. So they share
+        neither a sentence nor a dependency tree with raw text and train sets.
+
+        Raises:
+            RequestError: when there is no such split, or the grammar has too few structures.
+        """
+        self._check_split(split)
+        if split == "train":
+            return self.world.trees
+        if split not in self._structures:
+            self._structures[split] = self.world.draw_trees(f"trees of {split}", accept=self._novelty(split))
+        return self._structures[split]
+
+    @cached_property
+    def _structures(self) -> dict[str, list[Tree]]:
+        return {}
+
+    def _novelty(self, split: str) -> Callable[[Tree], bool]:
+        """Whether a structure differs, in every language, from those of raw text and of the splits before this one."""
+        before = {"train": (), "test": ("train",), "dev": ("train", "test")}[split]
+        grammars = self.settings.languages.values()
+        known = {grammar.pattern(tree) for other in before for tree in self.structures(other) for grammar in grammars}
+        return lambda tree: not known or not any(grammar.pattern(tree) in known for grammar in grammars)
+
     def corpus(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
         """Annotated sentences: UPOS, features, heads, relations and entities.
 
@@ -162,22 +193,28 @@ class Laboratory:
             pairs: how many; as many as the split has sentences by default.
 
         Raises:
-            RequestError: when there is no such language or split, or no structure of the world that pairs are made of.
+            RequestError: when there is no such language or split, or no structure that pairs are made of.
         """
         count, stream = self._asked(language, split, pairs)
-        if not any(map(fits_pair, self.world.trees)):
+        if not any(map(fits_pair, self.structures(split))):
             raise RequestError("no sentence of this world has a subject, an object and something to leave out",
                                hint="more or longer trees")  # fmt: skip
         generator = self._generator("pairs", split, *stream)
         drawn = chain.from_iterable(
-            self._draws(split, "pairs", *stream, str(part), count=1000) for part in itertools.count()
+            self._draws(split, "pairs", *stream, str(part), count=PREMISES) for part in itertools.count()
         )
-        items = []
-        for number, premise in enumerate(islice((its for its in drawn if fits_pair(its[0])), count), start=1):
+        is_new = self._novelty(split)
+        items: list[Text] = []
+        for attempt, premise in enumerate(meaning for meaning in drawn if fits_pair(meaning[0])):
             label = LABELS[generator.integers(len(LABELS))]
             hypothesis = draw_pair(self.world, premise, label, generator)
-            both = self._say(language, premise), self._say(language, hypothesis)
-            items.append(Text(both, label, f"{split}-{number:05}"))
+            if is_new(hypothesis[0]):  # depends on the structure alone, and so not on the label
+                segments = self._say(language, premise), self._say(language, hypothesis)
+                items.append(Text(segments, label, f"{split}-{len(items) + 1:05}"))
+            if len(items) == count:
+                break
+            if attempt == PREMISES and not items:
+                raise RequestError("no shortened sentence has a structure of its own", hint="more or longer trees")
         return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
 
     def labelled(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
@@ -207,9 +244,12 @@ class Laboratory:
     def _asked(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
         """How many items, and what tells this language's from others': nothing in test sets, which are parallel."""
         self._grammar(language)
+        self._check_split(split)
+        return count or SIZES[split], () if split == "test" else (language,)
+
+    def _check_split(self, split: str) -> None:
         if split not in SIZES:
             raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
-        return count or SIZES[split], () if split == "test" else (language,)
 
     def _generator(self, *stream: str) -> np.random.Generator:
         return np.random.default_rng(stream_seed(self.settings.seed, "texts", *stream))
@@ -242,10 +282,10 @@ class Laboratory:
         both = [self._grammar(language) for language in (source, target)]
         return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in both)]
 
-    def _draws(self, *stream: str, count: int) -> Iterator[Meaning]:
+    def _draws(self, split: str, *stream: str, count: int) -> Iterator[Meaning]:
         """Sentences before anyone says them: structures, concepts, and what is drawn for number and tense."""
-        generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", *stream))
-        trees = self.world.trees
+        generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", split, *stream))
+        trees = self.structures(split)
         for which in generator.integers(len(trees), size=count):
             tree = trees[which]
             yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from crosslens.lab.grammar import Tree
+from crosslens.lab.grammar import KINDS, Tree
 
 Side = Literal["before", "after"]
 Script = Literal["latin", "cyrillic", "greek", "hebrew", "georgian"]
@@ -62,6 +62,15 @@ class Language(BaseModel):
             return [*left, place, *(word for distance, dependent in own if distance > 0 for word in said(dependent))]
 
         return said(0)
+
+    def pattern(self, tree: Tree) -> tuple[str, ...]:
+        """The word classes of a sentence of this structure, in order: two sentences of different patterns differ.
+
+        All content words are of one class here, because homonyms and false friends sound like content words of other
+        parts of speech. Other words sound like no word of another part of speech, but for an accident of suffixes.
+        """
+        kinds = (KINDS[tree[place].kind] for place in self.linear(tree))
+        return tuple("content" if kind.content else kind.upos for kind in kinds)
 
     def _distance(self, relation: str) -> float:
         """How far from its head a dependent stands: before it below 0, the closest ones next to 0."""

@@ -5,7 +5,7 @@ some semantic classes, adjectives describe nouns of some. Those preferences, and
 model can learn the meaning of a word from, and they are the same in every language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -35,7 +35,7 @@ class WorldSettings(BaseModel):
         places: named ones.
         organisations: named ones.
         namesakes: share of the organisations that are called like a place, so that only context tells them apart.
-        trees: different structures of sentences.
+        trees: sentence structures of each split; raw text has those of ``train``.
         shortest: nodes of a structure, at least.
         longest: nodes of a structure, at most.
         exponent: of Zipf's law.
@@ -110,11 +110,26 @@ class World:
 
     @cached_property
     def trees(self) -> list[Tree]:
-        """The structures of sentences."""
-        generator = self._generator("trees")
+        """The sentence structures of raw text and train sets."""
+        return self.draw_trees("trees", accept=lambda tree: True)
+
+    def draw_trees(self, stream: str, *, accept: Callable[[Tree], bool]) -> list[Tree]:
+        """Draw sentence structures.
+
+        Args:
+            stream: name of the random stream.
+            accept: whether a structure is kept.
+
+        Returns:
+            As many structures as the settings ask for.
+
+        Raises:
+            RequestError: when there are too few acceptable ones.
+        """
         return draw_trees(
-            self.settings.trees, shortest=self.settings.shortest, longest=self.settings.longest, generator=generator
-        )
+            self.settings.trees, shortest=self.settings.shortest, longest=self.settings.longest,
+            generator=self._generator(stream), accept=accept,
+        )  # fmt: skip
 
     def topic(self, kind: str, rank: np.ndarray) -> np.ndarray:
         """The semantic class of concepts of a kind."""

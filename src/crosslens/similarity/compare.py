@@ -13,7 +13,7 @@ import numpy as np
 from crosslens import __version__
 from crosslens.data.pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
-from crosslens.encoders.ablation import random_init
+from crosslens.encoders.ablation import untrained_pair
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.pooling import Pooling
 from crosslens.encoders.represent import Representations, represent
@@ -70,7 +70,7 @@ def compare(
         interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
         original: only sentences of PUD that were written in this language.
         sentences: only the first so many.
-        seed: random seed of the untrained encoder.
+        seed: random seed of the untrained encoder; that of ``against`` is re-initialised independently.
         data: a folder that is looked through first for a named corpus.
         export: a folder to make, with the vectors of every language as ``LANGUAGE.npy``; those of ``against`` are
             ``against-LANGUAGE.npy``.
@@ -96,8 +96,8 @@ def compare(
         _refuse_different(encoder, against, chosen)
     states = [(encoder, against)]
     if "untrained" in nulls:
-        untrained = [side and random_init(side, "0,all", seed=seed) for side in (encoder, against)]
-        states.append((untrained[0] or encoder, untrained[1]))
+        untrained = untrained_pair(encoder, against or encoder, seed=seed)
+        states.append((untrained[0], against and untrained[1]))
     listener, total = listening(progress), len(states) * len(wanted)
     finished: list[tuple[str, str]] = []
     results = Results.of([])

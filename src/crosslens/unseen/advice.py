@@ -137,7 +137,9 @@ def _aligned(encoder: Encoder, parallel: Parallel) -> tuple[float, ...]:
     if len(languages) != 2:
         raise RequestError(f"{parallel.name} is of {len(languages)} languages, and two are needed")
     pair = (languages[0], languages[1])
-    results = sentence_retrieval(encoder, encoder, train=parallel, test=parallel, pair=pair, mapping="none")
+    results = sentence_retrieval(
+        encoder, encoder, train=parallel, test=parallel, pair=pair, mapping="identity", baselines=()
+    )
     by_layer: dict[int, list[float]] = {}
     for layer, value in zip(*(results.records[name].to_pylist() for name in ("layer", "value")), strict=True):
         by_layer.setdefault(layer, []).append(value)

@@ -19,10 +19,14 @@ class Tower(Intervention):
         height: how many fresh layers.
         mapped_from: name of the encoder whose layer is mapped into the one that they were trained on; None: none is.
         mapping: digest of the fixed normalisation and rotation of the states; None: they are read as they are.
+        mapped_by: ``procrustes_shuffled`` or ``identity`` where the mapping is a baseline; None: it is not.
     """
 
     kind = "tower"
-    keys: ClassVar = {"tower": "layer", "height": "height", "mapped_from": "mapped_from", "mapping": "mapping"}
+    keys: ClassVar = {
+        "tower": "layer", "height": "height", "mapped_from": "mapped_from", "mapping": "mapping",
+        "mapped_by": "mapped_by",
+    }  # fmt: skip
     follows = True
     own_recipe = True
 
@@ -30,6 +34,7 @@ class Tower(Intervention):
     height: Annotated[int, Field(ge=1)] = 4
     mapped_from: str | None = None
     mapping: str | None = None
+    mapped_by: str | None = None
 
     @property
     def label(self) -> str:
@@ -38,6 +43,7 @@ class Tower(Intervention):
         words += [f"height={self.height}"] if self.height != 4 else []
         words += [f"mapped from {self.mapped_from}"] if self.mapped_from else []
         words += [f"mapping={self.mapping}"] if self.mapping else []
+        words += [f"mapped by {self.mapped_by}"] if self.mapped_by else []
         return " ".join(words)
 
     @property
