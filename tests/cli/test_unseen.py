@@ -6,19 +6,17 @@ import pytest
 from conftest import SENTENCES, conllu_text
 from crosslens.data import conllu, iob
 from crosslens.encoders.load import load_encoder
-from crosslens.unseen.rule import Measured, Rule, write_rule
+from crosslens.unseen.rule import Measured, Provenance, Rule, write_rule
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, encoder):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20) + "\n", "utf-8")
     (tmp_path / "fr.conllu").write_text(conllu_text("fr"), "utf-8")
-    rows = [
-        Measured(f"l{n}", f"c{n}", "", "en", 40.0 + n, (1.0 + n / 10, 5.0 - n / 2, 2.0, 30.0), 45.0 + n)
-        for n in range(9)
-    ]
-    write_rule(Rule(tuple(rows), "made up"), tmp_path / "rule.csv")
+    rows = [Measured(f"l{n}", f"c{n}", "", "en", 40.0 + n, (n / 2, n / 2, 0.0, 15.0 * n), 45.0 + n) for n in range(9)]
+    fitted = Provenance("made up", encoder.body_digest, "pos", "one pass")
+    write_rule(Rule(tuple(rows), fitted), tmp_path / "rule.csv")
     return tmp_path
 
 
@@ -73,10 +71,32 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
     status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
     assert status == 0, err
     for part in (
-        "Latin 100 %", "unknown %", "pieces a word", "shared with en %", "expected from en", "found in each layer",
-        "points expected, give or take", "The rule: made up. Languages left out: wrong by",
+        "Latin 100 %", "unknown %", "subwords a word", "shared with en %", "expected from en", "by layer",
+        "points expected, 90 % interval [", "error of an estimate", "error of a constant guess", "regret of the choice",
+        "always the first source", "95 % CI",
+        "The rule (rule.csv) was fitted to pos scores of made up (one pass): sources en; 9 treebanks of 9 languages",
     ):  # fmt: skip
         assert part in out
+
+
+def test_advise_promises_nothing_for_an_encoder_that_the_rule_was_not_fitted_to(run, folder, tiny_bert, treebanks):
+    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data", treebanks,
+             "--schemes", "none")  # fmt: skip
+    status, out, err = run(*words)
+    assert status == 0, err
+    assert "cannot estimate" in out
+    assert "The rule was fitted to multilingual-e5-small" in out
+    assert "is another encoder" in out
+    assert "points expected" not in out
+    assert "expected from" not in out
+
+
+def test_advise_leaves_the_language_out_of_its_rule(run, folder, tiny_bert, treebanks):
+    words = ("advise", "l3", "--text", "ud/fr_pud:test", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data",
+             treebanks, "--schemes", "none", "--rule", "rule.csv")  # fmt: skip
+    out = run(*words)[1]
+    assert "8 treebanks of 8 languages: l0, l1, l2, l4," in out
+    assert "l3 is not among them" in out
 
 
 def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_bert, treebanks, monkeypatch):

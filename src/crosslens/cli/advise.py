@@ -23,9 +23,12 @@ def command(
 ) -> None:  # fmt: skip
     """Recommend how to use ENCODER for LANGUAGE: as it is, from another source, transliterated, or adapted.
 
-    Scripts, unknown and broken-up words, and shared subwords are counted; a rule that was fitted to transfer that was
-    measured says what to expect of each way, and its error on languages that it was not fitted to is printed with it.
+    A rule fitted to measured zero-shot scores estimates each way. The output says where the rule was fitted, and how
+    wrong it is on languages left out beside a constant guess. LANGUAGE itself is left out of the rule. For an encoder
+    or a text outside what the rule was fitted to, nothing is estimated, and the output says so.
     """
+    from dataclasses import replace
+
     import pandas as pd
 
     from crosslens.catalogue import load_corpus, load_text
@@ -37,43 +40,55 @@ def command(
     from crosslens.unseen.rule import read_rule
 
     is_text = text.startswith("raw/") or text.endswith(".txt")
-    its = load_text(text, language=language, data=data) if is_text else load_corpus(text, split="train", data=data)
-    named = {
-        corpus.language or corpus.name: corpus
-        for corpus in (load_corpus(name, split="train", data=data) for name in split_names(sources))
+    corpus = load_text(text, data=data) if is_text else load_corpus(text, split="train", data=data)
+    candidates = {
+        source.language or source.name: source
+        for source in (load_corpus(name, split="train", data=data) for name in split_names(sources))
     }
     tried = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
         say("uroman is not installed: the text is looked at as it is written (pip install 'crosslens[translit]')")
         tried = []
-    both = load_parallel(parallel, data=data) if parallel else None
+    translations = load_parallel(parallel, data=data) if parallel else None
     advice = advise(
-        load_encoder(encoder, device=device), its, named, parallel=both,
+        load_encoder(encoder, device=device), replace(corpus, language=language), candidates, parallel=translations,
         schemes=tried, rule=read_rule(rule),
     )  # fmt: skip
     rows = {
         scheme or "as it is written": {
-            "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(found.scripts.items())[:2]),
-            "words": found.coverage.words, "unknown %": found.coverage.unknown, "broken %": found.coverage.broken,
-            "pieces a word": found.coverage.fertility,
-            **{f"shared with {source} %": share for source, share in found.overlap.items()},
-            **{f"expected from {way.source}": way.expected for way in sorted(advice.ways, key=lambda w: w.source)
+            "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(read.scripts.items())[:2]),
+            "words": read.coverage.words, "unknown %": read.coverage.unknown, "broken %": read.coverage.broken,
+            "subwords a word": read.coverage.fertility,
+            **{f"shared with {source} %": share for source, share in read.overlap.items()},
+            **{f"expected from {way.source}": way.expected for way in sorted(advice.ways, key=lambda way: way.source)
                if way.scheme == scheme},
         }
-        for scheme, found in advice.evidence.items()
+        for scheme, read in advice.evidence.items()
     }  # fmt: skip
-    print_table(
-        pd.DataFrame.from_dict(rows, orient="index"), title=f"{language}: {its.name}, as {encoder} reads it", decimals=1
-    )
-    if advice.alignment is not None:
-        layers = pd.DataFrame([dict(enumerate(advice.alignment))], index=["found %"])
-        print_table(layers, title=f"parallel sentences of {parallel} found in each layer", decimals=1)
+    title = f"{language}: {corpus.name}, as {encoder} reads it"
+    print_table(pd.DataFrame.from_dict(rows, orient="index"), title=title, decimals=1)
+    if advice.retrieval is not None:
+        layers = pd.DataFrame([dict(enumerate(advice.retrieval))], index=["retrieved %"])
+        print_table(layers, title=f"Retrieval of the parallel sentences of {parallel} by layer", decimals=1)
     click.secho(advice.recommendation, bold=True)
-    for reason in advice.reasons:
+    for reason in (*advice.refusals, *advice.reasons):
         click.echo(f"  {reason}")
-    its_rule = advice.rule
-    click.echo(
-        f"The rule: {its_rule.about or rule}. Languages left out: wrong by {its_rule.error:.1f} points"
-        f" ({its_rule.spread:.1f} if it knew nothing); its choice of source and script is {its_rule.regret:.1f} points"
-        f" below the best, the usual choice {its_rule.regret_by_default:.1f}."
-    )
+    click.echo()
+    applied = advice.rule
+    if applied.measured:
+        errors = {
+            "error of an estimate": applied.error, "error of a constant guess": applied.constant_error,
+            "regret of the choice": applied.regret, "regret of always the first source, as it is written":
+            applied.default_regret,
+        }  # fmt: skip
+        frame = pd.DataFrame.from_dict(
+            {
+                name: {"mean": mean.value, "95 % CI": f"[{mean.low:.1f}, {mean.high:.1f}]"}
+                for name, mean in errors.items()
+            },
+            orient="index",
+        )
+        print_table(
+            frame, title=f"The rule on languages left out, in points ({language} is not among them)", decimals=1
+        )
+    click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {applied.about}.")

@@ -2,10 +2,12 @@
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -168,7 +170,14 @@ class Encoder:
         }  # fmt: skip
         if self.family.shared:  # what is no part of its layers decides what is done to them
             facts["shared"] = self.family.shared
-        return digest_chunks(_bytes_of(self.trained, canonical_json(facts)))
+        return digest_chunks(chain(_bytes_of(self.trained.named_parameters()), [canonical_json(facts)]))
+
+    @cached_property
+    def body_digest(self) -> str:
+        """sha256 of the parameters without the embeddings of subwords: the same before and after trimming these."""
+        subwords = {id(parameter) for parameter in self.model.get_input_embeddings().parameters()}
+        parameters = ((name, p) for name, p in self.model.named_parameters() if id(p) not in subwords)
+        return digest_chunks(_bytes_of(parameters))
 
     def states(
         self,
@@ -313,8 +322,7 @@ def _tokenizing(tokenizer: PreTrainedTokenizerBase) -> Any:
     return {"tokenizer": facts, "word_prefix": prefix} if prefix else facts
 
 
-def _bytes_of(model: nn.Module, facts: bytes) -> Iterator[bytes]:
-    for name, parameter in sorted(model.named_parameters()):
+def _bytes_of(parameters: Iterable[tuple[str, nn.Parameter]]) -> Iterator[bytes]:
+    for name, parameter in sorted(parameters, key=itemgetter(0)):
         yield canonical_json([name, list(parameter.shape)])
         yield parameter.detach().cpu().contiguous().numpy().tobytes()
-    yield facts

@@ -11,7 +11,7 @@ from crosslens.results.cells import Cells, cells, refuse_several
 from crosslens.results.record import Results
 from crosslens.tasks import find_task
 from crosslens.unseen.evidence import Evidence, gather
-from crosslens.unseen.rule import Measured, Rule
+from crosslens.unseen.rule import Measured, Provenance, Rule
 
 AS_IS, ADAPTED = (Condition().text, None), (Condition(start="adapted").text,)
 """What records say of encoders as they are, and of adapted ones."""
@@ -24,7 +24,8 @@ def fit_rule(
     task: str = "pos",
     usual: str = "en",
     data: str | None = None,
-    about: str = "",
+    name: str = "",
+    training: str = "",
 ) -> Rule:
     """A rule from every zero-shot score of a task, each the mean over seeds.
 
@@ -34,7 +35,8 @@ def fit_rule(
         task: whose scores are expected.
         usual: the source that is usually taken, which others must clearly be better than.
         data: a folder that is looked through first for the corpora.
-        about: what was measured, in a few words.
+        name: of the encoder, for the rule's provenance; "": the name it was loaded by.
+        training: how the measured models were trained and evaluated, in a few words.
 
     Raises:
         RequestError: when the records hold no zero-shot score of the task, or models of one source that differ in more
@@ -68,7 +70,7 @@ def fit_rule(
         features = tuple(read[corpus].features(source).tolist())
         measured.append(Measured(_bare(target), bare, scheme, source, score, features, after))
     measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus, row.scheme))
-    return Rule(tuple(measured), about)
+    return Rule(tuple(measured), Provenance(name or encoder.name, encoder.body_digest, task, training))
 
 
 def _one_model_a_seed(scores: Results) -> Cells:

@@ -1,38 +1,49 @@
-"""What transfer may be expected of a text, by a rule that is fitted to transfer that was measured.
+"""Expected transfer: a rule fitted to measured transfer, where it was fitted, and how wrong it is.
 
-A ridge regression (Hoerl & Kennard 1970) of zero-shot accuracy on what an encoder makes of the text. A text in another
-script is another text, so one rule says both what to expect of a language as it is written and of it transliterated.
-Its error is that of languages that it was not fitted on: each is left out in turn, in all its scripts and corpora.
+The rule is a ridge regression (Hoerl & Kennard 1970) of zero-shot scores on `FEATURES`. A text in another script is
+another text, so one rule covers a language as it is written and transliterated. Every figure about the rule is for
+languages left out: each language is left out in turn with all its corpora and scripts, and the rule is fitted to the
+others. Intervals of means resample languages (`bootstrap_interval`); the interval of an estimate is the quantile of the
+absolute errors on languages left out, with the correction for a finite sample of conformal prediction (Vovk et al.
+2005, as Barber et al. 2021 use leave-one-out errors).
 """
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from crosslens.errors import DataError
+from crosslens.scores import bootstrap_interval
 from crosslens.unseen.evidence import FEATURES
 
 PENALTY = 1.0
-"""On standardised features; of so few, it hardly matters."""
+"""On standardised features; with so few of them it hardly matters."""
+
+LEVEL = 0.9
+"""Share of languages whose score the interval of an estimate should cover."""
+
+BEYOND = 0.1
+"""How far beyond the fitted range a feature may lie, as a share of that range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Transfer that was measured.
+    """One measured transfer.
 
     Attributes:
-        language: of the target, without its script: all that is of one language is left out together.
-        corpus: that was evaluated on.
-        scheme: how it was transliterated; "" where it was not.
-        source: the language trained on.
-        score: in points.
+        language: target language, without its script.
+        corpus: evaluated corpus.
+        scheme: transliteration; "" for the text as it is written.
+        source: source language.
+        score: zero-shot score in points.
         features: `FEATURES` of the corpus and the source.
-        adapted: the score after the encoder was adapted to raw text of the language; None: not measured.
+        adapted: score after the encoder was adapted to raw text of the language; None if that was not measured.
     """
 
     language: str
@@ -44,90 +55,208 @@ class Measured:
     adapted: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """A rule, and how wrong it is.
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a rule was fitted.
 
     Attributes:
-        measured: what it is fitted to, what was transferred from the usual source first.
-        about: what was measured, in a few words.
+        encoder: name of the encoder.
+        body: `Encoder.body_digest`, by which the encoder is recognised; "" if unknown.
+        task: task whose scores were measured.
+        training: how the measured models were trained and evaluated, in a few words.
+    """
+
+    encoder: str = ""
+    body: str = ""
+    task: str = ""
+    training: str = ""
+
+
+class Mean(NamedTuple):
+    """A mean in points with its 95 % confidence interval over languages."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The choice of source and script for one corpus, made without its language.
+
+    Attributes:
+        chosen: the way that the rule chooses.
+        best: the way with the highest measured score.
+        default: the first source, as the text is written.
+    """
+
+    chosen: Measured
+    best: Measured
+    default: Measured
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule, where it was fitted, and its errors on languages left out.
+
+    Attributes:
+        measured: the transfer it is fitted to; the source of the first row is the default source.
+        provenance: where it was fitted.
     """
 
     measured: tuple[Measured, ...]
-    about: str = ""
+    provenance: Provenance = Provenance()
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that the rule is fitted to."""
+        return tuple(sorted({row.language for row in self.measured}))
+
+    @cached_property
+    def treebanks(self) -> tuple[str, ...]:
+        """Corpora that the rule is fitted to."""
+        return tuple(sorted({row.corpus for row in self.measured}))
+
+    @property
+    def about(self) -> str:
+        """Where the rule was fitted, as part of a sentence."""
+        sources = ", ".join(dict.fromkeys(row.source for row in self.measured))
+        fitted = self.provenance
+        return (
+            f"{fitted.task or 'zero-shot'} scores of {fitted.encoder or 'an encoder that it does not name'}"
+            f"{f' ({fitted.training})' if fitted.training else ''}: sources {sources};"
+            f" {len(self.treebanks)} treebanks of {len(self.languages)} languages: {', '.join(self.languages)}"
+        )
+
+    def without(self, languages: Collection[str], corpus: str = "") -> "Rule":
+        """The rule fitted without languages, and without a corpus in any of its splits and scripts."""
+        bare = _bare(corpus)
+        rows = tuple(row for row in self.measured if row.language not in languages and _bare(row.corpus) != bare)
+        return self if len(rows) == len(self.measured) else replace(self, measured=rows)
+
+    def outside(self, features: Sequence[float] | np.ndarray) -> list[str]:
+        """Features that lie outside the range that the rule was fitted to, described in words."""
+        fitted = np.asarray([row.features for row in self.measured], float)
+        low, high = fitted.min(0), fitted.max(0)
+        margin = BEYOND * (high - low)
+        return [
+            f"{name} {value:.1f} (fitted from {low[i]:.1f} to {high[i]:.1f})"
+            for i, (name, value) in enumerate(zip(FEATURES, features, strict=True))
+            if not low[i] - margin[i] <= value <= high[i] + margin[i]
+        ]
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _fit(self.measured)
 
     def expected(self, features: Sequence[float] | np.ndarray) -> float:
-        """The score to expect, in points, between 0 and 100."""
+        """Expected score in points, between 0 and 100."""
         return _expected(self._weights, np.asarray(features))
 
     @cached_property
     def held_out(self) -> tuple[float, ...]:
-        """What is expected of each measured transfer by a rule that was fitted to other languages alone."""
+        """Expected score of each measured transfer, by the rule fitted without its language."""
         weights = {
-            language: _fit([its for its in self.measured if its.language != language])
-            for language in {its.language for its in self.measured}
+            language: _fit([row for row in self.measured if row.language != language]) for language in self.languages
         }
-        return tuple(_expected(weights[its.language], np.asarray(its.features)) for its in self.measured)
-
-    @property
-    def error(self) -> float:
-        """Mean absolute error on languages left out, in points."""
-        return float(np.mean([abs(its.score - e) for its, e in zip(self.measured, self.held_out, strict=True)]))
-
-    @property
-    def spread(self) -> float:
-        """The same of a rule that expects the mean of the other languages whatever the text."""
-        languages = {its.language for its in self.measured}
-        means = {left: np.mean([its.score for its in self.measured if its.language != left]) for left in languages}
-        return float(np.mean([abs(its.score - means[its.language]) for its in self.measured]))
+        return tuple(_expected(weights[row.language], np.asarray(row.features)) for row in self.measured)
 
     @cached_property
-    def choices(self) -> tuple[tuple[Measured, Measured, Measured], ...]:
-        """For each corpus that was measured several ways: what is chosen when the language is left out, what was best,
-        and how it is usually done: as it is written, from the source of the first row."""
-        found = []
+    def errors(self) -> np.ndarray:
+        """``(measured,)``: absolute error of each expected score on languages left out, in points."""
+        return np.abs(np.asarray([row.score for row in self.measured]) - self.held_out)
+
+    @property
+    def error(self) -> Mean:
+        """Mean absolute error on languages left out."""
+        return self._mean(zip(self.measured, self.errors, strict=True))
+
+    @property
+    def constant_error(self) -> Mean:
+        """Mean absolute error of a constant guess: the mean score of the other languages from the same source, among
+        texts as they are written or among transliterated ones."""
+
+        def guess(row: Measured) -> float:
+            others = [other for other in self.measured if other.language != row.language]
+            alike = [other for other in others if (other.source, other.scheme) == (row.source, row.scheme)]
+            return float(np.mean([other.score for other in alike or others]))
+
+        return self._mean((row, abs(row.score - guess(row))) for row in self.measured)
+
+    @cached_property
+    def half_width(self) -> float:
+        """Points on either side of an estimate that cover `LEVEL` of the languages left out, each weighing the same."""
+        counts = {language: sum(row.language == language for row in self.measured) for language in self.languages}
+        weights = np.asarray([1 / counts[row.language] for row in self.measured])
+        order = np.argsort(self.errors)
+        reached = np.cumsum(weights[order])
+        needed = min(LEVEL * (len(self.languages) + 1), len(self.languages))
+        return float(self.errors[order][min(int(np.searchsorted(reached, needed - 1e-9)), len(order) - 1)])
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The choice for each corpus that was measured in several ways."""
         by_corpus: dict[str, list[tuple[Measured, float]]] = {}
-        for its, expected in zip(self.measured, self.held_out, strict=True):
-            by_corpus.setdefault(its.corpus, []).append((its, expected))
+        for row, expected in zip(self.measured, self.held_out, strict=True):
+            by_corpus.setdefault(row.corpus, []).append((row, expected))
+        choices = []
         for ways in by_corpus.values():
-            if len(ways) > 1 and (ways[0][0].scheme, ways[0][0].source) == ("", self.measured[0].source):
-                chosen = ways[self.choose([expected for _, expected in ways])][0]
-                best = max((its for its, _ in ways), key=lambda its: its.score)
-                found.append((chosen, best, ways[0][0]))
-        return tuple(found)
+            rows = [row for row, _ in ways]
+            if len(rows) > 1 and (rows[0].scheme, rows[0].source) == ("", self.measured[0].source):
+                chosen = rows[self.choose([expected for _, expected in ways])]
+                choices.append(Choice(chosen, max(rows, key=lambda row: row.score), rows[0]))
+        return tuple(choices)
 
     def choose(self, expected: Sequence[float]) -> int:
-        """Which way to take: the best expected one, where it is clearly above the usual one, which is the first.
-
-        Clearly: by more than the rule's error.
-        """
+        """The way to take: the best expected one if it exceeds the default, which is the first, by the rule's error."""
         best = int(np.argmax(expected))
-        return best if expected[best] - expected[0] > self.error else 0
+        return best if expected[best] - expected[0] > float(self.errors.mean()) else 0
 
     @property
-    def regret(self) -> float:
-        """Points that its choice of source and script is below the best one, on languages left out."""
-        return float(np.mean([best.score - chosen.score for chosen, best, _ in self.choices])) if self.choices else 0.0
+    def regret(self) -> Mean:
+        """Points between the best way and the chosen one, on languages left out."""
+        return self._mean((choice.best, choice.best.score - choice.chosen.score) for choice in self.choices)
 
     @property
-    def regret_by_default(self) -> float:
-        """The same of taking every text as it is written, and the first source."""
-        return float(np.mean([best.score - usual.score for _, best, usual in self.choices])) if self.choices else 0.0
+    def default_regret(self) -> Mean:
+        """Points between the best way and the default one."""
+        return self._mean((choice.best, choice.best.score - choice.default.score) for choice in self.choices)
+
+    @property
+    def choice_gain(self) -> Mean:
+        """Points that the chosen way scores above the default one, on languages left out."""
+        return self._mean((choice.best, choice.chosen.score - choice.default.score) for choice in self.choices)
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether choosing gains measurably over the default: the whole interval of `choice_gain` is above 0."""
+        return self.choice_gain.low > 0
 
     @property
     def gains(self) -> tuple[tuple[str, float, float], ...]:
-        """Languages whose raw text the encoder was adapted to, the score before, and after."""
-        return tuple((its.language, its.score, its.adapted) for its in self.measured if its.adapted is not None)
+        """Languages with adaptation to raw text, the score before, and after."""
+        return tuple((row.language, row.score, row.adapted) for row in self.measured if row.adapted is not None)
+
+    @staticmethod
+    def _mean(values: Iterable[tuple[Measured, float]]) -> Mean:
+        """Mean over rows, with an interval that resamples languages; 0 without a row."""
+        by_language: dict[str, list[float]] = {}
+        for row, value in values:
+            by_language.setdefault(row.language, []).append(float(value))
+        totals = np.asarray([sum(of_one) for of_one in by_language.values()])
+        counts = np.asarray([len(of_one) for of_one in by_language.values()])
+        low, high = bootstrap_interval(totals / 100, counts) or (0.0, 0.0)
+        return Mean(float(totals.sum() / max(counts.sum(), 1)), low, high)
+
+
+def _bare(corpus: str) -> str:
+    return corpus.partition(":")[0].partition("[")[0].partition("@")[0]
 
 
 def _fit(measured: Sequence[Measured]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and scale of the features, and the weights behind the intercept."""
-    x = np.asarray([its.features for its in measured], float)
-    y = np.asarray([its.score for its in measured], float)
+    x = np.asarray([row.features for row in measured], float)
+    y = np.asarray([row.score for row in measured], float)
     mean, scale = x.mean(0), np.where(x.std(0) > 0, x.std(0), 1.0)
     z = (x - mean) / scale
     slopes = np.linalg.solve(z.T @ z + PENALTY * np.eye(x.shape[1]), z.T @ (y - y.mean()))
@@ -135,25 +264,27 @@ def _fit(measured: Sequence[Measured]) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _expected(weights: tuple[np.ndarray, np.ndarray, np.ndarray], features: np.ndarray) -> float:
-    mean, scale, its = weights
-    return float(np.clip(its[0] + (features - mean) / scale @ its[1:], 0.0, 100.0))
+    mean, scale, slopes = weights
+    return float(np.clip(slopes[0] + (features - mean) / scale @ slopes[1:], 0.0, 100.0))
 
 
 COLUMNS = ("language", "corpus", "scheme", "source", "score", "adapted", *FEATURES)
 
 
 def read_rule(path: str | Path | None = None) -> Rule:
-    """A rule from a file of measured transfer, or the one that is shipped.
+    """Read a rule from a file of measured transfer; None reads the shipped one.
 
     Raises:
-        DataError: for a file that is missing, or that is none of that.
+        DataError: for a missing or malformed file, or one with fewer than three languages.
     """
     file = Path(str(resources.files("crosslens.unseen") / "measured.csv")) if path is None else Path(path)
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}", file=str(file)) from None
-    about = lines[0].removeprefix("# ") if lines and lines[0].startswith("# ") else ""
+    header = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    known = {field.name for field in fields(Provenance)}
+    provenance = Provenance(**{name: value for name, value in header.items() if name in known})
     rows = csv.DictReader(line for line in lines if not line.startswith("# "))
     if rows.fieldnames is None or tuple(rows.fieldnames) != COLUMNS:
         raise DataError("has not the columns of measured transfer", file=str(file), hint=", ".join(COLUMNS))
@@ -162,23 +293,25 @@ def read_rule(path: str | Path | None = None) -> Rule:
         try:
             features = tuple(float(row[name]) for name in FEATURES)
             adapted = float(row["adapted"]) if row["adapted"] else None
-            its = (row["language"], row["corpus"], row["scheme"], row["source"])
-            measured.append(Measured(*its, float(row["score"]), features, adapted))
+            names = (row["language"], row["corpus"], row["scheme"], row["source"])
+            measured.append(Measured(*names, float(row["score"]), features, adapted))
         except ValueError as error:
             raise DataError(f"is no measured transfer: {error}", file=str(file), line=rows.line_num) from None
-    if len({its.language for its in measured}) < 3:
+    rule = Rule(tuple(measured), provenance)
+    if len(rule.languages) < 3:
         raise DataError("has fewer than three languages, and a rule leaves one out", file=str(file))
-    return Rule(tuple(measured), about)
+    return rule
 
 
 def write_rule(rule: Rule, path: str | Path) -> None:
-    """Write what a rule is fitted to, so that `read_rule` reads it."""
+    """Write a rule so that `read_rule` reads it: its provenance in comment lines, then what it is fitted to."""
     with open(path, "w", encoding="utf-8", newline="") as stream:
-        if rule.about:
-            stream.write(f"# {rule.about}\n")
+        for field in fields(Provenance):
+            if value := getattr(rule.provenance, field.name):
+                stream.write(f"# {field.name}: {value}\n")
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for its in rule.measured:
-            adapted = "" if its.adapted is None else round(its.adapted, 2)
-            features = (round(value, 4) for value in its.features)
-            writer.writerow([its.language, its.corpus, its.scheme, its.source, round(its.score, 2), adapted, *features])
+        for row in rule.measured:
+            adapted = "" if row.adapted is None else round(row.adapted, 2)
+            features = (round(value, 4) for value in row.features)
+            writer.writerow([row.language, row.corpus, row.scheme, row.source, round(row.score, 2), adapted, *features])
