@@ -156,3 +156,15 @@ def test_the_seed_draws_the_head(encoder, toy):
     )
     assert torch.equal(first, again)
     assert not torch.allclose(first, other)
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_model_is_in_evaluation_mode_and_the_callers_encoder_in_its_own(encoder, toy, mode):
+    given = random_init(encoder, "1", seed=1)
+    given.trained.train(mode)
+    recipe = RECIPE.model_copy(update={"epochs": 1, "encoder_dropout": "checkpoint", "select": "last"})
+    model = train(given, toy, dev=None, recipe=recipe)
+    parts = [*model.encoder.trained.modules(), *model.head.modules()]
+    assert len(parts) > 10
+    assert not any(part.training for part in parts)
+    assert {part.training for part in given.trained.modules()} == {mode}
