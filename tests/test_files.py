@@ -1,4 +1,5 @@
 import os
+import stat
 
 import pytest
 
@@ -47,6 +48,29 @@ def test_what_exists_is_never_overwritten(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(RequestError, match="file exists already"):
         refuse_existing(tmp_path / "file")
+
+
+def test_modes_follow_the_umask(tmp_path):
+    """What is written beside the target is readable by its owner alone; what stands there in the end is not."""
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "file", "x")
+        with new_folder(tmp_path / "folder"):
+            pass
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("file", "folder")]
+    assert modes == [0o640, 0o750]
+    assert os.umask(before) == before  # asking for the mask leaves it as it was
+
+
+def test_a_link_to_nowhere_is_something(tmp_path):
+    (tmp_path / "out").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(RequestError, match="out exists already"):
+        refuse_existing(tmp_path / "out")
+    with pytest.raises(RequestError, match="out exists already"), new_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out").is_symlink()
 
 
 def test_identities_are_canonical():

@@ -67,6 +67,8 @@ def test_grow_diag_final_and_by_hand():
 
 def test_one_to_one_leaves_out_words_with_two_links():
     assert one_to_one([frozenset({(0, 0), (1, 1), (1, 2)}), frozenset({(2, 0)})]) == [(0, 0, 0), (1, 2, 0)]
+    assert one_to_one([frozenset({(0, 0), (1, 0)})]) == []  # a target word with two links
+    assert one_to_one([frozenset({(0, 1), (0, 2), (3, 2), (4, 5), (2, 0)})]) == [(0, 2, 0), (0, 4, 5)]
 
 
 def test_eflomal_links_words_that_always_come_together():

@@ -76,6 +76,22 @@ def test_a_turned_encoder_is_turned_back(encoder, data):
     assert tags(predict(transplant(model, encoder, turned), data["en_pud"])) != tags(predict(model, data["en_pud"]))
 
 
+def test_each_encoder_is_normalised_by_its_own_means(encoder, data):
+    other = random_init(encoder, "1", seed=7)
+    rotation = contextual_rotations(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))[1]
+    assert not np.allclose(rotation.source.means, rotation.target.means, atol=1e-2)
+    recipe = RECIPE.model_copy(update={"epochs": 1})
+    model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotation, recipe=recipe)
+    moved = transplant(model, other, rotation)
+    # The rotation's target is the space that the head was trained in; its source is the other encoder's.
+    for top, means, matrix in (
+        (model.encoder.top, rotation.target.means, np.eye(encoder.width)),
+        (moved.encoder.top, rotation.source.means, rotation.matrix),
+    ):
+        assert np.allclose(top.means.numpy(), means, atol=1e-6)
+        assert np.allclose(top.matrix.numpy(), matrix, atol=1e-6)
+
+
 def test_it_is_saved_and_loaded(encoder, data, tmp_path):
     rotations = rotations_of(encoder, encoder, (data["en_pud"], data["fr_pud"]), aligned(data))
     model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotations[1], recipe=RECIPE)

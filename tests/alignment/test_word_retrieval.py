@@ -65,6 +65,7 @@ def test_hits_count_any_right_answer_within_reach():
     found = np.asarray([[3, 1, 2], [0, 1, 2]])
     assert hits(found, [{2, 9}, {5}], at=1).tolist() == [0, 0]
     assert hits(found, [{2, 9}, {5}], at=3).tolist() == [1, 0]
+    assert [hits(found, [{1}, {2}], at=at).tolist() for at in (1, 2, 3)] == [[0, 0], [1, 0], [1, 1]]  # ranks 2 and 3
 
 
 def test_nothing_to_find_is_refused():

@@ -62,6 +62,19 @@ def test_a_word_is_answered_for_where_it_has_most_context():
             assert context_of(word, number) == max(others)
 
 
+def test_an_end_of_the_sentence_hides_nothing():
+    """Ten words in windows of six that share four: a word at the end has all its context in the last window."""
+    windows = cut_windows([pieces([1] * 10)], SPECIALS, capacity=8, context=4)
+    held = [[int(i) - 100 for i in window.ids[1:-1]] for window in windows]
+    assert held == [[0, 1, 2, 3, 4, 5], [2, 3, 4, 5, 6, 7], [4, 5, 6, 7, 8, 9]]
+    assert [(window.first, window.last) for window in windows] == [(0, 4), (4, 6), (6, 10)]
+    # A last window with one new word reaches back for context, and answers for all that it knows better.
+    windows = cut_windows([pieces([1] * 9)], SPECIALS, capacity=8, context=4)
+    assert [int(window.ids[1]) - 100 for window in windows] == [0, 2, 3]
+    assert [(window.first, window.last) for window in windows][-1][1] == 9
+    assert windows[-1].first == 6
+
+
 def test_windows_share_at_least_the_context_asked_for():
     windows = cut_windows([pieces([1] * 60)], SPECIALS, capacity=22, context=8)
     for one, two in itertools.pairwise(windows):

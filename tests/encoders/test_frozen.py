@@ -52,6 +52,43 @@ def test_kept_states_are_those_that_are_computed(encoder, toy, layers):
             torch.testing.assert_close(states(batch)[batch.mask.bool()], whole[batch.mask.bool()], atol=1e-5, rtol=1e-5)
 
 
+def test_what_is_kept_is_computed_without_dropout_whatever_the_mode(encoder, toy):
+    encoder = freeze(encoder, "0-2")
+    windows = read_windows(encoder, toy()).windows
+    batch, whole = states_of(encoder, windows)
+    assert any(part.p > 0 for part in encoder.model.modules() if isinstance(part, torch.nn.Dropout))
+    encoder.model.train()
+    states = States(encoder)
+    assert states.keep(windows)
+    encoder.model.eval()
+    with torch.inference_mode():
+        torch.testing.assert_close(states(batch)[batch.mask.bool()], whole[batch.mask.bool()], atol=1e-5, rtol=1e-5)
+
+
+def test_nothing_is_kept_where_layers_hand_on_more_than_states(encoder, toy):
+    """The first layer gives the last one something that is gone when the first does no work."""
+    encoder = freeze(encoder, "0-2")
+    windows = read_windows(encoder, toy()).windows
+    first, last = encoder.layers[0], encoder.layers[-1]
+    handed = []
+
+    def give(self, *given, **more):
+        handed.append(0.5)
+        return type(encoder.layers[1]).forward(self, *given, **more)
+
+    def take(self, states, *given, **more):
+        return type(encoder.layers[1]).forward(self, states + sum(handed), *given, **more)
+
+    for layer, forward in ((first, give), (last, take)):
+        layer.__class__ = type("Handing", (type(layer),), {"forward": forward})
+    encoder.model.register_forward_pre_hook(lambda *_: handed.clear())
+    states = States(encoder)
+    assert not states.keep(windows)
+    batch, whole = states_of(encoder, windows)
+    with torch.inference_mode():
+        torch.testing.assert_close(states(batch), whole)
+
+
 def test_the_frozen_layers_do_no_work_again(encoder, toy, monkeypatch):
     encoder = freeze(encoder, "0-2")
     windows = read_windows(encoder, toy()).windows

@@ -9,9 +9,9 @@ from transformers import AutoModel, AutoTokenizer
 from crosslens.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text, Where
-from crosslens.encoders.represent import represent_words
+from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
-from crosslens.probes import PROBES, find_probe
+from crosslens.probes import PROBES, find_probe, probing
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit, fit
 
@@ -104,6 +104,88 @@ def test_words_of_several_windows_come_once_and_in_their_order(encoder, toy):
     similarity = states[0] @ np.stack([table[first[word]] for word in sorted(first)]).T
     assert np.isfinite(states).all()
     assert (np.asarray(sorted(first))[similarity.argmax(1)] == tags).mean() > 0.9
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """What the linear layers were fitted on, call by call; they guess the first answer."""
+    calls = []
+
+    def fit_nothing(vectors, answers, dev, dev_answers, *, classes, **more):
+        calls.append({"train": (vectors, answers), "dev": (dev, dev_answers)})
+        return np.zeros((*vectors.shape[::2], classes), np.float32), np.zeros((len(vectors), 1, classes), np.float32)
+
+    monkeypatch.setattr(probing, "fit", fit_nothing)
+    return calls
+
+
+def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shuffled_answers(asked, encoder, fitted):
+    make = sentences if asked.unit == "word" else texts
+    train, test = make(20, seed=1), make(6, seed=2)
+    probe(encoder, asked, train=train, test=test, how=Fit(inputs="raw"))
+    real, control = fitted
+    units = train.words if asked.unit == "word" else len(train)
+    held = 2 * 6 if asked.unit == "word" else 2 * 3  # two sentences, or two texts of each answer
+    for call in fitted:
+        (vectors, answers), (dev, right) = call["train"], call["dev"]
+        assert (vectors.shape[1], len(answers), dev.shape[1], len(right)) == (units - held, units - held, held, held)
+    for split in ("train", "dev"):
+        assert np.array_equal(real[split][0], control[split][0])
+        assert sorted(real[split][1]) == sorted(control[split][1])
+    assert (real["train"][1] == control["train"][1]).mean() < 0.6  # a third by chance
+    # Both parts together are all items, each once.
+    states = (
+        represent_words(encoder, train) if asked.unit == "word"
+        else represent(encoder, asked.cut(train), pooling=asked.pooling).vectors
+    )  # fmt: skip
+    for layer in (0, encoder.depth):
+        parts = [row.tobytes() for split in ("train", "dev") for row in real[split][0][layer]]
+        assert sorted(parts) == sorted(row.tobytes() for row in states[layer])
+
+
+def test_features_are_scaled_by_the_training_items_alone(encoder, fitted):
+    train, dev = texts(6, seed=1), texts(6, seed=3)
+    for test in (texts(6, seed=2), but(texts(6, seed=2), 0, segments=("zzz " * 20,))):
+        probe(encoder, "langid", train=train, test=test, dev=dev)
+    first, _, second, _ = fitted
+    rows = first["train"][0]
+    assert np.abs(rows.mean(1)).max() < 1e-4
+    assert np.allclose(rows.std(1), 1, atol=1e-3)
+    assert np.abs(first["dev"][0].mean(1)).max() > 0.01
+    for split in ("train", "dev"):
+        assert np.array_equal(first[split][0], second[split][0])
+    fitted.clear()
+    probe(encoder, "langid", train=train, test=texts(2, seed=2), dev=dev, how=Fit(inputs="raw"))
+    assert np.array_equal(fitted[0]["train"][0], represent(encoder, train, pooling="mean").vectors)
+
+
+def test_a_guess_does_not_hang_on_the_other_test_items(encoder):
+    train, test = texts(6, seed=1), texts(4, seed=2)
+    found = [
+        probe(encoder, "langid", train=train, test=part, how=Fit(epochs=2)).confusion
+        for part in (test, test[:5], test[5:])
+    ]
+    assert found[0].sum() == len(test) * (encoder.depth + 1)
+    assert np.array_equal(found[0], found[1] + found[2])
+
+
+def test_the_first_best_epoch_on_dev_is_kept():
+    """Of as many epochs as there are, dev accuracy is the best so far; where it does not rise the weights stay."""
+    generator = np.random.default_rng(3)
+    vectors, dev = (generator.normal(size=(2, items, 6)).astype(np.float32) for items in (40, 12))
+    answers, right = ((rows[0] + rows[1])[:, :3].argmax(1) for rows in (vectors, dev))
+    found = [
+        fit(vectors, answers, dev, right, classes=3, how=Fit(epochs=epochs, learning_rate=0.02), seed=1)
+        for epochs in range(1, 13)
+    ]
+    best = np.asarray([((dev @ weights + biases).argmax(-1) == right).mean(1) for weights, biases in found])
+    rises = np.diff(best, axis=0)
+    assert (rises >= 0).all()
+    assert (rises > 0).any()
+    assert (rises == 0).any()
+    for epoch, layer in zip(*np.nonzero(rises == 0), strict=True):
+        before, after = found[epoch][0][layer], found[epoch + 1][0][layer]
+        assert np.array_equal(before, after)
 
 
 def test_words_are_counted_sentence_by_sentence(encoder):

@@ -122,6 +122,18 @@ def test_a_run_is_there_whole_or_not_at_all(tmp_path):
         publish(store, wanted, answers())
 
 
+def test_publishing_removes_what_is_left_of_earlier_attempts(tmp_path):
+    """The state of the interrupted training, and the log of the one that failed; those of other runs stay."""
+    store, wanted, other = Store(tmp_path), asked(), asked(seed=2)
+    for each in (wanted, other):
+        store.state(each.run.id).write_text("state")
+        store.keep_failure(each.run, "it failed")
+        assert store.failed(each.run.id)
+    publish(store, wanted, answers(FRENCH))
+    assert [store.state(each.run.id).exists() for each in (wanted, other)] == [False, True]
+    assert [store.failed(each.run.id) for each in (wanted, other)] == [False, True]
+
+
 def test_only_what_is_not_answered_yet_is_asked_and_an_answer_stays(tmp_path):
     store, german = Store(tmp_path), Score(CorpusRef("ud/de_pud:test", "e" * 64), {})
     publish(store, asked(), answers(FRENCH))

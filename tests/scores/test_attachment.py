@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from crosslens.data.sentence import Sentence
@@ -27,6 +29,18 @@ def test_by_hand():
     assert values(guess(relations=("obj", "aux:pass", "root", "punct"))) == {
         "las": 75, "uas": 100, "las_nopunct": pytest.approx(200 / 3), "uas_nopunct": 100
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", ["PUNCT", "SYM", "X"])
+def test_punctuation_is_what_gold_tags_so_and_symbols_are(tag):
+    """The predicted tags are not asked."""
+    gold = dataclasses.replace(GOLD, upos=("NOUN", "AUX", "VERB", tag))
+    wrong = dataclasses.replace(gold, heads=(3, 3, 0, 1), upos=("PUNCT",) * 4)
+    scores = {score.metric: score for score in attachment_scores([gold], [wrong], data="x")}
+    assert (scores["las"].value, scores["las"].n) == (75, 4)
+    assert (scores["las_nopunct"].value, scores["las_nopunct"].n) == ((75, 4) if tag == "X" else (100, 3))
+    assert "words:no_PUNCT_SYM" in scores["las_nopunct"].signature
+    assert "words:all" in scores["las"].signature
 
 
 def test_subtypes_count_when_relations_are_full():

@@ -1,0 +1,107 @@
+"""What is marked as significant, which corpora are in a mean, and what a paper's models are compared with."""
+
+import csv
+from statistics import fmean
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.papers import find_paper, read_published
+from crosslens.report.papers.conneau2020 import FACTORS
+from crosslens.report.significance import read_significance
+from crosslens.report.tables import by_target, layer_deltas
+from crosslens.results.record import Record, Results
+from crosslens.results.table import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
+
+REINIT = Condition(layers="1-2")
+VALUES = {"en": (95.0, 94.0), "fr": (86.0, 76.0), "sv": (70.0, 66.0)}
+
+
+def score(target, value, condition, *, corpus=None, seed=1):
+    return Record(
+        study="one", task="pos", encoder="e", source="en", target=target, seed=seed, metric="accuracy", value=value,
+        corpus=corpus or f"ud/{target}_pud:test", split="test", train="ud/en_ewt:train", selection="last",
+        state="fine-tuned", **condition.columns,
+    )  # fmt: skip
+
+
+def scores(values=VALUES):
+    return [
+        score(target, value, condition)
+        for target, pair in values.items()
+        for condition, value in zip((Condition(), REINIT), pair, strict=True)
+    ]
+
+
+def marked(tmp_path, **tested):
+    """The French difference, of which a study's summary says this."""
+    row = {
+        "study": "one", "encoder": "e", "task": "pos", "source": "en", "train": "ud/en_ewt:train", "partner": "",
+        "corpus": "ud/fr_pud:test", "metric": "accuracy", "condition": REINIT.text, "selection": "last",
+        "interval": "seeds and sentences", "mean": 76.0, "low": 75.0, "high": 77.0, "delta": -10.0, "delta_low": -12.0,
+        "delta_high": -8.0, **tested,
+    }  # fmt: skip
+    folder = tmp_path / "studies" / "one"
+    folder.mkdir(parents=True)
+    (tmp_path / "runs").mkdir()
+    with (folder / "summary.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, row)
+        writer.writeheader()
+        writer.writerow(row)
+    (table,) = by_target(Results.of(scores()), significance=read_significance([tmp_path]))
+    cells = next(line.cells for line in table.groups["pos, accuracy"] if line.label == "en – fr")
+    assert cells[1].interval is not None
+    return cells[1].interval.marked
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "expected"),
+    [(0.001, 0.2, False), (0.01, 0.05, False), (0.01, 0.0499, True), (0.04, 0.04, True), (0.001, "", False)],
+)
+def test_a_difference_is_marked_by_q_and_never_by_p(tmp_path, p, q, expected):
+    assert marked(tmp_path, p=p, q=q) is expected
+
+
+def test_corpora_of_no_known_language_are_shown_and_in_no_mean():
+    unknown = [score(None, 1.0, condition, corpus="mine.conllu") for condition in (Condition(), REINIT)]
+    with_it, without = Results.of([*scores(), *unknown]), Results.of(scores())
+    same, cross, rest = parts_of(score_cells(with_it), "en")
+    assert [[row[0] for row in part] for part in (same, cross, rest)] == [["en"], ["fr", "sv"], [None]]
+    (table,), (plain,) = layer_deltas(with_it), layer_deltas(without)
+    mean = table.groups["pos, accuracy"][-1]
+    assert mean.label == "en – x, mean of 2 languages"
+    assert [cell.value for cell in mean.cells] == [78.0, -7.0] == [
+        cell.value for cell in plain.groups["pos, accuracy"][-1].cells
+    ]  # fmt: skip
+    frame = score_table(with_it)
+    assert frame.loc[(CROSS, "of 2")].tolist() == [78.0, -7.0]
+    assert frame.loc[(SAME, "of 1")].tolist() == [95.0, -1.0]
+    assert frame.loc[(UNKNOWN, "mine.conllu")].tolist() == [1.0, 0.0]
+
+
+def test_a_mean_of_differences_is_over_the_seeds_that_both_have():
+    """By hand: French has seeds 1 and 2 under both conditions, Swedish seed 2 under the reference alone."""
+    more = [score("fr", 88.0, Condition(), seed=2), score("fr", 80.0, REINIT, seed=2),
+            score("sv", 72.0, Condition(), seed=2)]  # fmt: skip
+    (table,) = layer_deltas(Results.of([*scores(), *more]))
+    reference, difference = table.groups["pos, accuracy"][-1].cells
+    assert reference.value == fmean([(86.0 + 70.0) / 2, (88.0 + 72.0) / 2])
+    assert difference.value == (-10.0 - 4.0) / 2
+
+
+def test_a_papers_models_are_differences_to_its_default():
+    paper = find_paper("conneau2020")
+    rows = [row for row in read_published("conneau2020_table_1.csv") if row["value"]]
+    printed = {(row["setting"], row["task"], row["target"]): float(row["value"]) for row in rows}
+    compared = 0
+    for (setting, task, target), value in printed.items():
+        if target == "mean":
+            continue
+        reference = printed["Default", task, target]
+        condition = Condition() if setting == "Default" else Condition(factor=FACTORS[setting])
+        number = paper.find(task, ["en"], [target], condition)
+        assert number is not None
+        assert number.value == pytest.approx(value - (0 if setting == "Default" else reference), abs=0.006)
+        compared += setting != "Default" and value != reference
+    assert compared > 20
+    assert paper.find("ner", ["fr"], ["de"], Condition()) is None  # its models were trained on English

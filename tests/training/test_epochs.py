@@ -1,0 +1,170 @@
+"""Epochs: the order of their batches, the one whose weights are kept, and what a kept state is good for."""
+
+import dataclasses
+from typing import ClassVar
+
+import pytest
+import torch
+
+from crosslens.encoders.ablation import random_init
+from crosslens.errors import RequestError
+from crosslens.training import finetune as finetuning
+from crosslens.training.finetune import finetune
+from crosslens.training.recipe import Recipe
+
+EPOCH = 3  # steps: six sentences, two a batch
+RECIPE = Recipe(batch=2, learning_rate=1e-3, epochs=4, encoder_dropout="off", head_dropout=0.0)
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Dev scores by hand, one an epoch; the head's weights at each of them."""
+
+    class Script:
+        scores: ClassVar[list[float]] = []
+        heads: ClassVar[list[torch.Tensor]] = []
+
+    def score(held_out, model, states):
+        Script.heads.append(model.head.classifier.weight.detach().clone())
+        return Script.scores.pop(0)
+
+    Script.scores, Script.heads = [], []
+    monkeypatch.setattr(finetuning._HeldOut, "score", score)
+    return Script
+
+
+def train(encoder, toy, **settings):
+    given = {"dev": toy("dev"), "recipe": RECIPE, "seed": 1}
+    return finetune(encoder, "pos", train=toy(), **{**given, **settings})
+
+
+@pytest.mark.parametrize(
+    ("select", "scores", "epoch"),
+    [("best", [50, 80, 80, 60], 2), ("best", [90, 80, 85, 60], 1), ("best", [50, 60, 70, 80], 4),
+     ("best", [0, 0, 0, 0], 1), ("last", [50, 80, 80, 60], 4)],
+)  # fmt: skip
+def test_the_weights_of_the_first_best_epoch_are_kept(scripted, encoder, toy, select, scores, epoch):
+    scripted.scores = [*map(float, scores)]
+    model = train(encoder, toy, recipe=RECIPE.model_copy(update={"select": select}))
+    heads = scripted.heads
+    assert len(heads) == 4
+    assert [torch.equal(model.head.classifier.weight, head) for head in heads] == [n == epoch for n in (1, 2, 3, 4)]
+    assert (model.facts["epoch"], model.facts["dev_score"]) == (epoch, scores[epoch - 1])
+
+
+@pytest.mark.parametrize(("select", "schedule"), [("best", "linear"), ("last", "plateau")])
+def test_resumed_after_a_dev_score_fell_it_goes_on_to_the_same_bits(scripted, encoder, toy, tmp_path, select, schedule):
+    """The learning rate that fell, and the weights of the best epoch, are part of the state."""
+    recipe = RECIPE.model_copy(update={"select": select, "schedule": schedule, "floor": 1e-9})
+    scores = [80.0, 50.0, 60.0, 70.0]
+    scripted.scores = list(scores)
+    whole = train(encoder, toy, recipe=recipe)
+
+    def die(update):
+        if update.done == 7:
+            raise KeyboardInterrupt
+
+    scripted.scores = list(scores)
+    with pytest.raises(KeyboardInterrupt):
+        train(encoder, toy, recipe=recipe, state=tmp_path / "state", progress=die)
+    assert len(scripted.scores) == 4 - 7 // EPOCH
+    again = train(encoder, toy, recipe=recipe, state=tmp_path / "state")
+    assert again.facts["weights"] == whole.facts["weights"]
+    assert (again.facts["epoch"], again.facts["dev_score"]) == (whole.facts["epoch"], whole.facts["dev_score"])
+
+
+def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_training_below_the_floor(
+    scripted, encoder, toy, monkeypatch
+):
+    """Rates of 1e-3, 5e-4 and 2.5e-4, and then one below the floor."""
+    scales = []
+
+    class Watched(finetuning.Loop):
+        def _one_step(self, *given):
+            scales.append(self.scale)
+            return super()._one_step(*given)
+
+    monkeypatch.setattr(finetuning, "Loop", Watched)
+    scripted.scores = [50.0, 60.0, 60.0, 55.0, 58.0, 70.0]
+    recipe = RECIPE.model_copy(update={"schedule": "plateau", "floor": 2e-4, "epochs": 6})
+    model = train(encoder, toy, recipe=recipe)
+    assert scales[::EPOCH] == [1.0, 1.0, 1.0, 0.5, 0.25]
+    assert model.facts["steps"] == 5 * EPOCH
+    assert model.facts["epoch"] == 2
+
+
+def test_dev_data_add_no_labels(encoder, toy):
+    gold = toy("dev")
+    strange = dataclasses.replace(gold, items=tuple(dataclasses.replace(s, upos=("SYM",) * len(s)) for s in gold.items))
+    alone, held_out = train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last"})), train(
+        encoder, toy, dev=strange
+    )  # fmt: skip
+    assert "SYM" not in alone.labels
+    assert held_out.labels == alone.labels
+    assert held_out.facts["dev_score"] == 0.0
+
+
+def test_a_state_fits_one_training_only(encoder, toy, tmp_path):
+    """Another seed, encoder, training or dev corpus, or task setting: refused, and the file stays as it is."""
+    state = tmp_path / "state"
+    recipe = RECIPE.model_copy(update={"epochs": 1})
+    model = train(encoder, toy, recipe=recipe, state=state, save_every=1)
+    kept = state.read_bytes()
+    fewer = dataclasses.replace(toy(), items=toy().items[:-1])
+    others = {
+        "seed": {"seed": 2}, "encoder": {"encoder": random_init(encoder, "1", seed=1)},
+        "data": {"train": fewer}, "dev": {"dev": dataclasses.replace(toy("dev"), items=toy("dev").items[:-1])},
+        "no dev": {"dev": None, "recipe": recipe.model_copy(update={"select": "last"})},
+        "settings": {"recipe": recipe.model_copy(update={"learning_rate": 2e-3})},
+    }  # fmt: skip
+    for name, other in others.items():
+        given = {"encoder": encoder, "train": toy(), "dev": toy("dev"), "recipe": recipe, "seed": 1, **other}
+        with pytest.raises(RequestError, match="unfinished training of other settings or other data"):
+            finetune(given.pop("encoder"), "pos", state=state, **given)
+        assert state.read_bytes() == kept, name
+    again = train(encoder, toy, recipe=recipe, state=state)
+    assert again.facts["weights"] == model.facts["weights"]
+
+
+def test_every_epoch_reads_every_sentence_once_in_an_order_of_its_own(encoder, toy, monkeypatch):
+    read = []
+    original = finetuning.task_batch
+
+    def watch(model, corpus, windows):
+        read.append([window.sentence for window in windows])
+        return original(model, corpus, windows)
+
+    monkeypatch.setattr(finetuning, "task_batch", watch)
+    orders = {}
+    for seed in (1, 2):
+        read.clear()
+        train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last"}), seed=seed)
+        epochs = [read[start : start + EPOCH] for start in range(0, len(read), EPOCH)]
+        assert len(epochs) == 4
+        for epoch in epochs:
+            assert sorted(sentence for batch in epoch for sentence in batch) == list(range(6))
+        orders[seed] = epochs
+        assert len({str(epoch) for epoch in epochs}) > 1
+    assert orders[1] != orders[2]
+
+
+def test_the_seed_draws_the_head(encoder, toy):
+    """Before a step is made: a learning rate of next to nothing."""
+    still = RECIPE.model_copy(update={"select": "last", "learning_rate": 1e-30, "epochs": 1})
+    first, again, other = (
+        train(encoder, toy, dev=None, recipe=still, seed=seed).head.classifier.weight for seed in (1, 1, 2)
+    )
+    assert torch.equal(first, again)
+    assert not torch.allclose(first, other)
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_model_is_in_evaluation_mode_and_the_callers_encoder_in_its_own(encoder, toy, mode):
+    given = random_init(encoder, "1", seed=1)
+    given.trained.train(mode)
+    recipe = RECIPE.model_copy(update={"epochs": 1, "encoder_dropout": "checkpoint", "select": "last"})
+    model = train(given, toy, dev=None, recipe=recipe)
+    parts = [*model.encoder.trained.modules(), *model.head.modules()]
+    assert len(parts) > 10
+    assert not any(part.training for part in parts)
+    assert {part.training for part in given.trained.modules()} == {mode}
