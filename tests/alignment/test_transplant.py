@@ -78,7 +78,7 @@ def test_a_turned_encoder_is_turned_back(encoder, data):
 
 def test_each_encoder_is_normalised_by_its_own_means(encoder, data):
     other = random_init(encoder, "1", seed=7)
-    rotation = contextual_rotations(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))[1]
+    rotation = rotations_of(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))[1]
     assert not np.allclose(rotation.source.means, rotation.target.means, atol=1e-2)
     recipe = RECIPE.model_copy(update={"epochs": 1})
     model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotation, recipe=recipe)
