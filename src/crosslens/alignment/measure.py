@@ -261,7 +261,8 @@ def _records(
             Record(
                 **described, **{"encoder": queries.name, **queries.columns}, source=languages[0], target=languages[1],
                 measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high,
-                n=score.n, seed=seed, settings=settings, signature=score.signature, tags={**tags, "crosslens": __version__},
+                n=score.n, seed=seed, settings=settings, signature=score.signature,
+                tags={**tags, "crosslens": __version__},
             )
         )  # fmt: skip
     return records
