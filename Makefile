@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV ?= .venv
 OUT ?= runs/demo
 RUN = $(VENV)/bin
-ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
+ELSEWHERE = OMP_NUM_THREADS=1 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
 .PHONY: demo test check fix bench bench-gpu clean
@@ -26,7 +26,7 @@ check: $(READY)
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
 	$(RUN)/python -m pytest -n 2
-	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
+	$(ELSEWHERE) $(RUN)/python -m pytest -n 2 -m rounding --no-onednn --rounding 1
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks
