@@ -12,6 +12,7 @@ import safetensors
 import safetensors.torch
 import torch
 from pydantic import ValidationError
+from torch import nn
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
@@ -27,6 +28,7 @@ from crosslens.files import new_folder
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
+from crosslens.training.card import CARD, model_card
 from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe
 
@@ -40,7 +42,8 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     """Write a model to a new folder, whole or not at all.
 
     `load_model` reads it back to equal predictions. Where the architecture's own token classifier is a single linear
-    layer, the folder is also one that plain `transformers` loads with ``AutoModelForTokenClassification``.
+    layer, a tagger's folder is also one that plain `transformers` loads with ``AutoModelForTokenClassification``. The
+    model card, ``README.md``, says how, or why not.
 
     Raises:
         RequestError: when the folder exists already.
@@ -66,6 +69,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
                 safetensors.torch.save_file(weights, partial / name)
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
+        (partial / CARD).write_text(model_card(model, exported=whole is not None), "utf-8")
 
 
 def load_model(folder: str | Path, *, task: Task | None = None, device: str | torch.device | None = None) -> TaskModel:
@@ -154,12 +158,13 @@ def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
             return None
     base = f"{whole.base_model_prefix}."
     own = {name for name, _ in whole.named_parameters() if not name.startswith(base)}
-    if own != {"classifier.weight", "classifier.bias"}:
+    head = min(own, default="").rpartition(".")[0]  # ``classifier``, or ``score`` in decoders
+    if own != {f"{head}.weight", f"{head}.bias"} or not isinstance(whole.get_submodule(head), nn.Linear):
         return None
     encoder = model.encoder.model.state_dict()
     if set(encoder) != set(whole.base_model.state_dict()):
         return None
     whole.base_model.load_state_dict(encoder)
     assert isinstance(model.head, LinearHead)
-    whole.classifier.load_state_dict(model.head.classifier.state_dict())
+    whole.get_submodule(head).load_state_dict(model.head.classifier.state_dict())
     return whole
