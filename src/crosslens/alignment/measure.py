@@ -259,8 +259,9 @@ def _records(
         records.append(
             Record(
                 **described, **{"encoder": queries.name, **queries.columns}, source=languages[0], target=languages[1],
-                measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high, n=score.n,
-                seed=seed, settings=settings, signature=score.signature, tags={**tags, "crosslens": __version__},
+                measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high,
+                n=score.n, seed=seed, settings=settings, signature=score.signature,
+                tags={**tags, "crosslens": __version__},
             )
         )  # fmt: skip
     return records
