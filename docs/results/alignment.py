@@ -5,9 +5,12 @@ from pathlib import Path
 import pandas as pd
 from scipy import stats
 
+from crosslens.alignment.baselines import BASELINES, baseline_of
 from crosslens.results.record import read_results
 
 here = Path(__file__).parent
+
+REAL = "A megabyte of text a language"
 
 
 def markdown(frame, title):
@@ -21,63 +24,114 @@ def markdown(frame, title):
 
 
 def read():
-    frame = read_results(here / "alignment.parquet").to_pandas()
-    frame["kind"] = [kind(row.encoder, row.measure, row.state) for row in frame.itertuples()]
+    results = read_results(here / "alignment.parquet")
+    frame = results.to_pandas()
+    rows = results.records.to_pylist()
+    frame["encoders"] = [encoders(row) for row in rows]
+    frame["baseline"] = [
+        baseline_of(row, mapping="procrustes" if "mono" in row["encoder"] else "identity") or "" for row in rows
+    ]
+    # In both directions of retrieval, the language beside the source's.
+    source = frame["source"].isin(["src", "en"])
+    frame["language"] = frame["target"].where(source, frame["source"])
     frame["layer"] = frame["layer"].astype("Int64")
     return frame
 
 
-def kind(encoder, measure, state):
-    """Which encoders were compared: two that never met, one of both languages, the real one, fresh ones."""
-    if state == "untrained":
-        return "untrained"
-    if encoder.startswith("e5"):
-        return "as it is" if measure.endswith("none") else "rotated"
-    return "two, rotated" if "mono" in encoder else "one of both"
+def encoders(row):
+    """Which encoders were compared: two that were pretrained independently, one of both languages, the real one."""
+    if row["encoder"].startswith("e5"):
+        return "as it is" if row["measure"].endswith("identity") else "rotated"
+    return "two, rotated" if "mono" in row["encoder"] else "one of both"
+
+
+def of(frame, *, measure=None, metric, task=None):
+    """The records of one kind, in the language beside the source's."""
+    chosen = frame["metric"].eq(metric) & frame["language"].ne(frame["source"].where(frame["task"].notna()))
+    names = frame["measure"].fillna("")
+    chosen &= frame["task"].eq(task) if task else (names.eq(measure) | names.str.startswith(f"{measure} "))
+    return frame[chosen]
 
 
 def main():
     frame = read()
-    for name, languages in (("Artificial languages", ("src",)), ("A megabyte of text a language", ("en",))):
-        its = frame[frame["source"].isin(languages) & ~frame["encoder"].str.startswith("e5")]
-        words = its[its["metric"].eq("precision@1") & its["measure"].fillna("").str.startswith("words")]
-        table(words, f"{name}: words translated, precision at 1 (CSLS)")
-        both = frame[frame["measure"].fillna("").str.startswith("sentences") & ~frame["encoder"].str.startswith("e5")]
-        both = both[both["source"].isin(languages) | both["target"].isin(languages)]
-        both = both.assign(target=[b if a in languages else a for a, b in zip(both["source"], both["target"])])
-        table(both, f"{name}: sentences found, mean of both directions (cosine)")
-        similar = its[its["measure"].eq("cka") & its["target"].ne(its["source"])]
-        table(similar.assign(value=100 * similar["value"]), f"{name}: CKA, times 100")
-        twice = its[its["measure"].eq("cka") & its["target"].eq(its["source"])]
-        table(twice.assign(value=100 * twice["value"]), f"{name}: CKA of one language's encoders of two seeds, times 100")
-        agreement(both, similar, name)
-        for metric, task in (("accuracy", "pos"), ("las", "parsing"), ("f1", "ner")):
-            scores = its[its["metric"].eq(metric) & its["task"].eq(task) & its["target"].ne(its["source"])]
-            table(scores, f"{name}: {task} {metric} in the language never seen labelled, by a head on one fixed layer")
-    real = frame[frame["encoder"].str.startswith("e5")]
-    words = real[real["metric"].eq("precision@1") & real["measure"].str.startswith("words")]
-    table(words, "multilingual-e5-small: words translated, precision at 1 (CSLS)")
-    sentences = real[real["measure"].str.startswith("sentences")]
-    sentences = sentences.assign(
-        target=[b if a == "en" else a for a, b in zip(sentences["source"], sentences["target"])]
-    )
-    table(sentences, "multilingual-e5-small: sentences found, mean of both directions (cosine)")
+    real = frame["encoder"].str.startswith("e5")
+    lab = frame["encoder"].str.startswith("lab/")
+    laboratory(frame[lab])
+    text(frame[~lab & ~real])
+    e5 = frame[real].assign(baseline="")
+    for level, title in (("words", "words translated, precision at 1 (CSLS)"), ("sentences", SENTENCES)):
+        e5_level = of(e5, measure=level, metric="precision@1")
+        table(e5_level, f"multilingual-e5-small: {title}")
 
 
-def table(frame, title):
-    if len(frame):
-        frame = frame.assign(column=frame["target"] + ", " + frame["kind"])
-        markdown(frame.pivot_table(index="layer", columns="column", values="value"), title)
+SENTENCES = "sentences found, mean of both directions (cosine)"
+
+
+def laboratory(frame):
+    for language in ("adj", "sov"):
+        name = f"src and {language}"
+        its = frame[frame["language"].eq(language)]
+        for at in (1, 5):
+            words = of(its, measure="words", metric=f"precision@{at}")
+            table(words, f"{name}: words translated, precision at {at} (CSLS)", beside=True)
+        sentences = of(its, measure="sentences", metric="precision@1")
+        similar = of(its, measure="cka", metric="similarity")
+        table(sentences, f"{name}: {SENTENCES}", beside=True)
+        table(percent(similar), f"{name}: CKA, times 100", beside=True)
+        agreement(sentences, similar, name)
+        scores = of(its, metric="accuracy", task="pos")
+        table(scores, f"{name}: zero-shot POS accuracy of a head on one fixed layer", beside=True)
+    twice = frame[frame["metric"].eq("similarity") & frame["target"].eq(frame["source"])]
+    twice = percent(twice[twice["measure"].eq("cka")])
+    table(twice, "src and src: CKA of encoders of two seeds, times 100", beside=True)
+
+
+def text(frame):
+    table(of(frame, measure="words", metric="precision@1"), f"{REAL}: words translated, precision at 1 (CSLS)")
+    sentences = of(frame, measure="sentences", metric="precision@1")
+    similar = of(frame, measure="cka", metric="similarity")
+    table(sentences, f"{REAL}: {SENTENCES}")
+    different = similar[similar["target"].ne(similar["source"])]
+    table(percent(different), f"{REAL}: CKA, times 100")
+    same = similar[similar["target"].eq(similar["source"])]
+    table(percent(same), f"{REAL}: CKA of one language's encoders of two seeds, times 100")
+    agreement(sentences, different, REAL)
+    scores = of(frame, metric="accuracy", task="pos")
+    table(scores, f"{REAL}: zero-shot POS accuracy of a head on one fixed layer")
+
+
+def percent(frame):
+    return frame.assign(value=100 * frame["value"])
+
+
+def table(frame, title, *, beside=False):
+    """A row a layer; of one language with all its baselines ``beside``, or of several languages."""
+    if not len(frame):
+        return
+    heads = {}
+    for language, kind, baseline in sorted(
+        set(zip(frame["language"], frame["encoders"], frame["baseline"], strict=True)),
+        key=lambda head: (head[0], head[1] != "two, rotated" if beside else head[1], ["", *BASELINES].index(head[2])),
+    ):
+        # "one of both" and "two, rotated" are the measurements; the baselines are "one, untrained", "two, shuffled", …
+        short = f"{kind[:3]}, {baseline}" if beside else baseline
+        heads[language, kind, baseline] = ", ".join(([] if beside else [language]) + [short if baseline else kind])
+    names = [heads[head] for head in zip(frame["language"], frame["encoders"], frame["baseline"], strict=True)]
+    table = frame.assign(column=names).pivot_table(index="layer", columns="column", values="value")
+    markdown(table[list(dict.fromkeys(heads.values()))], title)
 
 
 def agreement(sentences, similar, name):
     """Pearson's correlation over layers of CKA and sentence retrieval."""
     found = []
-    for (target, how), its in sentences.groupby(["target", "kind"]):
+    columns = ["language", "encoders", "baseline"]
+    similarity = dict(list(similar.groupby(columns)))
+    for head, its in sentences.groupby(columns):
         retrieved = its.groupby("layer")["value"].mean()
-        alike = similar[similar["target"].eq(target) & similar["kind"].eq(how)].groupby("layer")["value"].mean()
+        alike = similarity[head].groupby("layer")["value"].mean() if head in similarity else []
         if len(alike) == len(retrieved) > 2:
-            found.append(f"{target}, {how}: {stats.pearsonr(alike, retrieved).statistic:.2f}")
+            found.append(f"{', '.join(filter(None, head))}: {stats.pearsonr(alike, retrieved).statistic:.2f}")
     if found:
         print(f"{name}: Pearson's correlation of CKA and retrieval over layers. {'; '.join(found)}.\n")
 
