@@ -35,6 +35,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     frame = read_typology(Store(store), studies=studies, data=data)
     if file:
         write_text(file, frame.to_csv(index=False))
+    shared = frame[frame["adapted encoders"].astype(float) < frame["seeds"]]
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, its in shown.groupby("task"):
@@ -44,3 +45,8 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
         ]  # fmt: skip
         table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
         print_table(table, title=f"{task}: points, and the class of each language")
+    if len(shared):
+        click.echo(
+            f"note: in {len(shared)} of {len(frame)} rows all seeds begin with one adapted encoder: no test holds how"
+            " adapted encoders differ from seed to seed"
+        )

@@ -20,8 +20,8 @@ NAMES = ("encoder", "task", "source", "train", "corpus", "partner", "metric")
 """Columns that name what a condition is compared within."""
 
 COLUMNS = (
-    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "seeds", "mean", "std", "low", "high",
-    "delta", "delta_low", "delta_high", "p", "q",
+    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "encoders", "seeds", "mean", "std",
+    "low", "high", "delta", "delta_low", "delta_high", "p", "q",
 )  # fmt: skip
 
 
@@ -40,7 +40,8 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
 
     Returns:
         `COLUMNS`: ``source`` is the study's name of it, ``std`` is over seeds (ddof 1); delta, delta_low, delta_high, p
-        and q are absent for the reference.
+        and q are absent for the reference. ``encoders`` is ``each`` where each seed begins with an encoder of its own,
+        and ``one`` where all begin with the same one: how such encoders differ is then in no interval and no test.
     """
     import pandas as pd
 
@@ -97,6 +98,7 @@ def _values(
                 metric,
             )
             described = {name: columns[name] for name in ("recipe", "settings")}
+            described["encoders"] = "one" if run.base.shared else "each"
             by_seed, _ = cells.setdefault((names, run.condition, training.selection), ({}, described))
             by_seed[run.seed] = linearised(counted[:1], counted[1:])[0]
     return cells
