@@ -215,6 +215,38 @@ def test_training_sentences_are_no_test_sentences_and_unseen_tags_are_errors(enc
         probe(encoder, "upos", train=texts(4, seed=1), test=texts(4, seed=2))
 
 
+def test_dev_items_of_training_or_test_data_are_left_out(encoder):
+    for name, make in (("upos", sentences), ("langid", texts)):
+        train, test, dev = make(12, seed=1), make(6, seed=2), make(6, seed=3)
+        mixed = replace(dev, items=(*train.items[:2], *dev.items, *test.items[:3]))
+        frames = [
+            probe(encoder, name, train=train, test=test, dev=each, how=Fit(epochs=3)).results.to_pandas()
+            for each in (dev, mixed)
+        ]
+        assert json.loads(frames[1]["tags"][0])["shared_dev"] == 5
+        assert "shared_dev" not in json.loads(frames[0]["tags"][0])
+        assert frames[0].drop(columns="tags").equals(frames[1].drop(columns="tags"))
+        with pytest.raises(RequestError, match=r"all 6 items of toy1 are in toy1 or toy2 too|all 18 items of toy1"):
+            probe(encoder, name, train=train, test=test, dev=train[:6] if name == "upos" else train[:18])
+
+
+def test_texts_that_are_equal_in_what_is_read_are_left_out(encoder):
+    class FirstWords(type(find_probe("langid"))):
+        def cut(self, corpus):
+            return replace(corpus, items=tuple(replace(t, segments=(t.text.split(" | ")[0],)) for t in corpus.texts))
+
+    def ending(corpus, word):
+        return [replace(text, segments=(f"{text.text} | {word}",)) for text in corpus.texts]
+
+    train, test = texts(12, seed=1), texts(6, seed=2)
+    longer = replace(train, items=tuple(ending(train, "one")))
+    mixed = replace(test, items=(*ending(train[:3], "two"), *ending(test, "three")))
+    frame = probe(encoder, FirstWords(), train=longer, test=mixed, how=Fit(epochs=2)).results.to_pandas()
+    assert set(frame[frame["metric"] == "accuracy"]["n"]) == {len(test)}
+    assert json.loads(frame["tags"][0])["shared_sentences"] == 3
+    assert frame["signature"].str.contains("texts:unseen-texts").any()
+
+
 def test_the_same_seed_gives_the_same_bits(encoder):
     one, two, other = (
         probe(encoder, "langid", train=texts(6, seed=1), test=texts(6, seed=2), seed=seed).results.to_pandas()

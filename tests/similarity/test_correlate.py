@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -91,3 +93,14 @@ def test_what_is_controlled_for_needs_languages_too():
 def test_what_is_explained_whole_has_no_correlation():
     x, y, _ = known(12, 2)
     assert np.isnan(correlate(x, y, control={"x": x}, coefficient="pearson").value)
+
+
+def test_p_is_twice_the_smaller_tail_of_all_orders():
+    """Of skewed values the two tails differ: 2 min(tails) is not the share at least as far from 0."""
+    x, y = [0.0, 1.0, 2.0, 9.0, 30.0], [3.0, 1.0, 2.0, 5.0, 20.0]
+    own = np.corrcoef(x, y)[0, 1]
+    every = np.asarray([np.corrcoef(order, y)[0, 1] for order in itertools.permutations(x)])
+    tails = (every >= own - 1e-12).mean(), (every <= own + 1e-12).mean()
+    found = correlate(languages(x), languages(y), coefficient="pearson")
+    assert found.p == pytest.approx(2 * min(tails))
+    assert found.p != pytest.approx((abs(every) >= abs(own) - 1e-12).mean())

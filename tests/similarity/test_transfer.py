@@ -184,3 +184,18 @@ def test_similarities_that_do_not_say_whose_they_are_go_with_no_one_of_several()
     ]
     with pytest.raises(RequestError, match="hold no scores and similarities"):
         correlations(Results.of([*scores, *similar_after()]))
+
+
+def test_the_size_of_test_data_does_not_depend_on_what_is_predicted():
+    """An F1 is over gold and predicted spans; the confound is of the test data, so it is the gold spans'."""
+    size = dict(zip(LANGUAGES, [40, 90, 20, 70, 60, 30, 80, 50], strict=True))
+    guessed = dict(zip(LANGUAGES, [400, 3, 70, 200, 9, 500, 20, 110], strict=True))
+    rows = [score("en", 95.0, task="ner", metric=metric, corpus="en") for metric in ("f1", "recall")]
+    for target, value in SCORES.items():
+        total = size[target] + guessed[target]
+        rows.append(score(target, value, task="ner", metric="f1", n=total, corpus=target))
+        rows.append(score(target, value, task="ner", metric="recall", n=size[target], corpus=target))
+    rows += [similarity(target, value) for target, value in SIMILAR.items()]
+    (found,) = correlations(Results.of(rows), control=["test-size"])
+    gaps = {target: 95.0 - value for target, value in SCORES.items()}
+    assert found.found == correlate(gaps, SIMILAR, control={"test-size": size})

@@ -4,8 +4,10 @@ import json
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from conftest import SENTENCES
+from crosslens.cli import cli
 from crosslens.cli.studying import mean_seconds
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder
@@ -53,25 +55,28 @@ def read(folder, encoder, text="fr.txt", more=""):
 def test_encoders_are_made_first_and_once(folder, tiny_bert):
     study, store = read(folder, tiny_bert), Store(folder / "runs")
     first = plan(study, store)
-    assert [each.run.label.split(" seed")[0] for each in first.runs[:2]] == [
-        "adapt to fr.txt adapted", "pretrain fr from scratch"
+    assert [each.run.label for each in first.runs[:4]] == [
+        "adapt to fr.txt adapted seed 1", "adapt to fr.txt adapted seed 2", "pretrain fr from scratch seed 1",
+        "pretrain fr from scratch seed 2",
     ]  # fmt: skip
     assert first.waiting == 4  # two seeds of what begins with either
-    assert {each.run.condition.label for each in first.runs[2:]} == {"reference", "BiLSTM"}
+    assert {each.run.condition.label for each in first.runs[4:]} == {"reference", "BiLSTM"}
 
     outcome = run_study(study, store.folder)
     assert not outcome.failed
-    assert len(store.ids()) == 2 + 4 * 2
+    assert len(store.ids()) == 2 * 2 + 4 * 2
     whole = plan(study, store)
     assert (whole.waiting, whole.left) == (0, ())
-    adapted = next(each.run for each in whole.runs if isinstance(each.run, AdaptRun))
-    its = store.path(adapted.id) / "encoder"
-    assert load_encoder(its).digest == store.describe(adapted.id)["encoder_digest"]
+    adapted = {each.run.settings.seed: each.run for each in whole.runs if isinstance(each.run, AdaptRun)}
+    encoders = {seed: store.path(run.id) / "encoder" for seed, run in adapted.items()}
+    digests = {seed: load_encoder(folder).digest for seed, folder in encoders.items()}
+    assert digests == {seed: store.describe(run.id)["encoder_digest"] for seed, run in adapted.items()}
     models = [
         each.run for each in whole.runs if isinstance(each.run, ModelRun) and each.run.condition.start == "adapted"
     ]
-    assert {run.base.digest for run in models} == {load_encoder(its).digest}
-    assert load_encoder(its).digest != load_encoder(tiny_bert).digest
+    assert {run.seed: run.base.digest for run in models} == digests
+    assert len({*digests.values(), load_encoder(tiny_bert).digest}) == 3
+    assert whole.notes == ()
 
     assert set(mean_seconds(store)) == {"pos"}  # what made an encoder was no task
 
@@ -81,10 +86,36 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
     assert (row["language"], row["script"], row["task"], row["seeds"]) == ("fr", "Latin", "pos", 2)
     assert row["text"] == 20 * sum(len(s.split()) for s in SENTENCES["fr"])
     assert row["class"] in ("easy", "intermediate", "hard", "undecided")
+    assert row["adapted encoders"] == 2
     assert {"encoder", "adapted", "from scratch", "BiLSTM"} <= set(found.columns)
-    summary = (folder / "runs" / "studies" / "starts" / "summary.csv").read_text("utf-8")
-    for label in ("adapted", "from scratch", "BiLSTM"):
-        assert f",{label}," in summary
+    summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
+    encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
+    assert encoders == {"reference": "one", "adapted": "each", "from scratch": "each", "BiLSTM": "each"}
+
+
+def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
+    """How adapted encoders differ is then in no interval: the plan, the summary and the typology each say it."""
+    study, store = read(folder, tiny_bert, more="starts: one\n"), Store(folder / "runs")
+    assert not run_study(study, store.folder).failed
+    assert len(store.ids()) == 2 + 4 * 2
+    assert plan(study, store).notes == tuple(
+        f"{label}: all 2 seeds begin with one encoder; how such encoders differ from seed to seed is in no interval and"
+        " no test (starts: one)"
+        for label in ("adapted", "from scratch")
+    )
+    summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
+    encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
+    assert encoders == {"reference": "one", "adapted": "one", "from scratch": "one", "BiLSTM": "each"}
+    assert read_typology(store).iloc[0]["adapted encoders"] == 1
+    shown = CliRunner().invoke(cli, ["typology", str(store.folder)])
+    assert "in 1 of 1 rows all seeds begin with one adapted encoder" in shown.output
+
+
+def test_a_search_for_an_adapted_encoders_recipe_has_an_adapted_encoder(folder, tiny_bert):
+    grid = "grid: {each: condition, seed: 7, epochs: [1, 2]}\n"
+    study = read(folder, tiny_bert, text="fr.txt, dev: ud/fr_pud:test", more=grid)
+    labels = [each.run.label for each in plan(study, Store(folder / "runs")).runs]
+    assert "adapt to fr.txt adapted seed 7" in labels
 
 
 def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):

@@ -1,6 +1,6 @@
 """Asking a probe of every layer of an encoder, and a control task beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,9 @@ from crosslens.scores import Score
 
 HELD_OUT = 10
 """Without dev data one in so many texts of every answer, or sentences, of the training data is held out."""
+
+BESIDE = {"train": (), "test": ("train",), "dev": ("train", "test")}
+"""What data may share no item with which others; those that do are left out."""
 
 FEWEST = 2
 """Texts of an answer in the training data, so that one can be held out."""
@@ -69,7 +72,9 @@ def probe(
     chance is left, and what it knows of training data is memory.
 
     Test sentences that are training sentences too are left out where words are labelled, as treebanks repeat short
-    ones; the tag ``shared_sentences`` counts them. Answers that only test words have are counted as errors.
+    ones, and so are texts that are equal in what of them is read; the tag ``shared_sentences`` counts them. Items of
+    ``dev`` that are training or test items too are left out as well, and the tag ``shared_dev`` counts those. Answers
+    that only test words have are counted as errors.
 
     Args:
         encoder: read once, in evaluation mode.
@@ -84,18 +89,23 @@ def probe(
     Raises:
         DataError: with file and line: for an item without an answer; for a text with one that training never saw, or
             saw once.
-        RequestError: for an unknown probe; when training and test data share a text, or all their sentences; with
-            fewer than two answers.
+        RequestError: for an unknown probe; when training and test data share a text, or all their sentences, or
+            nothing of ``dev`` is left; with fewer than two answers.
     """
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     listener = listening(progress)
     corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
     words = asked.unit == "word"
-    shared = _shared(train, test)
-    if shared and not (words and len(shared) < len(test)):
-        raise RequestError(f"{len(shared)} of the {len(test)} items of {test.name} are in {train.name} too")
-    corpora["test"] = replace(test, items=tuple(item for number, item in enumerate(test) if number not in shared))
+    whole = () if words else _shared(test, train)
+    read = {name: asked.cut(corpus) for name, corpus in corpora.items()}
+    shared = {name: _shared(read[name], *(read[other] for other in BESIDE[name])) for name in corpora}
+    if whole or len(shared["test"]) == len(test):
+        count = len(whole or shared["test"])
+        raise RequestError(f"{count} of the {len(test)} items of {test.name} are in {train.name} too")
+    if dev is not None and len(shared["dev"]) == len(dev):
+        raise RequestError(f"all {len(dev)} items of {dev.name} are in {train.name} or {test.name} too")
+    corpora, read = ({name: _without(of[name], shared[name]) for name in of} for of in (corpora, read))
     given = {name: asked.answers(corpus) for name, corpus in corpora.items()}
     classes = _word_classes(train, given) if words else _classes(train, given["train"])
     number = {answer: place for place, answer in enumerate(classes)}
@@ -107,9 +117,10 @@ def probe(
     vectors = {}
     for name, corpus in corpora.items():
         listener.report(f"reading {corpus.name}", 0, len(corpus), "sentences" if words else "texts")
-        read = asked.cut(corpus)
         vectors[name] = (
-            represent_words(encoder, read) if words else represent(encoder, read, pooling=asked.pooling).vectors
+            represent_words(encoder, read[name])
+            if words
+            else represent(encoder, read[name], pooling=asked.pooling).vectors
         )
     y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
     # The text of each answer, or the sentence of each word.
@@ -143,7 +154,8 @@ def probe(
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
     settings = " ".join(f"{name}={value}" for name, value in {**replaced, "inputs": how.inputs}.items())
     tags = {"classes": len(classes), "crosslens": __version__}
-    tags |= {"shared_sentences": len(shared)} if shared else {}
+    for name, tag in (("test", "shared_sentences"), ("dev", "shared_dev")):
+        tags |= {tag: len(shared[name])} if shared.get(name) else {}
     columns = {
         **encoder.columns, "settings": settings, "corpus": test.name, "corpus_digest": test.digest, "train": train.name,
         "train_digest": train.digest, "dev": dev.name if dev is not None else None, "split": test.split, "seed": seed,
@@ -163,7 +175,7 @@ def probe(
         chosen = y["test"] == place
         if chosen.any():
             asks.append(("recall", answer, guesses[:, chosen] == place, test_items[chosen], test))
-    rule = ("words:unseen-sentences" if shared else "words:all") if words else "texts:all"
+    rule = f"{asked.unit}s:" + (("unseen-sentences" if words else "unseen-texts") if shared["test"] else "all")
     records = []
     for metric, answer, right, items, corpus in asks:
         _, item = np.unique(items, return_inverse=True)
@@ -182,14 +194,19 @@ def probe(
     return Probed(Results.of(records), confusion, classes)
 
 
-def _shared(train: Corpus, test: Corpus) -> set[int]:
-    """The numbers of the test items that are training items too: the same text, or the same words."""
+def _shared(corpus: Corpus, *others: Corpus) -> set[int]:
+    """The numbers of the items that other corpora have too: the same text, or the same words."""
 
     def content(item: Item) -> str | tuple[str, ...]:
         return item.words if isinstance(item, Sentence) else item.text
 
-    known = {content(item) for item in train}
-    return {number for number, item in enumerate(test) if content(item) in known}
+    known = {content(item) for other in others for item in other}
+    return {number for number, item in enumerate(corpus) if content(item) in known}
+
+
+def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
+    """The corpus without the items of these numbers."""
+    return replace(corpus, items=tuple(item for number, item in enumerate(corpus) if number not in numbers))
 
 
 def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

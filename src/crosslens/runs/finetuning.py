@@ -194,7 +194,7 @@ def _run(
     dev = corpora.corpus(asked.dev, split="dev") if asked.dev else None
     if condition.start == "bilstm":
         fresh = bilstm_digest(train.limited(recipe.limit), vectors)
-        base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True), BILSTM_LAYERS
+        base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
     else:
         digest, depth = digest_and_depth(encoder, device)
         base = EncoderRef(encoder, encoder, digest)

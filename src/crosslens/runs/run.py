@@ -27,12 +27,14 @@ class EncoderRef:
         name: what records call it.
         digest: of it, as it was when the run was planned.
         made: whether a run made it, so that the name stands for several encoders.
+        shared: whether models of all seeds begin with it, so that how such encoders differ is in no interval of theirs.
     """
 
     path: str
     name: str
     digest: str
     made: bool = False
+    shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

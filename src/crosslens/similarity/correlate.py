@@ -25,7 +25,8 @@ class Correlation:
         value: -1 to 1; NaN where one side is constant.
         low: lower end of its 95 % interval, by bootstrap over languages; NaN where there is none.
         high: upper end.
-        p: share of the permutations of the languages that are at least as far from 0; exact for few languages.
+        p: twice the share of the permutations of the languages whose coefficient is at least as high, or at least as
+            low, whichever are fewer; at most 1, and exact for few languages.
         languages: those that both sides have, sorted.
         control: what was controlled for.
     """

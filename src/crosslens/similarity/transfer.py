@@ -22,7 +22,7 @@ OVERLAPS = ("overlap_types", "overlap_tokens")
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
     "length-ratio": ("the target's words over those of the source's parallel sentences", "length_ratio"),
     "fertility": ("subwords per word in the target's parallel sentences", "fertility"),
-    "test-size": ("words, or spans, that the target's score is computed from", "n"),
+    "test-size": ("words, or gold spans, of the target's test data", "n"),
 }
 """What similarity and gap may both depend on: what it is, and the column of the records that holds it."""
 
@@ -167,8 +167,8 @@ def find_correlations(
                     continue  # these models were not evaluated on both sides
                 gaps = _gaps(models, task=task, source=source)
                 for state, measure, layer, similarities, confounds in _similarities(
-                    records, models, gaps, task=task, source=source, measures=measures, layers=layers, control=control,
-                    alone=len(kinds) == 1,
+                    records, models, _sized(scores, models), gaps, task=task, source=source, measures=measures,
+                    layers=layers, control=control, alone=len(kinds) == 1,
                 ):  # fmt: skip
                     how = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
                     correlated.append(
@@ -234,8 +234,8 @@ def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
 
 
 def _similarities(
-    records: Results, models: Results, gaps: Gaps, *, task: str, source: str, measures: Sequence[str], layers: Layers,
-    control: Sequence[str], alone: bool,
+    records: Results, models: Results, sized: Results, gaps: Gaps, *, task: str, source: str,
+    measures: Sequence[str], layers: Layers, control: Sequence[str], alone: bool,
 ) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:  # fmt: skip
     """State, measure, layer, and of each target language its similarity and confounds."""
     scored = models.records.select(list(TO_MATCH)).to_pylist()
@@ -249,7 +249,7 @@ def _similarities(
             if not len(kept):
                 continue
             table = cells(kept, rows=("target", "partner"), columns=("layer",))
-            confounds = {name: _confound(name, kept, models) for name in control}
+            confounds = {name: _confound(name, kept, sized) for name in control}
             each = [(layer, (layer,)) for layer in table.columns if layer is not None]
             for layer, columns in [(None, table.columns)] if layers == "mean" else each:
                 means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
@@ -279,10 +279,17 @@ def _of_model(record: Mapping[str, Any]) -> tuple:
     return (*(record[name] for name in OF_MODEL if name != "settings"), training)
 
 
-def _confound(name: str, similar: Results, models: Results) -> dict[str, float]:
+def _sized(scores: Results, models: Results) -> Results:
+    """The records that count the units of the test data alone: an F1 counts what was predicted too, its recall not."""
+    if set(models.records["metric"].to_pylist()) != {"f1"}:
+        return models
+    return scores.filter(metric="recall", corpus=list(dict.fromkeys(models.records["corpus"].to_pylist())))
+
+
+def _confound(name: str, similar: Results, sized: Results) -> dict[str, float]:
     column = CONFOUNDS[name][1]
     values: dict[str, set[float]] = {}
-    for record in (models if column == "n" else similar).records.select(["target", column]).to_pylist():
+    for record in (sized if column == "n" else similar).records.select(["target", column]).to_pylist():
         if record[column] is None:
             raise RequestError(
                 f"these records do not hold the {column} that {name} needs", hint="run `crosslens compare` again"

@@ -99,7 +99,7 @@ def plan(
     planner = _Planner(study, store, corpora or Corpora(), cache, listener)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
-    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked)]))
+    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_of_one_encoder(asked)]))
     return Plan(study, asked, unfinished(store, asked), planner.waiting, notes)
 
 
@@ -119,6 +119,22 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
         if len(names) > 1:
             described = ", ".join(f"{source} ({train})" for source, train in names.items())
             yield f"{task}: these sources have the same training data, and share their runs: {described}"
+
+
+def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
+    """Notes on conditions of which all seeds begin with one encoder, which the study made."""
+    seeds: dict[tuple[str, bool], set[int]] = {}
+    for run in (each.run for each in asked):
+        if isinstance(run, ModelRun) and run.base.made and run.base.shared:
+            own = run.condition.start != "encoder"
+            seeds.setdefault((run.condition.label, own), set()).add(run.seed)
+    for (label, own), known in seeds.items():
+        if len(known) > 1:
+            setting, what = ("starts", "such encoders") if own else ("pretrained", "pretrained encoders")
+            yield (
+                f"{label}: all {len(known)} seeds begin with one encoder; how {what} differ from seed to seed is in no"
+                f" interval and no test ({setting}: one)"
+            )
 
 
 class _Planner:
@@ -259,7 +275,10 @@ class _Planner:
 
     def _making(self, sources: list[Source]):
         """The runs that adapt the encoder to a source's raw text, or make one from that alone; each once."""
-        asked = itertools.product(self.study.bilingual or [None], self.conditions, self.study.seeds, sources)
+        seeds = list(self.study.seeds)
+        if self.study.grid is not None and self.study.grid.each == "condition":
+            seeds.append(self.study.grid.seed)
+        asked = itertools.product(self.study.bilingual or [None], self.conditions, seeds, sources)
         made = {}
         for partner, condition, seed, source in asked:
             run = self.starts.making(condition, seed, source, partner)

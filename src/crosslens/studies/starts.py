@@ -70,12 +70,15 @@ class Starts:
         if condition.start == "bilstm":
             assert source is not None
             train = self.corpora.corpus(source.train, split="train")
-            return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train.limited(limit)), made=True)
+            return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train.limited(limit)), made=True, shared=False)
         if condition.start != "encoder":
             assert source is not None
             run = self.making(condition, seed, source, partner)
-            return run and self._made(run)
-        return self.given or self._made(self.pretraining(condition, seed, partner))
+            alike = run.base.shared if isinstance(run, AdaptRun) else True
+            return run and self._made(run, shared=alike and self.study.starts == "one")
+        return self.given or self._made(
+            self.pretraining(condition, seed, partner), shared=self.study.pretrained == "one"
+        )
 
     def making(
         self, condition: Condition, seed: int, source: Source, partner: str | None = None
@@ -94,10 +97,11 @@ class Starts:
                 " none", hint="name it: text: raw/wol, or a file",
             )  # fmt: skip
         text = self.corpora.text(source.text)
+        seeded = {"seed": seed} if self.study.starts == "each" else {}
         # A file says no language; it is that of what is tested.
         language = text.language or self.corpora.corpus(self.corpora.matching(source.tests)[0]).language or "und"
         if condition.start == "scratch":
-            whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch}
+            whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch, **seeded}
             settings: Pretraining = replace_settings(
                 Pretraining(corpora={language: source.text}), whole, what="scratch"
             )
@@ -107,7 +111,8 @@ class Starts:
         base = self.base(condition.up_to("pretraining"), seed, partner=partner)
         if base is None:
             return None
-        adaptation: Adaptation = replace_settings(Adaptation(), dict(self.study.adaptation), what="an adaptation")
+        chosen = {**self.study.adaptation, **seeded}
+        adaptation: Adaptation = replace_settings(Adaptation(), chosen, what="an adaptation")
         made = condition.up_to("pretraining", "start")
         return AdaptRun(base, adaptation, language, CorpusRef(source.text, text.digest), made, partner)
 
@@ -132,13 +137,13 @@ class Starts:
             )
         return self._pretrainings[key]
 
-    def _made(self, run: PretrainRun | AdaptRun) -> EncoderRef | None:
+    def _made(self, run: PretrainRun | AdaptRun, *, shared: bool) -> EncoderRef | None:
         """The encoder that a run made; None while it is not done."""
         folder = self.store.path(run.id)
         if not folder.is_dir():
             return None
         known = self.store.describe(run.id)["encoder_digest"]
-        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, known, made=True)
+        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, known, made=True, shared=shared)
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}

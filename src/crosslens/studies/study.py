@@ -171,6 +171,8 @@ class Study(_Strict):
         bilingual: languages that each have an encoder of their own, pretrained on the first language of the settings
             and that one alone; None: one encoder for all.
         pretrained: whether ``each`` seed has an encoder of its own, or they share the ``one`` of the settings' seed.
+        starts: the same of the encoders that conditions start with: adapted ones, and those made from scratch. With
+            ``one``, how much such encoders differ from seed to seed is in no interval and no test.
         adaptation: settings of conditions that start with an adapted encoder.
         scratch: settings of the pretraining of conditions that start from scratch.
         factors: name -> dotted setting of the pretraining -> its value, beside those that every study knows.
@@ -196,6 +198,7 @@ class Study(_Strict):
     encoder: str
     bilingual: tuple[str, ...] | None = None
     pretrained: Literal["each", "one"] = "each"
+    starts: Literal["each", "one"] = "each"
     adaptation: dict[str, Any] = {}
     scratch: dict[str, Any] = {}
     factors: dict[str, dict[str, Any]] = {}

@@ -21,8 +21,8 @@ NAMES = ("encoder", "task", "source", "train", "corpus", "partner", "metric")
 """Columns that name what a condition is compared within."""
 
 COLUMNS = (
-    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "seeds", "interval", "mean", "std",
-    "low", "high", "delta", "delta_low", "delta_high", "p", "q",
+    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "encoders", "seeds", "interval", "mean",
+    "std", "low", "high", "delta", "delta_low", "delta_high", "p", "q",
 )  # fmt: skip
 
 Names = tuple[str | None, ...]
@@ -68,7 +68,9 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     Returns:
         `COLUMNS`: ``source`` is the study's name of it, ``std`` is over seeds (ddof 1); ``interval`` is what intervals
         are over, which is sentences alone for one seed; delta, delta_low, delta_high, p and q are absent for the
-        reference, and p and q where only one seed is compared.
+        reference, and p and q where only one seed is compared. ``encoders`` is ``each`` where each seed begins with an
+        encoder of its own, and ``one`` where all begin with the same one: how such encoders differ is then in no
+        interval and no test.
     """
     import pandas as pd
 
@@ -168,6 +170,7 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[Place, _Scores]:
                 metric,
             )
             described = {name: columns[name] for name in ("recipe", "settings")}
+            described["encoders"] = "one" if run.base.shared else "each"
             answer = answers[question.id]
             of_corpus = _Scores({}, described, training.language, answer["target"], answer["split"])
             of_corpus = scores.setdefault((names, run.condition, training.selection), of_corpus)

@@ -34,8 +34,9 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
 
     Returns:
         The columns of `crosslens.unseen.typology.typology` behind ``language``, ``name``, ``script``, ``family``, and
-        ``text``: the words of raw text that the encoder was adapted to; ``published text`` and ``published class`` of
-        the slides stand last.
+        ``text``: the words of raw text that the encoder was adapted to; ``adapted encoders``: how many of them the
+        seeds begin with; where it is one, no test holds how such encoders differ; ``published text`` and ``published
+        class`` of the slides stand last.
 
     Raises:
         RequestError: when no pair of them is there; when one of a pair was trained on the same data in several ways, or
@@ -47,7 +48,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
     values: dict[Cell, dict[str, dict[int, np.ndarray]]] = {}
     languages: dict[Cell, str] = {}
-    adapted_on: dict[Cell, str] = {}
+    adapted_on: dict[Cell, set[str]] = {}
     ways: dict[tuple[Cell, str], str] = {}
     trained: dict[tuple[Cell, str, int], str] = {}
     twice: dict[Cell, str] = {}
@@ -70,7 +71,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             twice.setdefault(cell, f"{start}, run {run}, differs")
         values.setdefault(cell, {}).setdefault(start, {})[row["seed"]] = linearised(counts[:1], counts[1:])[0]
         if start == "adapted":
-            adapted_on[cell] = identity["encoder"]
+            adapted_on.setdefault(cell, set()).add(identity["encoder"])
     words = _words(store)
     cells = {
         cell: Measurements(its["encoder"], its.get("adapted"), its["bilstm"], its.get("scratch"))
@@ -91,7 +92,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     frame = typology(cells)
     about = []
     for cell in cells:
-        tag = languages[cell]
+        tag, adapted = languages[cell], adapted_on.get(cell, set())
         bare = langcodes.Language.get(tag).language or tag
         known = known_languages().get(bare)
         script = main_script(item.text for item in load_corpus(cell.corpus, data=data))
@@ -99,7 +100,8 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             {
                 "language": tag, "name": known.name if known else tag,
                 "script": script_name(script) if script else "", "family": known.family if known else "",
-                "text": words.get(adapted_on.get(cell, "")), "published text": known.sentences if known else "",
+                "text": next((words[each] for each in sorted(adapted) if each in words), None),
+                "adapted encoders": len(adapted) or None, "published text": known.sentences if known else "",
                 "published class": known.published if known and bare == tag else "",
             }
         )  # fmt: skip

@@ -15,7 +15,7 @@ ADAPTATION = 2
 SCORING = 1
 """Of the scores of a model on a corpus."""
 SIMILARITY = 1
-PROBING = 1
+PROBING = 2
 OVERLAP = 1
 
 
