@@ -7,6 +7,7 @@ import pandas as pd
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper
 from crosslens.results.record import read_results
+from crosslens.scores.crossed import LEVEL, Sample, mean_sample, q_values
 
 here = Path(__file__).parent
 FACTORS = ["default-anchors", "extra-anchors", "no-anchors", "sep-1-3", "sep-1-6", "sep-emb", "sep-emb-1-3", "sep-emb-1-6"]
@@ -30,6 +31,35 @@ def read(study):
     return frame.assign(condition=frame["factor"].fillna("reference"))
 
 
+SENTENCES = 100
+"""Of a test set: at least so many."""
+
+
+def sample(scores, reference):
+    """Differences by seed. Records hold no paired sentences, so both scores' variances over sentences are added."""
+    of = [each.set_index("seed").sort_index() for each in (scores, reference)]
+    variance = sum(((each["high"] - each["low"]) / (2 * 1.96)).pow(2).mean() for each in of)
+    return Sample((of[0]["value"] - of[1]["value"]).to_numpy(), float(variance), SENTENCES)
+
+
+def significant(scores):
+    """The differences that are: (task, target, condition), and (task, "mean", condition), each kind corrected apart."""
+    by_place = dict(iter(scores.groupby(["task", "target", "condition"])))
+    single = {
+        place: sample(each, by_place[*place[:2], "reference"]) for place, each in by_place.items()
+        if place[2] != "reference"
+    }  # fmt: skip
+    means = {
+        (task, "mean", condition): mean_sample([each for (t, _, c), each in single.items() if (t, c) == (task, condition)])
+        for task, _, condition in single
+    }  # fmt: skip
+    marked = set()
+    for family in (single, means):
+        q = q_values(pd.Series([each.estimate().p for each in family.values()]).to_numpy(float))
+        marked |= {place for place, value in zip(family, q, strict=True) if value < LEVEL}
+    return marked
+
+
 def main():
     for study, title in (("pretraining-factors", "Artificial languages"), ("pretraining-factors-small", "Real text")):
         frame = read(study)
@@ -38,13 +68,19 @@ def main():
         table = scores.pivot_table(index=["task", "target"], columns="condition", values="value")
         there = [factor for factor in FACTORS if factor in table]
         rows = []
+        marked = significant(scores)
+
+        def difference(row, task, target, factor, marked=marked):
+            star = "\\*" if (task, target, factor) in marked else ""
+            return number(row[factor] - row["reference"], sign=True) + star
+
         for (task, target), row in table.iterrows():
-            differences = [number(row[factor] - row["reference"], sign=True) for factor in there]
+            differences = [difference(row, task, target, factor) for factor in there]
             rows.append([f"{task}, {target}", number(row["reference"]), *differences])
         for task, its in table.groupby(level="task"):
             mean = its.mean()
             rows.append([f"**{task}, mean**", number(mean["reference"]),
-                         *(number(mean[factor] - mean["reference"], sign=True) for factor in there)])  # fmt: skip
+                         *(difference(mean, task, "mean", factor) for factor in there)])  # fmt: skip
         markdown(["", "reference", *there], rows)
         perplexity = frame[frame["metric"].eq("perplexity")]
         table = perplexity.pivot_table(index="target", columns="condition", values="value", aggfunc=["min", "max"])

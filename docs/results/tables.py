@@ -136,7 +136,7 @@ def print_facts(frame):
           f"{facts[0]['training_threads']} thread; encoder {facts[0]['training_encoder_digest'][:12]} (reference).")  # fmt: skip
     wide = frame[(frame["seed"] == 1) & (frame["ablation"] == "reference")]
     print(
-        f"95 % intervals of the reference's scores (seed 1): at most {max((wide['high'] - wide['low']) / 2):.2f} points to either side."
+        f"95 % intervals over sentences of the reference's scores (seed 1): at most {max((wide['high'] - wide['low']) / 2):.2f} points to either side."
     )
 
 

@@ -150,8 +150,11 @@ def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
     assert run("plan", "both.yaml", "--data", treebanks, "--out", "runs")[0] == 0
     status, out, err = run("typology", "runs", "--csv", "table.csv", "--data", treebanks)
     assert status == 0, err
-    assert "pos: points, and the class of each language" in out
+    assert "pos: points, and no class: one seed cannot be tested" in out
+    assert "undecided" not in out
     table = pd.read_csv("table.csv")
+    assert table[["q", "class", "by means"]].isna().all(axis=None)
+    assert table["encoder - BiLSTM"].notna().all()
     assert list(table["corpus"]) == ["ud/fr_pud:test"]
     assert table["adapted"].isna().all()
     assert run("typology", "runs", "--csv", "table.csv")[0] == 2

@@ -45,8 +45,8 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
             "words of text",
         ]  # fmt: skip
         table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
-        classified = its["class"].notna().any()
-        about = "the class of each language" if classified else "no class: one seed cannot be tested"
+        without = list(its["class"].isna())
+        about = "no class: one seed cannot be tested" if all(without) else "the class of each language"
         print_table(table, title=f"{task}: points, and {about}")
     if len(shared):
         click.echo(

@@ -22,6 +22,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import special, stats
+from scipy.optimize import elementwise
 
 from crosslens.errors import RequestError
 
@@ -169,25 +170,31 @@ def p_value(
     Returns:
         Two-sided p-values: 1 where the mean is 0, and 0 where it is not and nothing varies.
     """
-    size = np.abs(mean)
-    error = np.sqrt(np.add(over_seeds, over_sentences))
+    size, over_seeds, over_sentences = np.broadcast_arrays(np.abs(mean), over_seeds, over_sentences)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(size > 0, size / error, 0.0)
+        statistic = np.where(size > 0, size / np.sqrt(over_seeds + over_sentences), 0.0)
     # With the degrees of freedom of one part for both, p would be Student's: it is between the two.
-    ends = [2 * special.stdtr(number - 1, -statistic) for number in (seeds, sentences)]
-    low, high = (np.log(np.maximum(end, _SMALLEST)) for end in (np.minimum(*ends), np.maximum(*ends)))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        above = half_width(over_seeds, seeds, over_sentences, sentences, level=np.exp(middle)) < size
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.where(np.isinf(statistic), 0.0, np.exp(high))
+    ends = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (seeds, sentences)]
+    inside = (statistic > 0) & (half_width(over_seeds, seeds, over_sentences, sentences, level=_SMALLEST) > size)
+    p = np.where(statistic > 0, np.where(np.isinf(statistic), 0.0, _SMALLEST), 1.0)
+
+    def excess(log_p: np.ndarray, size: np.ndarray, over_seeds: np.ndarray, over_sentences: np.ndarray) -> np.ndarray:
+        return half_width(over_seeds, seeds, over_sentences, sentences, level=np.exp(log_p)) - size
+
+    low, high = np.minimum(*ends)[inside] - _PRECISION, np.minimum(np.maximum(*ends)[inside] + _PRECISION, 0.0)
+    root = elementwise.find_root(
+        excess, (low, high), args=tuple(part[inside] for part in (size, over_seeds, over_sentences)),
+        tolerances={"xatol": _PRECISION},
+    )  # fmt: skip
+    p[inside] = np.exp(root.x)
+    return p
 
 
 _SMALLEST = 1e-150
 """The least p-value that is computed: quantiles of Student's t are exact down to it."""
 
-_HALVINGS = 40
-"""So that a p-value is right to nine digits."""
+_PRECISION = 1e-9
+"""Relative, of a p-value."""
 
 
 def q_values(p: np.ndarray) -> np.ndarray:
