@@ -187,6 +187,17 @@ def measured_anywhere(score=50.0, adapted=None):
     return [Measured(f"any{n}", f"c{n}", "src", score, row, adapted) for n, row in enumerate(ANYTHING)]
 
 
+def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder, tiny_bert):
+    from crosslens.encoders.ablation import random_init
+    from crosslens.encoders.load import load_encoder
+
+    trimmed = load_encoder(tiny_bert)
+    trimmed.model.resize_token_embeddings(50)
+    assert trimmed.digest != encoder.digest
+    assert trimmed.body_digest == encoder.body_digest
+    assert random_init(encoder, 1, seed=1).body_digest != encoder.body_digest
+
+
 def test_nothing_is_estimated_for_an_untrained_encoder(encoder, toy):
     """It has a vocabulary like any other, and was promised the points of the encoder that the rule was fitted to."""
     text, sources = toy("train"), {"src": toy("train")}

@@ -182,7 +182,7 @@ class Rule:
     @property
     def error(self) -> Mean:
         """Mean absolute error on languages left out."""
-        return self._mean(zip(self.measured, self.errors, strict=True))
+        return mean_over_languages(zip(self.measured, self.errors, strict=True))
 
     @property
     def constant_error(self) -> Mean:
@@ -193,7 +193,7 @@ class Rule:
             alike = [other for other in others if other.source == row.source]
             return float(np.mean([other.score for other in alike or others]))
 
-        return self._mean((row, abs(row.score - guess(row))) for row in self.measured)
+        return mean_over_languages((row, abs(row.score - guess(row))) for row in self.measured)
 
     @cached_property
     def half_width(self) -> float:
@@ -222,17 +222,17 @@ class Rule:
     @property
     def regret(self) -> Mean:
         """Points between the best source and the chosen one, on languages left out."""
-        return self._mean((choice.best, choice.best.score - choice.chosen.score) for choice in self.choices)
+        return mean_over_languages((choice.best, choice.best.score - choice.chosen.score) for choice in self.choices)
 
     @property
     def default_regret(self) -> Mean:
         """Points between the best source and the default one."""
-        return self._mean((choice.best, choice.best.score - choice.default.score) for choice in self.choices)
+        return mean_over_languages((choice.best, choice.best.score - choice.default.score) for choice in self.choices)
 
     @property
     def choice_gain(self) -> Mean:
         """Points that the chosen source scores above the default one, on languages left out."""
-        return self._mean((choice.best, choice.chosen.score - choice.default.score) for choice in self.choices)
+        return mean_over_languages((choice.best, choice.chosen.score - choice.default.score) for choice in self.choices)
 
     @property
     def can_choose(self) -> bool:
@@ -244,16 +244,16 @@ class Rule:
         """Languages with adaptation to raw text, the score before, and after."""
         return tuple((row.language, row.score, row.adapted) for row in self.measured if row.adapted is not None)
 
-    @staticmethod
-    def _mean(values: Iterable[tuple[Measured, float]]) -> Mean:
-        """Mean over rows, with an interval that resamples languages; 0 without a row."""
-        by_language: dict[str, list[float]] = {}
-        for row, value in values:
-            by_language.setdefault(row.language, []).append(float(value))
-        totals = np.asarray([sum(of_one) for of_one in by_language.values()])
-        counts = np.asarray([len(of_one) for of_one in by_language.values()])
-        low, high = bootstrap_interval(totals / 100, counts) or (0.0, 0.0)
-        return Mean(float(totals.sum() / max(counts.sum(), 1)), low, high)
+
+def mean_over_languages(values: Iterable[tuple[Measured, float]]) -> Mean:
+    """Mean of values in points, one a row, with a 95 % bootstrap interval that resamples languages; 0 without a row."""
+    by_language: dict[str, list[float]] = {}
+    for row, value in values:
+        by_language.setdefault(row.language, []).append(float(value))
+    totals = np.asarray([sum(of_one) for of_one in by_language.values()])
+    counts = np.asarray([len(of_one) for of_one in by_language.values()])
+    low, high = bootstrap_interval(totals / 100, counts) or (0.0, 0.0)
+    return Mean(float(totals.sum() / max(counts.sum(), 1)), low, high)
 
 
 def _bare(corpus: str) -> str:
