@@ -11,8 +11,14 @@ from crosslens.cli.options import data_option, device_option, split_names
 @click.argument("language")
 @click.option("--text", required=True, metavar="TEXT", help="Raw text or a treebank of it: FILE, raw/wol, ud/wo_wtb.")
 @click.option("--encoder", required=True, metavar="ENCODER", help="A hub name or a folder.")
-@click.option("--sources", default="ud/en_ewt", show_default=True, metavar="CORPORA", help="Of candidate sources.")
-@click.option("--schemes", metavar="NAMES", help="Transliterations; none: none [uroman, where it is installed].")
+@click.option(
+    "--sources",
+    default="ud/en_ewt",
+    show_default=True,
+    metavar="CORPORA",
+    help="Candidate sources, labelled with parts of speech.",
+)
+@click.option("--schemes", metavar="NAMES", help="Transliterations to count; none: none [uroman, if installed].")
 @click.option("--parallel", metavar="NAME", help="Some sentences of it and of a source: en=FILE,wo=FILE.")
 @click.option("--rule", metavar="FILE", help="Transfer that you measured yourself [what is shipped].")
 @data_option
@@ -21,11 +27,13 @@ def command(
     language: str, text: str, encoder: str, sources: str, schemes: str | None, parallel: str | None, rule: str | None,
     data: str | None, device: str | None,
 ) -> None:  # fmt: skip
-    """Recommend how to use ENCODER for LANGUAGE: as it is, from another source, transliterated, or adapted.
+    """Recommend how to use ENCODER for LANGUAGE zero-shot: as it is, from another source, or adapted.
 
-    A rule fitted to measured zero-shot scores estimates each way. The output says where the rule was fitted, and how
-    wrong it is on languages left out beside a constant guess. LANGUAGE itself is left out of the rule. For an encoder
-    or a text outside what the rule was fitted to, nothing is estimated, and the output says so.
+    Probes of parts of speech are trained on each source, and read the text: how sure they are, and how far they agree,
+    needs no labels of LANGUAGE. A rule fitted to measured zero-shot scores estimates the score from each source. The
+    output says where the rule was fitted, and how wrong it is on languages left out beside a constant guess. LANGUAGE
+    itself is left out of the rule. For an untrained encoder, or evidence outside what the rule was fitted to, nothing
+    is estimated.
     """
     from dataclasses import replace
 
@@ -54,19 +62,27 @@ def command(
         load_encoder(encoder, device=device), replace(corpus, language=language), candidates, parallel=translations,
         schemes=tried, rule=read_rule(rule),
     )  # fmt: skip
-    rows = {
+    texts = {
         scheme or "as it is written": {
             "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(read.scripts.items())[:2]),
             "words": read.coverage.words, "unknown %": read.coverage.unknown, "broken %": read.coverage.broken,
             "subwords a word": read.coverage.fertility,
-            **{f"shared with {source} %": share for source, share in read.overlap.items()},
-            **{f"expected from {way.source}": way.expected for way in sorted(advice.ways, key=lambda way: way.source)
-               if way.scheme == scheme},
         }
         for scheme, read in advice.evidence.items()
     }  # fmt: skip
     title = f"{language}: {corpus.name}, as {encoder} reads it"
-    print_table(pd.DataFrame.from_dict(rows, orient="index"), title=title, decimals=1)
+    print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
+    expected = {("", way.source): {"expected": way.expected} for way in advice.ways}
+    transfers = {
+        " ".join(filter(None, (source, scheme))): {
+            "right on the source %": advice.accuracy[source], "confident %": confidence.confident,
+            "agreed %": confidence.agreement, "shared %": read.overlap[source], **expected.get((scheme, source), {}),
+        }
+        for scheme, read in advice.evidence.items()
+        for source, confidence in read.confidence.items()
+    }  # fmt: skip
+    title = "Probes of parts of speech, trained on each source, on the text; subwords shared with the source"
+    print_table(pd.DataFrame.from_dict(transfers, orient="index"), title=title, decimals=1)
     if advice.retrieval is not None:
         layers = pd.DataFrame([dict(enumerate(advice.retrieval))], index=["retrieved %"])
         print_table(layers, title=f"Retrieval of the parallel sentences of {parallel} by layer", decimals=1)
@@ -78,8 +94,7 @@ def command(
     if applied.measured:
         errors = {
             "error of an estimate": applied.error, "error of a constant guess": applied.constant_error,
-            "regret of the choice": applied.regret, "regret of always the first source, as it is written":
-            applied.default_regret,
+            "regret of the choice": applied.regret, f"regret of always {applied.sources[0]}": applied.default_regret,
         }  # fmt: skip
         frame = pd.DataFrame.from_dict(
             {

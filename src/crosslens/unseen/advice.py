@@ -1,4 +1,4 @@
-"""What to do with a language: use the encoder as it is, from which source, transliterate, or adapt; and why."""
+"""What to do with a language: use the encoder as it is, from which source, or adapt it; and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,10 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
 from crosslens.data.scripts import script_name
 from crosslens.data.transliteration import transliterate
+from crosslens.encoders.ablation import random_init
 from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
+from crosslens.unseen.confidence import SourceProbes, train_probes
 from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import LEVEL, Rule, read_rule
 
@@ -22,21 +24,22 @@ FEW = 5_000
 ALIKE = 3
 """Measured languages of the most similar expected score by which adapting is judged; with fewer it is not."""
 
+LEARNT = 4.0
+"""Points by which probes on an encoder must be better than on its untrained copy, for it to count as trained."""
+
 GAIN = 1.0
 """Points that adapting must have gained these languages on average to be recommended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to use the encoder zero-shot.
+    """Zero-shot transfer from one source.
 
     Attributes:
-        scheme: transliteration; "" for the text as it is written.
         source: source language.
         expected: expected score in points.
     """
 
-    scheme: str
     source: str
     expected: float
 
@@ -47,16 +50,19 @@ class Advice:
 
     Attributes:
         evidence: scheme -> what the encoder makes of the text; "" is the text as it is written.
-        ways: every way, the best expected first; empty if nothing can be estimated.
+        accuracy: source -> accuracy of its probes on held-out sentences of it, in points.
+        ways: transfer of the text as it is written from every source within the fitted range, the best expected first;
+            empty if nothing can be estimated.
         rule: the rule that was applied, fitted without the language that was asked for.
         refusals: why nothing can be estimated, a sentence each; empty if it can.
         retrieval: precision of the retrieval of parallel sentences in points, layer by layer; None if none were given.
-        recommendation: ``cannot estimate``, ``as it is``, ``transliterate`` or ``another source``, followed by
-            ``, then adapt`` where that is expected to help.
+        recommendation: ``cannot estimate``, ``as it is`` or ``another source``, followed by ``, then adapt`` where that
+            is expected to help.
         reasons: a sentence each.
     """
 
     evidence: Mapping[str, Evidence]
+    accuracy: Mapping[str, float]
     ways: tuple[Way, ...]
     rule: Rule
     refusals: tuple[str, ...]
@@ -79,61 +85,75 @@ def advise(
     The language of the text is left out of the rule: nothing measured on it is used.
 
     Args:
-        encoder: encoder that the rule was fitted to; for any other one, nothing is estimated.
+        encoder: any; nothing is estimated for one that is untrained, or whose evidence lies outside the fitted range.
         text: raw text of the language, or sentences of words.
-        sources: candidate source language -> its training data, the default source first.
-        schemes: transliterations to try; those that change nothing are skipped.
+        sources: candidate source language -> its training data with parts of speech, the default source first.
+        schemes: transliterations to gather evidence of, for which nothing is estimated; those that change nothing are
+            skipped.
         parallel: sentences of the language and of the first source.
         rule: None for the shipped one.
 
     Raises:
         RequestError: without a source, or for an unknown transliteration.
-        DataError: for a text without a letter of a known script.
+        DataError: for a text without a letter of a known script, or a source without parts of speech.
     """
     if not sources:
         raise RequestError("transfer is from a source, and none is named", hint="--sources ud/en_ewt,ud/fr_sequoia")
     rule = (rule or read_rule()).without(_language(text.language), text.name)
-    evidence = {"": gather(encoder, text, dict(sources))}
+    probes = {name: train_probes(encoder, source) for name, source in sources.items()}
+    accuracy = {name: trained.accuracy for name, trained in probes.items()}
+    evidence = {"": gather(encoder, text, sources, probes)}
     for scheme in schemes:
         try:
-            evidence[scheme] = gather(encoder, transliterate(text, scheme), dict(sources), scheme=scheme)
+            evidence[scheme] = gather(encoder, transliterate(text, scheme), sources, probes, scheme=scheme)
         except RequestError as error:
             if "changes no word" not in error.message:
                 raise
     written = evidence[""]
+    first = next(iter(sources))
     reasons = [
         f"The text is in {script_name(written.script)} script; the vocabulary has {written.pieces:,} subwords of that"
         f" script, leaves {written.coverage.unknown:.1f} % of the words unknown and cuts a word into"
-        f" {written.coverage.fertility:.2f} subwords."
+        f" {written.coverage.fertility:.2f} subwords.",
     ]
     retrieval = _retrieval(encoder, parallel) if parallel is not None else None
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
         reasons.append(f"{retrieval[layer]:.0f} % of the parallel sentences are retrieved, best in layer {layer}.")
-    refusals = _refusals(rule, encoder, written, next(iter(sources)))
+    known = encoder.body_digest == rule.provenance.body
+    refusals = _refusals(rule, written, first)
+    if not known:
+        refusals = (*_untrained(encoder, sources[first], probes[first]), *refusals)
     if refusals:
-        return Advice(evidence, (), rule, refusals, retrieval, "cannot estimate", tuple(reasons))
+        return Advice(evidence, accuracy, (), rule, refusals, retrieval, "cannot estimate", tuple(reasons))
+    features = {source: written.features(source) for source in sources}
     ways = [
-        Way(scheme, source, rule.expected(read.features(source)))
-        for scheme, read in evidence.items()
-        for source in sources
-        if not rule.outside(read.features(source))
+        Way(source, rule.expected(values, source))
+        for source, values in features.items()
+        if not rule.outside(values, source)
     ]
-    default, chosen = ways[0], ways[rule.choose([way.expected for way in ways])] if rule.can_choose else ways[0]
-    what = "transliterate" if chosen.scheme else "another source" if chosen.source != default.source else "as it is"
-    reasons.insert(0, _expectation(chosen, rule))
-    if chosen is not default:
-        reasons.insert(1, _expectation(default, rule))
-    if not rule.can_choose and len(ways) > 1:
-        reasons.append(
-            "This rule cannot choose among sources and scripts: on languages left out its choice gains nothing"
-            f" measurable over the first source as the text is written ({rule.choice_gain.value:+.1f} points, 95 % CI"
-            f" [{rule.choice_gain.low:+.1f}, {rule.choice_gain.high:+.1f}]). That is what is recommended."
-        )
-    gain, reason = _adapting(rule, chosen.expected, evidence[chosen.scheme])
-    what = f"{what}, then adapt" if gain else what
+    default = ways[0]
     ways.sort(key=lambda way: -way.expected)
-    return Advice(evidence, tuple(ways), rule, (), retrieval, what, (*reasons, reason))
+    chosen = ways[0] if rule.can_choose else default
+    reasons = [*(_expectation(way, rule) for way in dict.fromkeys((chosen, default))), *reasons]
+    if not known:
+        reasons.append(
+            f"The rule was fitted to {rule.provenance.encoder or 'an encoder that it does not name'}. Its error and"
+            f" interval for {encoder.name} are unknown."
+        )
+    if not rule.can_choose and len(ways) > 1:
+        gain = rule.choice_gain
+        reasons.append(
+            "This rule cannot choose among sources: on languages left out, the source of the highest expected score"
+            f" gains nothing measurable over {rule.sources[0]} ({gain.value:+.1f} points, 95 % CI [{gain.low:+.1f},"
+            f" {gain.high:+.1f}]). The first source, {first}, is recommended."
+        )
+    if len(evidence) > 1:
+        reasons.append("Transliterated texts are not estimated: the rule is of texts as they are written.")
+    helps, reason = _adapting(rule, chosen.expected, written)
+    what = "as it is" if chosen is default else "another source"
+    what = f"{what}, then adapt" if helps else what
+    return Advice(evidence, accuracy, tuple(ways), rule, (), retrieval, what, (*reasons, reason))
 
 
 def _language(tag: str | None) -> frozenset[str]:
@@ -141,29 +161,29 @@ def _language(tag: str | None) -> frozenset[str]:
     return frozenset({langcodes.Language.get(tag).language or tag}) if tag else frozenset()
 
 
-def _refusals(rule: Rule, encoder: Encoder, evidence: Evidence, source: str) -> tuple[str, ...]:
-    """Why the rule says nothing of this encoder on this text."""
+def _refusals(rule: Rule, evidence: Evidence, source: str) -> tuple[str, ...]:
+    """Why the rule estimates nothing from this evidence."""
     if len(rule.languages) < 3:
         return ("Without the language of the text, the rule has fewer than three languages.",)
-    fitted = rule.provenance
-    refusals = []
-    if not fitted.body:
-        refusals.append("The rule does not say which encoder it was fitted to.")
-    elif encoder.body_digest != fitted.body:
-        refusals.append(
-            f"The rule was fitted to {fitted.encoder}, and {encoder.name} is another encoder. How a vocabulary cuts a"
-            " text says nothing of what an encoder learnt: an untrained one would be promised the same points."
-        )
-    if beyond := rule.outside(evidence.features(source)):
-        refusals.append(f"The text lies outside what the rule was fitted to: {', '.join(beyond)}.")
-    return tuple(refusals)
+    beyond = rule.outside(evidence.features(source), source)
+    return (f"The evidence lies outside what the rule was fitted to: {', '.join(beyond)}.",) if beyond else ()
+
+
+def _untrained(encoder: Encoder, source: Corpus, probes: SourceProbes) -> tuple[str, ...]:
+    """Why an encoder counts as untrained: its probes are hardly better than those of a fresh copy."""
+    fresh = train_probes(random_init(encoder, "0,all", seed=1), source).accuracy
+    if probes.accuracy - fresh >= LEARNT:
+        return ()
+    return (
+        f"{encoder.name} looks untrained: probes of parts of speech on its states are right for {probes.accuracy:.1f} %"
+        f" of the held-out words of {source.name}, and on those of a randomly initialised copy for {fresh:.1f} %.",
+    )
 
 
 def _expectation(way: Way, rule: Rule) -> str:
     low, high = (min(max(way.expected + sign * rule.half_width, 0), 100) for sign in (-1, 1))
-    text = f"after {way.scheme}" if way.scheme else "as it is written"
     return (
-        f"Zero-shot from {way.source}, {text}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % interval"
+        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % interval"
         f" [{low:.0f}, {high:.0f}]."
     )
 

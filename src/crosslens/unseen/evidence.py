@@ -1,6 +1,7 @@
-"""What an encoder makes of a text in a language, before anything is trained."""
+"""What an encoder makes of a text in a language, before it is fine-tuned."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from crosslens.encoders.coverage import Coverage, measure_coverage
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reading import cut_subwords
 from crosslens.errors import DataError
+from crosslens.unseen.confidence import Confidence, SourceProbes, measure_confidence, read_states
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -35,6 +37,7 @@ class Evidence:
         pieces: of the vocabulary that are of the commonest script and have more than one character.
         coverage: how the vocabulary reads it.
         overlap: candidate source -> share of the text's subwords that its training data have, in percent.
+        confidence: candidate source -> how sure its probes are of the text.
     """
 
     corpus: str
@@ -44,6 +47,7 @@ class Evidence:
     pieces: int
     coverage: Coverage
     overlap: dict[str, float]
+    confidence: dict[str, Confidence]
 
     @property
     def script(self) -> str:
@@ -52,21 +56,33 @@ class Evidence:
 
     def features(self, source: str) -> np.ndarray:
         """What the rule is fitted on, of transfer from one candidate source: `FEATURES`."""
+        confidence = self.confidence[source]
         return np.asarray(
-            [self.coverage.fertility, self.coverage.characters, bool(self.scheme), self.overlap[source]], float
-        )
+            [self.coverage.fertility, self.coverage.characters, self.overlap[source], confidence.confident,
+             confidence.agreement], float
+        )  # fmt: skip
 
 
-FEATURES = ("fertility", "characters a piece", "transliterated", "overlap with the source %")
+FEATURES = (
+    "fertility", "characters a piece", "overlap with the source %", "confident words %", "agreement of probes %",
+)  # fmt: skip
 
 
-def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus], *, scheme: str = "") -> Evidence:
+def gather(
+    encoder: Encoder,
+    text: Corpus,
+    sources: Mapping[str, Corpus],
+    probes: Mapping[str, SourceProbes],
+    *,
+    scheme: str = "",
+) -> Evidence:
     """What an encoder makes of a text.
 
     Args:
-        encoder: whose vocabulary is looked at; nothing is run.
+        encoder: reads the first sentences of the text, in evaluation mode.
         text: raw text, or sentences of words.
         sources: candidate source -> its training data.
+        probes: candidate source -> its probes on the encoder.
         scheme: how the text was transliterated.
 
     Raises:
@@ -85,10 +101,12 @@ def gather(encoder: Encoder, text: Corpus, sources: dict[str, Corpus], *, scheme
         some = cut_words(corpus[:OF_A_SOURCE])
         seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, some)]))
         overlap[name] = 100.0 * float(np.isin(ids, seen).mean()) if len(ids) else 0.0
+    states = read_states(encoder, text)
+    confidence = {name: measure_confidence(its, states) for name, its in probes.items()}
     scripts = {script: 100.0 * count / letters for script, count in counted.items()}
     return Evidence(
         text.name, scheme, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
-        measure_coverage(encoder, words), overlap,
+        measure_coverage(encoder, words), overlap, confidence,
     )  # fmt: skip
 
 

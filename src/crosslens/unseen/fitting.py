@@ -10,6 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.results.cells import Cells, cells, refuse_several
 from crosslens.results.record import Results
 from crosslens.tasks import find_task
+from crosslens.unseen.confidence import train_probes
 from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import Measured, Provenance, Rule
 
@@ -27,11 +28,11 @@ def fit_rule(
     name: str = "",
     training: str = "",
 ) -> Rule:
-    """A rule from every zero-shot score of a task, each the mean over seeds.
+    """A rule from every zero-shot score of a task on texts as they are written, each the mean over seeds.
 
     Args:
         results: records of encoders as they are (the reference), and adapted ones beside them.
-        encoder: whose vocabulary reads the corpora; the one that was measured, or that before it was trimmed.
+        encoder: the one that was measured, or that before it was trimmed; it reads the corpora.
         task: whose scores are expected.
         usual: the source that is usually taken, which others must clearly be better than.
         data: a folder that is looked through first for the corpora.
@@ -47,6 +48,7 @@ def fit_rule(
     transfer = [
         (source, target, corpus)
         for target, corpus in as_is.rows
+        if not split_name(corpus)[1]
         for source in as_is.columns
         if _bare(target) != _bare(source) and as_is.get((target, corpus), source).by_seed
     ]
@@ -57,19 +59,17 @@ def fit_rule(
         rows = block.records.select(["train"]).to_pylist()
         refuse_several(rows, "train")
         sources[source] = load_corpus(rows[0]["train"], data=data)
+    probes = {source: train_probes(encoder, corpus) for source, corpus in sources.items()}
     read: dict[str, Evidence] = {}
     measured = []
     for source, target, corpus in transfer:
-        scheme = split_name(corpus)[1]
-        bare = corpus.replace(scheme, "", 1) if scheme else corpus  # what is cut out of it stays
-        scheme = scheme[1:]
         if corpus not in read:
-            read[corpus] = gather(encoder, load_corpus(corpus, data=data), sources, scheme=scheme)
+            read[corpus] = gather(encoder, load_corpus(corpus, data=data), sources, probes)
         score, after = (table.get((target, corpus), source).mean for table in (as_is, adapted))
         assert score is not None  # there are seeds of it
         features = tuple(read[corpus].features(source).tolist())
-        measured.append(Measured(_bare(target), bare, scheme, source, score, features, after))
-    measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus, row.scheme))
+        measured.append(Measured(_bare(target), corpus, source, score, features, after))
+    measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus))
     return Rule(tuple(measured), Provenance(name or encoder.name, encoder.body_digest, task, training))
 
 

@@ -1,0 +1,68 @@
+"""Probes of a source, and how sure they are of a text."""
+
+import numpy as np
+import pytest
+
+from crosslens.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Text
+from crosslens.errors import DataError, RequestError
+from crosslens.unseen.confidence import (
+    Confidence,
+    SourceProbes,
+    measure_confidence,
+    probed_layers,
+    read_states,
+    train_probes,
+)
+
+
+def test_layers_from_half_to_three_quarters_of_the_depth():
+    assert probed_layers(12) == (6, 7, 8, 9)
+    assert probed_layers(24) == tuple(range(12, 19))
+    assert probed_layers(2) == (1,)
+    assert probed_layers(1) == (1,)
+
+
+def test_confidence_by_hand():
+    """Two probes on one layer of width 1, two tags: the first is sure of the sign, the second always of the second."""
+    probes = SourceProbes(
+        (1,), np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.array([[[[5.0, -5.0]]], [[[0.0, 0.0]]]]),
+        np.array([[[[0.0, 0.0]]], [[[0.0, 1.0]]]]), 75.0, 0.8,
+    )  # fmt: skip
+    states = np.array([[[1.0], [-1.0], [0.0], [2.0]]])
+    # votes: (1 + .27) / 2 = .63 of the first; (1 + .73) / 2 = .87 of the second; (.5 + .73) / 2 of the second; .63
+    # the single probes agree with them on: 1 and not 2; both; a tie is the first and not; 1 and not 2
+    assert measure_confidence(probes, states) == Confidence(pytest.approx(25.0), pytest.approx(62.5))
+
+
+def test_on_the_source_confidence_is_accuracy(encoder):
+    """The threshold is chosen so; and no sentence is both trained on and held out."""
+    source = load_corpus("lab/src:train[:100]")
+    probes = train_probes(encoder, source)
+    held_out = Corpus(source.items[4::5], "held out", "src")
+    confidence = measure_confidence(probes, read_states(encoder, held_out))
+    assert probes.accuracy > 40
+    assert confidence.confident == pytest.approx(probes.accuracy, abs=100 / held_out.words + 0.1)
+    again = train_probes(encoder, source)
+    assert (again.weights == probes.weights).all()
+    assert again.threshold == probes.threshold
+
+
+def test_running_text_is_read_as_words(encoder):
+    lines = Corpus((Text(("the cat sees .",)), Text(("...",)), Text(("a dog",))), "raw", "en")
+    states = read_states(encoder, lines)
+    assert states.shape[:2] == (len(probed_layers(encoder.depth)), lines_words(lines))
+
+
+def lines_words(lines):
+    from crosslens.data.text import cut_words
+
+    return cut_words(lines).words
+
+
+def test_sources_that_teach_nothing(encoder):
+    with pytest.raises(RequestError, match="at least 5"):
+        train_probes(encoder, load_corpus("lab/src:train[:4]"))
+    with pytest.raises(DataError, match="upos"):
+        train_probes(encoder, Corpus((Sentence(("a", "b")),) * 9, "bare", "en"))
