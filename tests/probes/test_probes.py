@@ -143,6 +143,17 @@ def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shu
         assert sorted(parts) == sorted(row.tobytes() for row in states[layer])
 
 
+def test_rows_of_the_confusion_are_right_answers_and_columns_given_ones(encoder, fitted):
+    """The linear layers of this test give the first answer whatever they read."""
+    test = texts(5, seed=2)
+    found = probe(encoder, "langid", train=texts(6, seed=1), test=replace(test, items=test.items[:8]))
+    assert found.answers == ("aa", "bb", "cc")
+    assert found.confusion.tolist() == [[[3, 0, 0], [3, 0, 0], [2, 0, 0]]] * (encoder.depth + 1)
+    assert {(row["answer"], row["given"], row["count"]) for row in found.confusion_rows()} == {
+        ("aa", "aa", 3), ("bb", "aa", 3), ("cc", "aa", 2),
+    }  # fmt: skip
+
+
 def test_features_are_scaled_by_the_training_items_alone(encoder, fitted):
     train, dev = texts(6, seed=1), texts(6, seed=3)
     for test in (texts(6, seed=2), but(texts(6, seed=2), 0, segments=("zzz " * 20,))):

@@ -162,6 +162,13 @@ def test_differences_are_within_seeds_and_say_what_is_left_out():
     assert mean_of([one, Cell({})]).lacks == 1
 
 
+def test_a_difference_and_a_mean_belong_to_the_studies_that_all_their_parts_have():
+    one, other = Cell({1: 5.0}, frozenset({"one", "two"})), Cell({1: 3.0}, frozenset({"two", "three"}))
+    assert one.minus(other).studies == {"two"}
+    assert mean_of([one, other, one]).studies == {"two"}
+    assert mean_of([one, other, Cell({1: 1.0})]).studies == set()
+
+
 def test_a_variant_is_a_column_of_its_own_with_a_reference_of_its_own():
     records = [
         score(value=value, train=train, condition=condition)

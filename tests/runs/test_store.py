@@ -6,11 +6,13 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, StoreError
 from crosslens.results.record import Record, Results
+from crosslens.runs.counts import key
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Score, Similarity
 from crosslens.runs.run import Asked, EncoderRef, LookRun, ModelRun, Training
 from crosslens.runs.store import Store, is_store
@@ -139,9 +141,35 @@ def test_only_what_is_not_answered_yet_is_asked_and_an_answer_stays(tmp_path):
     publish(store, asked(), answers(FRENCH))
     more = asked(FRENCH, german)
     assert store.missing(more).questions == (german,)
-    store.add_answers(more.run.id, answers(FRENCH, german, value=70.0), {})
+    names = [key(each.id, "accuracy") for each in (FRENCH, german)]
+    store.add_answers(more.run.id, answers(FRENCH, value=60.0), {names[0]: np.full((2, 3), 1)})
+    store.add_answers(more.run.id, answers(FRENCH, german, value=70.0), {name: np.full((2, 3), 2) for name in names})
     assert store.missing(more) is None
     assert store.answers(more.run.id).records["value"].to_pylist() == [50.0, 70.0]
+    kept = {name: counts.tolist() for name, counts in store.counts(more.run.id).items()}
+    assert kept == {names[0]: [[1] * 3] * 2, names[1]: [[2] * 3] * 2}
+
+
+def test_what_a_question_owns_is_not_renamed_by_the_study(tmp_path):
+    """A probe has a seed and training data of its own, a similarity its source; all else is the run's."""
+    store = Store(tmp_path)
+    probed = ProbeQuestion("langid", {}, CorpusRef("langid/all:train", "1" * 64), FRENCH.corpus, None, "scaled", 7)
+    similar = Similarity("ud/pud", "sv", "fr", ("1", "2"), "cka", None)
+    own = {"seed": 7, "train": "langid/all:train", "train_digest": "1" * 64, "settings": "inputs=scaled"}
+    results = Results.of([
+        Record(measure="probe langid", metric="accuracy", value=1.0, question=probed.id, encoder="old", **own),
+        Record(measure="cka", metric="similarity", value=2.0, question=similar.id, source="sv", target="fr", seed=9),
+        Record(metric="accuracy", value=3.0, question=FRENCH.id, source="xx", target="fr", seed=9),
+    ])  # fmt: skip
+    wanted = asked(probed, similar, FRENCH)
+    publish(store, wanted, results)
+    plan = {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [wanted.view]}
+    store.keep_plan("s", {"plan.json": json.dumps(plan)})
+    probe, similarity, score = store.collect("s").records.to_pylist()
+    assert {name: probe[name] for name in own} == own
+    assert (probe["encoder"], probe["source"], probe["study"]) == ("name", "en", "s")
+    assert (similarity["source"], similarity["seed"], similarity["train"]) == ("sv", 1, "ud/en_ewt:train")
+    assert (score["source"], score["seed"], score["train"]) == ("en", 1, "ud/en_ewt:train")
 
 
 def test_a_study_has_the_answers_to_its_own_questions_under_its_own_names(tmp_path):

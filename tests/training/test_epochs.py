@@ -14,6 +14,7 @@ from crosslens.training.recipe import Recipe
 
 EPOCH = 3  # steps: six sentences, two a batch
 RECIPE = Recipe(batch=2, learning_rate=1e-3, epochs=4, encoder_dropout="off", head_dropout=0.0)
+STILL = RECIPE.model_copy(update={"select": "last", "learning_rate": 1e-30, "epochs": 1})  # moves nothing
 
 
 @pytest.fixture
@@ -150,12 +151,30 @@ def test_every_epoch_reads_every_sentence_once_in_an_order_of_its_own(encoder, t
 
 def test_the_seed_draws_the_head(encoder, toy):
     """Before a step is made: a learning rate of next to nothing."""
-    still = RECIPE.model_copy(update={"select": "last", "learning_rate": 1e-30, "epochs": 1})
     first, again, other = (
-        train(encoder, toy, dev=None, recipe=still, seed=seed).head.classifier.weight for seed in (1, 1, 2)
+        train(encoder, toy, dev=None, recipe=STILL, seed=seed).head.classifier.weight for seed in (1, 1, 2)
     )
     assert torch.equal(first, again)
     assert not torch.allclose(first, other)
+
+
+def test_the_head_has_a_learning_rate_of_its_own(encoder, toy):
+    first = train(encoder, toy, dev=None, recipe=STILL).head.classifier.weight
+    before = encoder.layers[-1].state_dict()
+    for rates, head_moves in (({"head_learning_rate": 1e-2}, True), ({"learning_rate": 1e-2}, False)):
+        recipe = STILL.model_copy(update={"head_learning_rate": 1e-30, **rates})
+        model = train(encoder, toy, dev=None, recipe=recipe)
+        after = model.encoder.layers[-1].state_dict()
+        assert torch.allclose(model.head.classifier.weight, first) is not head_moves
+        assert all(torch.allclose(after[name], before[name]) for name in before) is head_moves
+
+
+@pytest.mark.parametrize(("limit", "places"), [(4, [0, 2, 5, 7]), (3, [0, 3, 6]), (1, [0]), (9, [*range(9)])])
+def test_a_limit_takes_sentences_from_everywhere(toy, limit, places):
+    """Ten sentences: as far from one another as from the end."""
+    ten = dataclasses.replace(toy(), items=(*toy().items, *toy("dev").items)[:10])
+    assert finetuning._limit(ten, limit).items == tuple(ten.items[place] for place in places)
+    assert finetuning._limit(ten, 10) is finetuning._limit(ten, None) is ten
 
 
 @pytest.mark.parametrize("mode", [True, False])

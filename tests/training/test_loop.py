@@ -64,6 +64,21 @@ def test_resumed_anywhere_it_ends_in_the_same_bits(tmp_path):
         assert same(bits(second), bits(whole))
 
 
+def test_all_that_a_loop_knows_is_part_of_its_state(tmp_path):
+    """Also what the memory and the dev scores taught it."""
+    loop, loss = make(small_net())
+    loop.run(lambda step: [data(step)], loss, until=3)
+    loop.scale, loop.over, loop.halved = 0.25, True, True
+    loop.save(tmp_path / "state.pt", note="x")
+    other = make(small_net())[0]
+    assert other.load(tmp_path / "state.pt") == {"note": "x"}
+    assert (other.step, other.scale, other.over, other.halved) == (3, 0.25, True, True)
+    assert list(other.losses) == list(loop.losses)
+    assert len(other.losses) == 3
+    other.run(lambda step: [data(step)], loss)
+    assert other.step == 3  # it was over
+
+
 def exact_net():
     """The net without dropout, in float64: AdamW makes full steps of float32's rounding where a gradient is small."""
     net = small_net().double()

@@ -1,0 +1,83 @@
+"""A question has one answer, whatever else is asked with it, and a record says how its model was selected."""
+
+import pytest
+
+from conftest import SENTENCES
+from crosslens.probes import find_probe
+from crosslens.probes.probing import probe
+from crosslens.probes.softmax import Fit
+from crosslens.runs.answer import Subject, answer
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.finetuning import finetune_and_evaluate
+from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Similarity
+
+
+@pytest.fixture(scope="module")
+def corpora(treebanks, tmp_path_factory):
+    """The treebanks, and their sentences labelled with their language."""
+    data = tmp_path_factory.mktemp("answers")
+    (data / "ud").symlink_to(treebanks / "ud")
+    (data / "langid").mkdir()
+    for split, part in (("train", slice(0, 4)), ("test", slice(4, 6))):
+        lines = [f"{language}\t{text}\n" for language, texts in SENTENCES.items() for text in texts[part]]
+        (data / "langid" / f"{split}.tsv").write_text("label\ttext\n" + "".join(lines), "utf-8")
+    return Corpora(str(data))
+
+
+@pytest.fixture(scope="module")
+def questions(corpora):
+    """Of each kind several that differ in one thing."""
+
+    def ref(name, split="test"):
+        corpus = corpora.corpus(name, split=split)
+        return CorpusRef(corpus.name, corpus.digest)
+
+    def similar(measure, sentences):
+        sides = corpora.head("ud/pud", sentences)
+        return Similarity("ud/pud", "en", "fr", (sides["en"].digest, sides["fr"].digest), measure, sentences)
+
+    train, test, french = ref("langid/all", "train"), ref("langid/all"), ref("ud/fr_pud")
+    probes = [({}, "scaled", 1), ({"pooling": "cls"}, "scaled", 1), ({}, "raw", 1), ({}, "scaled", 2)]
+    return (
+        *(similar(measure, sentences) for sentences in (None, 4, 5) for measure in ("cka", "retrieval")),
+        similar("rsa", 4),
+        *(ProbeQuestion("langid", settings, train, test, None, inputs, seed) for settings, inputs, seed in probes),
+        Overlap(ref("ud/en_toy", "train"), french), Overlap(ref("ud/en_toy", "train"), ref("ud/en_pud")),
+        Overlap(ref("ud/fr_pud"), french),
+    )  # fmt: skip
+
+
+def rows(results):
+    return [{name: value for name, value in row.items() if name != "tags"} for row in results.records.to_pylist()]
+
+
+def test_together_and_alone_every_question_has_the_same_answer(encoder, corpora, questions):
+    together, _ = answer(Subject(encoder), questions, corpora)
+    assert list(dict.fromkeys(together.records["question"].to_pylist())) == [each.id for each in questions]
+    for question in questions:
+        alone, _ = answer(Subject(encoder), [question], corpora)
+        assert len(alone)
+        assert rows(together.filter(question=question.id)) == rows(alone), question.about
+
+
+def test_a_probe_is_asked_with_the_questions_own_settings(encoder, corpora, questions):
+    cls = next(each for each in questions if isinstance(each, ProbeQuestion) and each.settings)
+    train, test = (corpora.corpus("langid/all", split=split) for split in ("train", "test"))
+    expected = probe(encoder, find_probe("langid", {"pooling": "cls"}), train=train, test=test, how=Fit()).results
+    found, _ = answer(Subject(encoder), [cls], corpora)
+    assert set(found.records["settings"].to_pylist()) == {"pooling=cls inputs=scaled"}
+    assert found.records["value"].to_pylist() == expected.records["value"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("dev", "select", "selection"),
+    [(None, "best", "best"), ("ud/fr_pud:test", "best", "oracle ud/fr_pud:test"), (None, "last", "last")],
+)
+def test_dev_data_of_another_language_are_an_oracle_and_those_of_the_source_are_none(
+    tiny_bert, treebanks, dev, select, selection
+):
+    results = finetune_and_evaluate(
+        tiny_bert, "pos", train="ud/en_toy", tests=["ud/fr_pud"], dev=dev, recipe="small",
+        settings={"epochs": 1, "batch": 6, "select": select}, data=str(treebanks), device="cpu",
+    )  # fmt: skip
+    assert results.records["selection"].to_pylist() == [selection]

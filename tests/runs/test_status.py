@@ -1,0 +1,60 @@
+"""How far studies are, from the folders of a store alone."""
+
+import json
+import os
+import time
+
+import pytest
+
+from crosslens.runs.status import LATELY, Status, status
+from crosslens.runs.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with finished runs: so many seconds ago; and a study of them and of others."""
+
+    def make(*ago, left=()):
+        store, now = Store(tmp_path), time.time()
+        names = [f"done{number}" for number in range(len(ago))]
+        for name, seconds in zip(names, ago, strict=True):
+            store.path(name).mkdir()
+            os.utime(store.path(name), (now - seconds, now - seconds))
+        plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2}
+        store.keep_plan("s", {"plan.json": json.dumps(plan)})
+        return store
+
+    return make
+
+
+def test_the_rate_is_of_the_time_between_the_runs_of_the_last_hour(store):
+    """Three runs in half an hour are two steps of a quarter of an hour; what is older is not counted."""
+    (found,) = status(store(2 * LATELY, 2000, 1100, 200, left=("a", "b")))
+    assert (found.runs, found.done, found.waiting) == (6, 4, 2)
+    assert found.per_hour == pytest.approx(4.0)
+    assert found.describe() == "s: 4 of 6 runs done, 2 wait for others, 4 an hour, 30 min 0 s left"
+
+
+@pytest.mark.parametrize("ago", [(), (100,), (2 * LATELY, 3 * LATELY)])
+def test_there_is_no_rate_of_fewer_than_two_runs(store, ago):
+    (found,) = status(store(*ago, left=("a",)))
+    assert found.per_hour == 0.0
+    assert "an hour" not in found.describe()
+
+
+def test_what_runs_and_what_failed_is_counted_of_what_is_left(store):
+    made = store(10, left=("a", "b", "c"))
+    for name in ("done0", "b", "c"):
+        (made.folder / "failed" / name).mkdir()
+    with made.claim("a") as mine, made.claim("done0"):
+        assert mine
+        (found,) = status(made)
+    assert (found.running, found.failed) == (1, 2)
+    assert status(made)[0].running == 0
+
+
+def test_a_study_that_is_done_has_no_time_left():
+    assert Status("s", 3, 3, 0, 0, 0, 12.0).describe() == "s: 3 of 3 runs done"
+    assert Status("s", 3, 1, 1, 1, 0, 12.0).describe() == (
+        "s: 1 of 3 runs done, 1 running, 1 failed, 12 an hour, 10 min 0 s left"
+    )
