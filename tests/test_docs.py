@@ -120,6 +120,15 @@ def test_python_examples_run(page, library, capsys):
         assert "cka_shuffled" in shown
 
 
+def test_the_table_of_what_splits_share_is_what_its_code_prints(capsys):
+    page = ROOT / "docs/laboratory.md"
+    (block,) = fenced(page, "python")
+    exec(compile(block, page, "exec"), {})
+    rows = capsys.readouterr().out
+    assert rows.count("\n") == 12
+    assert rows in page.read_text("utf-8")
+
+
 def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.store import Store
