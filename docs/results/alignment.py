@@ -29,7 +29,7 @@ def read():
     rows = results.records.to_pylist()
     frame["encoders"] = [encoders(row) for row in rows]
     frame["baseline"] = [
-        baseline_of(row, mapping="procrustes" if "mono" in row["encoder"] else "identity") or "" for row in rows
+        baseline_of(row, mapping="identity" if row["encoder"].startswith("lab/both") else "procrustes") or "" for row in rows
     ]
     # In both directions of retrieval, the language beside the source's.
     source = frame["source"].isin(["src", "en"])
@@ -42,6 +42,8 @@ def encoders(row):
     """Which encoders were compared: two that were pretrained independently, one of both languages, the real one."""
     if row["encoder"].startswith("e5"):
         return "as it is" if row["measure"].endswith("identity") else "rotated"
+    if row["encoder"].startswith("init/"):
+        return "before the first step"
     return "two, rotated" if "mono" in row["encoder"] else "one of both"
 
 
@@ -57,8 +59,10 @@ def main():
     frame = read()
     real = frame["encoder"].str.startswith("e5")
     lab = frame["encoder"].str.startswith("lab/")
+    initial = frame["encoder"].str.startswith("init/")
     laboratory(frame[lab])
-    text(frame[~lab & ~real])
+    table(of(frame[initial], measure="sentences", metric="precision@1"), f"Initial encoders, rotated: {SENTENCES}")
+    text(frame[~lab & ~real & ~initial])
     e5 = frame[real].assign(baseline="")
     for level, title in (("words", "words translated, precision at 1 (CSLS)"), ("sentences", SENTENCES)):
         e5_level = of(e5, measure=level, metric="precision@1")
