@@ -1,8 +1,11 @@
 """Predictions as files, from Python."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.catalogue import load_corpus
+from crosslens.data import iob
 from crosslens.errors import RequestError
 from crosslens.tasks import find_task
 from crosslens.training.evaluate import evaluate
@@ -49,3 +52,30 @@ def test_two_corpora_never_share_a_file(tagger, corpora, tmp_path):
 @pytest.mark.parametrize(("task", "suffix"), [("pos", ".conllu"), ("ner", ".iob2"), ("nli", ".tsv")])
 def test_files_are_named_after_corpora_and_formats(task, suffix, corpora):
     assert prediction_files(find_task(task), corpora) == [f"ud_en_pud-test{suffix}", f"ud_fr_pud-test{suffix}"]
+
+
+LAYOUTS = {
+    "uner.iob2": "# sent_id = 1\n1\tthe\tO\t-\tann\n2\tcat\tB-ANIMAL\tOBJ\tbob\n3\tsleeps\tO\t-\tann\n\n",
+    "conll.txt": "-DOCSTART- -X- O O\n\nthe DT B-NP O\ncat NN I-NP B-ANIMAL\nsleeps VB B-VP O\n\n",
+    "wikiann": "en:the\tO\nen:cat\tB-ANIMAL\nen:sleeps\tO\n\n",
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_predicted_entities_keep_the_columns_of_the_gold_file(name, encoder, toy, tmp_path):
+    """Only tags differ, in the column in which they stood; what is written is read again as what was predicted."""
+    model = finetune(encoder, "ner", train=toy(task="ner"), recipe=Recipe(batch=3, epochs=1, select="last"))
+    (tmp_path / name).write_text(LAYOUTS[name], "utf-8")
+    gold = iob.read(tmp_path / name)
+    column = 2 if name == "uner.iob2" else -1
+    tags = ("B-PLACE", "I-PLACE", "O")  # other than gold ones, whatever the model says
+    for annotated in (predict(model, gold), replace(gold, items=(replace(gold[0], entities=tags),))):
+        iob.write(annotated, tmp_path / "out.iob2")
+        assert iob.read(tmp_path / "out.iob2").sentences[0].entities == annotated.sentences[0].entities
+        lines = LAYOUTS[name].split("\n"), (tmp_path / "out.iob2").read_text("utf-8").split("\n")
+        rows = [[line.split() for line in of if line and line[0] not in "#-"] for of in lines]
+        assert len(rows[0]) == len(rows[1]) == 3
+        for before, after in zip(*rows, strict=True):
+            del before[column], after[column]
+            assert before == after
+        assert [line for line in lines[0] if line[:1] in "#-"] == [line for line in lines[1] if line[:1] in "#-"]

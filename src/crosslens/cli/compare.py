@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     "--pooling", type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]), default="mean",
     show_default=True, help="What of a sentence's states is compared.",
 )  # fmt: skip
-@click.option("--intervals", is_flag=True, help="95 % intervals over sentences, by the jackknife.")
+@click.option(
+    "--intervals", is_flag=True,
+    help="95 % intervals by the jackknife: of the measure's mean over samples of as many sentences. Debiased CKA's hold"
+    " its value for the population of sentences.",
+)  # fmt: skip
 @click.option("--original", metavar="LANGUAGE", help="Of PUD, only sentences that were written in this language.")
 @click.option("--sentences", type=click.IntRange(min=3), help="Compare on the first so many [all].")
 @click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")

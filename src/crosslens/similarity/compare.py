@@ -67,7 +67,8 @@ def compare(
             ``untrained`` encoder, whose parameters are all re-initialised.
         against: the encoder of a pair's second language, layer against layer; None: the same.
         pooling: what of an item's states is compared.
-        interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing.
+        interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing. It is that of the
+            measure's mean over samples of as many sentences: see `crosslens.similarity.sampling.jackknife`.
         original: only sentences of PUD that were written in this language.
         sentences: only the first so many.
         seed: random seed of the untrained encoder; that of ``against`` is re-initialised independently.

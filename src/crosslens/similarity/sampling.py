@@ -25,6 +25,10 @@ def jackknife(
     Not by the bootstrap: it draws sentences twice, two equal sentences are perfectly alike on both sides, and the
     intervals of CKA, RSA and Procrustes then lie above the value itself; in retrieval a sentence ties with its double.
 
+    An interval is that of the measure's mean over samples of as many sentences. Most measures depend on how many there
+    are: CKA of few sentences lies above that of the population, which its interval then does not cover. Debiased CKA
+    has no such bias, and its interval covers the population's value.
+
     Args:
         measures: what is computed; all of the same sentences, which are prepared once for all of them.
         x: one side.
