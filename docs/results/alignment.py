@@ -86,6 +86,8 @@ def laboratory(frame):
         agreement(sentences, similar, name)
         scores = of(its, metric="accuracy", task="pos")
         table(scores, f"{name}: zero-shot POS accuracy of a head on one fixed layer", beside=True)
+    own = frame[frame["task"].eq("pos") & frame["metric"].eq("accuracy") & frame["target"].eq(frame["source"])]
+    table(own, "src: in-language POS accuracy of the same heads, mean over both pairs", beside=True)
     twice = frame[frame["metric"].eq("similarity") & frame["target"].eq(frame["source"])]
     twice = percent(twice[twice["measure"].eq("cka")])
     table(twice, "src and src: CKA of encoders of two seeds, times 100", beside=True)

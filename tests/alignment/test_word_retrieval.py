@@ -122,11 +122,11 @@ def by_measure(results):
 def test_the_baselines_are_a_shuffled_dictionary_no_mapping_and_untrained_vectors():
     """Of two spaces that are one up to a rotation, only the rotation learnt from translations finds the words."""
     train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
-    untrained = [
-        (seed, *(replace(side, vectors=GENERATOR.normal(size=(1, 60, 6)), columns={"state": "untrained"})
-                 for side in (PLAIN, TURNED)))
-        for seed in (3, 4)
-    ]  # fmt: skip
+
+    def fresh(side):
+        return replace(side, vectors=GENERATOR.normal(size=(1, 60, 6)), columns={"state": "untrained"})
+
+    untrained = [(seed, fresh(PLAIN), fresh(TURNED)) for seed in (3, 4)]
     values = by_measure(
         word_translation(PLAIN, TURNED, train=train, test=test, baseline_seeds=(3, 4), untrained=untrained)
     )
