@@ -226,11 +226,14 @@ def test_nothing_is_estimated_outside_what_the_rule_was_fitted_to(encoder, toy):
         assert why in " ".join(advice.refusals)
 
 
-def test_the_error_for_another_trained_encoder_is_unknown(encoder, toy, monkeypatch):
+def test_nothing_is_estimated_for_another_trained_encoder(encoder, toy, monkeypatch):
     monkeypatch.setattr("crosslens.unseen.advice.LEARNT", -100.0)  # the tests have no trained encoder
-    advice = advise(encoder, toy("train"), {"src": toy("train")}, schemes=(), rule=Rule(tuple(measured_anywhere())))
-    assert advice.ways
-    assert "Its error and interval for" in " ".join(advice.reasons)
+    rule = replace(read_rule(), measured=tuple(measured_anywhere()))
+    advice = advise(encoder, toy("train"), {"src": toy("train")}, schemes=(), rule=rule)
+    assert advice.recommendation == "cannot estimate"
+    assert advice.ways == ()
+    assert "was fitted to multilingual-e5-small" in " ".join(advice.refusals)
+    assert "looks untrained" not in " ".join(advice.refusals)
 
 
 def test_nothing_measured_on_the_language_itself_is_used(encoder):

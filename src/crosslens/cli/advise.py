@@ -32,8 +32,8 @@ def command(
     Probes of parts of speech are trained on each source, and read the text: how sure they are, and how far they agree,
     needs no labels of LANGUAGE. A rule fitted to measured zero-shot scores estimates the score from each source. The
     output says where the rule was fitted, and how wrong it is on languages left out beside a constant guess. LANGUAGE
-    itself is left out of the rule. For an untrained encoder, or evidence outside what the rule was fitted to, nothing
-    is estimated.
+    itself is left out of the rule. For another encoder than the rule was fitted to, or evidence outside what it was
+    fitted to, nothing is estimated.
     """
     from dataclasses import replace
 

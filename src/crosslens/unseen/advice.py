@@ -85,7 +85,7 @@ def advise(
     The language of the text is left out of the rule: nothing measured on it is used.
 
     Args:
-        encoder: any; nothing is estimated for one that is untrained, or whose evidence lies outside the fitted range.
+        encoder: the one that the rule was fitted to, trimmed or not; for any other one, evidence alone is gathered.
         text: raw text of the language, or sentences of words.
         sources: candidate source language -> its training data with parts of speech, the default source first.
         schemes: transliterations to gather evidence of, for which nothing is estimated; those that change nothing are
@@ -120,10 +120,9 @@ def advise(
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
         reasons.append(f"{retrieval[layer]:.0f} % of the parallel sentences are retrieved, best in layer {layer}.")
-    known = encoder.body_digest == rule.provenance.body
     refusals = _refusals(rule, written, first)
-    if not known:
-        refusals = (*_untrained(encoder, sources[first], probes[first]), *refusals)
+    if encoder.body_digest != rule.provenance.body:
+        refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
     if refusals:
         return Advice(evidence, accuracy, (), rule, refusals, retrieval, "cannot estimate", tuple(reasons))
     features = {source: written.features(source) for source in sources}
@@ -136,11 +135,6 @@ def advise(
     ways.sort(key=lambda way: -way.expected)
     chosen = ways[0] if rule.can_choose else default
     reasons = [*(_expectation(way, rule) for way in dict.fromkeys((chosen, default))), *reasons]
-    if not known:
-        reasons.append(
-            f"The rule was fitted to {rule.provenance.encoder or 'an encoder that it does not name'}. Its error and"
-            f" interval for {encoder.name} are unknown."
-        )
     if not rule.can_choose and len(ways) > 1:
         gain = rule.choice_gain
         reasons.append(
@@ -169,14 +163,18 @@ def _refusals(rule: Rule, evidence: Evidence, source: str) -> tuple[str, ...]:
     return (f"The evidence lies outside what the rule was fitted to: {', '.join(beyond)}.",) if beyond else ()
 
 
-def _untrained(encoder: Encoder, source: Corpus, probes: SourceProbes) -> tuple[str, ...]:
-    """Why an encoder counts as untrained: its probes are hardly better than those of a fresh copy."""
+def _stranger(encoder: Encoder, source: Corpus, probes: SourceProbes, rule: Rule) -> str:
+    """Why nothing is estimated for an encoder that the rule was not fitted to, and whether it is trained at all."""
     fresh = train_probes(random_init(encoder, "0,all", seed=1), source).accuracy
-    if probes.accuracy - fresh >= LEARNT:
-        return ()
+    compared = (
+        f"probes of parts of speech on its states are right for {probes.accuracy:.1f} % of the held-out words of"
+        f" {source.name}, and on those of a randomly initialised copy for {fresh:.1f} %"
+    )
+    if probes.accuracy - fresh < LEARNT:
+        return f"{encoder.name} looks untrained: {compared}."
     return (
-        f"{encoder.name} looks untrained: probes of parts of speech on its states are right for {probes.accuracy:.1f} %"
-        f" of the held-out words of {source.name}, and on those of a randomly initialised copy for {fresh:.1f} %.",
+        f"The rule was fitted to {rule.provenance.encoder or 'an encoder that it does not name'}, and does not carry"
+        f" over to another encoder such as {encoder.name} ({compared})."
     )
 
 
