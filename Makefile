@@ -2,6 +2,7 @@
 # make test   the default tests
 # make check  formatting, lint, types, floors, tests
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
+# make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
 # make bench-gpu  the same question of a GPU
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ OUT ?= runs/demo
 RUN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench bench-gpu clean
+.PHONY: demo test check fix bench bench-gpu mutants clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -34,6 +35,10 @@ bench: $(READY)
 	$(RUN)/pip install -q --no-deps -r benchmarks/peers.txt
 	sh benchmarks/run.sh $(RUN)/python
 
+mutants: $(READY)
+	$(RUN)/pip install -q -c constraints.txt -e '.[mutants]'
+	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 75
+
 UD = $(CROSSLENS_DATA)/ud
 bench-gpu: $(READY)
 	$(RUN)/python benchmarks/gpu.py $(UD)/UD_English-EWT/en_ewt-ud-train.conllu $(UD)/UD_French-PUD/fr_pud-ud-test.conllu
@@ -48,4 +53,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -10,7 +10,9 @@ from crosslens.results.record import Results
 PAIRS = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
 
 
-@pytest.mark.parametrize(("more", "carried"), [({}, True), ({"1-4": 28.0}, True), ({"1-4": 2.0}, False), ({"1": 2.0}, True)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "carried"), [({}, True), ({"1-4": 28.0}, True), ({"1-4": 2.0}, False), ({"1": 2.0}, True)]
+)
 def test_the_lowest_layers_carry_transfer_only_if_more_of_them_cost_it_too(more, carried):
     (effect,) = effects(made_up({**PAIRS, **more}))
     assert any(isinstance(claim, LowestCarry) for claim in conclusions(effect)) is carried

@@ -68,6 +68,21 @@ def test_every_key_of_every_intervention_is_part_of_the_id():
             assert len(ids) == len(conditions) + 1, kind
 
 
+def test_a_default_that_is_spelt_out_is_none():
+    """So a setting that is added later leaves old ids as they were."""
+    written = 0
+    for kind in INTERVENTIONS.built_in:
+        fields_of = {key: INTERVENTIONS[kind].model_fields[field] for key, field in INTERVENTIONS[kind].keys.items()}
+        needed = {key: KEYS[kind][key][0] for key, field in fields_of.items() if field.is_required()}
+        defaults = {key: field.default for key, field in fields_of.items() if not field.is_required()}
+        bare, spelt = Condition.read(needed), Condition.read({**needed, **defaults})
+        assert bare.text == spelt.text
+        assert set(bare.plain) == set(needed)
+        assert run_of(condition=bare).id == run_of(condition=spelt).id
+        written += len(defaults)
+    assert written > 4
+
+
 def test_the_order_in_which_a_condition_is_written_is_none():
     first, second = {"layers": "1-2", "init": "torch", "freeze": "0"}, {"freeze": "0", "init": "torch", "layers": "1-2"}
     assert run_of(condition=Condition.read(first)).id == run_of(condition=Condition.read(second)).id
