@@ -4,6 +4,7 @@
 #             (those that depend on rounding a second time, as another machine would round)
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
+# make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
 # make bench-gpu  the same question of a GPU
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix lowest bench bench-gpu clean
+.PHONY: demo test check fix lowest bench bench-gpu mutants clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -44,6 +45,10 @@ bench: $(READY)
 	$(RUN)/pip install -q --no-deps -r benchmarks/peers.txt
 	sh benchmarks/run.sh $(RUN)/python
 
+mutants: $(READY)
+	$(RUN)/pip install -q -c constraints.txt -e '.[mutants]'
+	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 75
+
 UD = $(CROSSLENS_DATA)/ud
 bench-gpu: $(READY)
 	$(RUN)/python benchmarks/gpu.py $(UD)/UD_English-EWT/en_ewt-ud-train.conllu $(UD)/UD_French-PUD/fr_pud-ud-test.conllu
@@ -58,4 +63,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -31,6 +31,21 @@ def test_slices_as_hugging_face_writes_them(treebanks):
         load_corpus("ud/en_toy[9:]", data=treebanks)
 
 
+def test_a_seed_in_a_slice_shuffles_before_it_cuts(treebanks):
+    whole = load_corpus("ud/en_toy:train", data=treebanks)
+    shuffled = {seed: load_corpus(f"ud/en_toy:train[{seed}~:]", data=treebanks) for seed in (1, 2)}
+    for corpus in shuffled.values():
+        assert sorted(item.id for item in corpus) == sorted(item.id for item in whole)
+        assert corpus.items != whole.items
+    assert shuffled[1].items != shuffled[2].items
+    assert load_corpus("ud/en_toy:train[2~1:4]", data=treebanks).items == shuffled[2].items[1:4]
+
+
+def test_another_split_is_transliterated_alike():
+    assert name_split("ud/ug_udt:train@uroman", "dev") == "ud/ug_udt:dev@uroman"
+    assert name_split("ud/ug_udt[:200]@uroman[:9]", "dev") == "ud/ug_udt:dev@uroman"
+
+
 def test_a_path_is_a_corpus_too(treebanks):
     path = treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-dev.conllu"
     corpus = load_corpus(path)

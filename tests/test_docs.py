@@ -150,6 +150,7 @@ def test_commands_in_the_docs_exist():
     from crosslens.cli import cli
 
     root = click.Context(cli, info_name="crosslens")
+    written = 0
     for page in PAGES:
         for line in "\n".join(fenced(page, "sh")).replace("\\\n", " ").splitlines():
             words = line.split()
@@ -161,6 +162,8 @@ def test_commands_in_the_docs_exist():
                 command = command.commands[words[2]]
             known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
             assert {w.partition("=")[0] for w in words if w.startswith("--")} <= known, line
+            written += 1
+    assert written > 20
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ def test_muse_and_panlex(tmp_path):
     assert muse.reversed().pairs[0] == ("le", "the", 1.0)
     panlex = read(write(tmp_path, "ice cream\tglace\t7\nthe\tle\t0.5\n"))
     assert panlex.pairs == (("ice cream", "glace", 7.0), ("the", "le", 0.5))
+    assert panlex.reversed().pairs == (("glace", "ice cream", 7.0), ("le", "the", 0.5))
 
 
 @pytest.mark.parametrize(

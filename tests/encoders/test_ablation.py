@@ -6,7 +6,7 @@ from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel
 
 from conftest import word_piece
-from crosslens.encoders.ablation import random_init
+from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import EncoderError
 
@@ -75,6 +75,40 @@ def test_torch_is_what_the_published_loader_left(wide):
             assert float(parameter.abs().max()) <= 1 / parameter.shape[1] ** 0.5
         else:
             assert float(parameter.std()) > 0.005, name
+
+
+def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):
+    def drawn(layers, seed):
+        return [layer.state_dict() for layer in random_init(encoder, layers, seed=seed).layers]
+
+    both, first, other = drawn("1-2", 1), drawn("1", 1), drawn("1", 2)
+    matrices = [name for name, tensor in both[0].items() if tensor.ndim > 1]
+    assert len(matrices) == 6
+    for name in matrices:
+        assert not torch.equal(both[0][name], both[1][name])
+        assert torch.equal(both[0][name], first[0][name])
+        assert not torch.equal(first[0][name], other[0][name])
+
+
+def test_the_components_of_a_layer_are_all_of_it_each_once(encoder):
+    parts = {
+        components: random_init(encoder, "2", seed=1, components=components).changes[-1].tensors
+        for components in ("attention", "ffn", "norms")
+    }
+    named = sorted(name for names in parts.values() for name in names)
+    assert named == sorted(random_init(encoder, "2", seed=1).changes[-1].tensors)
+    assert [len(names) for names in parts.values()] == [8, 4, 4]
+    assert all("LayerNorm" in name for name in parts["norms"])
+    assert all(".attention." in name for name in parts["attention"])
+
+
+def test_frozen_are_the_tensors_that_the_change_names_and_no_others(encoder):
+    for layers, count in (("0", 5), ("2", 16), ("0-1", 21), ("0-4", 69)):
+        frozen = freeze(encoder, layers)
+        still = {name for name, parameter in frozen.model.named_parameters() if not parameter.requires_grad}
+        assert still == set(frozen.changes[-1].tensors)
+        assert len(still) == count
+    assert all(parameter.requires_grad for parameter in encoder.model.parameters())
 
 
 def test_ablating_twice_keeps_both_in_the_record(encoder):

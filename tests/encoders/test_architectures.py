@@ -131,8 +131,10 @@ def test_the_same_seed_gives_the_same_bits_whatever_else_is_drawn(loaded):
     again = bits(random_init(loaded, "2", seed=7))
     other = bits(random_init(loaded, "2", seed=8))
     names = inside(loaded, 2)
+    assert names
     assert all(torch.equal(alone[name], again[name]) and torch.equal(alone[name], together[name]) for name in names)
     matrices = [name for name in names if alone[name].ndim > 1 and alone[name].std() > 0]
+    assert matrices
     assert all(not torch.equal(alone[name], other[name]) for name in matrices)
     first = bits(random_init(loaded, "1", seed=7))
     twins = [(n, n.replace(".1.", ".0.", 1)) for n in matrices]

@@ -1,8 +1,10 @@
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.layers import format_layers, parse_layers, scale_layers
 from crosslens.errors import EncoderError
 
 
@@ -20,6 +22,24 @@ def test_what_names_mean(spec, layers):
 @given(st.sets(st.integers(0, 24), min_size=1))
 def test_round_trip(layers):
     assert parse_layers(format_layers(layers), 24) == tuple(sorted(layers))
+
+
+@given(st.integers(1, 24), st.integers(1, 24), st.data())
+def test_layers_of_another_depth_are_those_that_they_overlap(depth, other, data):
+    """Both stacks drawn equally tall: layer l of n reaches from (l - 1) / n to l / n."""
+    named = data.draw(st.sets(st.integers(0, depth), min_size=1))
+
+    def ends(layer, of):
+        return Fraction(layer - 1, of), Fraction(layer, of)
+
+    overlapped = {
+        layer
+        for layer in range(1, other + 1)
+        for low, high in [ends(layer, other)]
+        if any(low < top and bottom < high for bottom, top in (ends(each, depth) for each in named if each))
+    } | ({0} & named)
+    assert set(parse_layers(scale_layers(format_layers(named), depth, other), other)) == overlapped
+    assert scale_layers(format_layers(named), None, depth) == format_layers(named)
 
 
 @pytest.mark.parametrize("spec", ["", "x", "1-", "-1", "1--2", "1;2", "1.5", "all-2", "²", [], ()])

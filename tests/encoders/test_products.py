@@ -137,6 +137,7 @@ def test_the_same_bits_twice():
     case = _case((8, 130, 256), 257)
     first, again = (_gradients(linear, *case) for _ in range(2))
     assert torch.equal(first[0], again[0])
+    assert first[1]
     assert all(torch.equal(one, other) for one, other in zip(first[1], again[1], strict=True))
 
 

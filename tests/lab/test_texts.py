@@ -59,7 +59,9 @@ def test_hypotheses_are_shorter_and_their_labels_cannot_be_told_from_length(labo
 
 def test_what_each_label_does(laboratory):
     world, generator = laboratory.world, np.random.default_rng(0)
-    for tree in filter(fits_pair, world.trees[:100]):
+    trees = list(filter(fits_pair, world.trees[:100]))
+    assert len(trees) > 5
+    for tree in trees:
         concepts = world.fill(tree, 1, generator)[0]
         premise = (tree, concepts, np.zeros(len(tree), int))
 

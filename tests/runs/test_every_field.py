@@ -26,7 +26,13 @@ KEYS = {
     "reinit": {"layers": ("1-2", "1"), "components": ("attention", "ffn"), "init": ("torch", "architecture")},
     "freeze": {"freeze": ("0", "0-1")},
     "features": {"use": ("features", None), "hidden": (64, 32)},
-    "tower": {"tower": (1, 2), "height": (2, 3), "mapped_from": ("one", "other"), "mapping": ("a", "b")},
+    "tower": {
+        "tower": (1, 2),
+        "height": (2, 3),
+        "mapped_from": ("one", "other"),
+        "mapping": ("a", "b"),
+        "mapped_by": ("identity", "shuffled"),
+    },
 }
 """Intervention -> each of its keys with two values."""
 
@@ -66,6 +72,21 @@ def test_every_key_of_every_intervention_is_part_of_the_id():
         for make in (run_of, lambda condition: LookRun(BASE, condition, 1)):
             ids = {make(condition=Condition.read(each)).id for each in (*conditions, "none")}
             assert len(ids) == len(conditions) + 1, kind
+
+
+def test_a_default_that_is_spelt_out_is_none():
+    """So a setting that is added later leaves old ids as they were."""
+    written = 0
+    for kind in INTERVENTIONS.built_in:
+        fields_of = {key: INTERVENTIONS[kind].model_fields[field] for key, field in INTERVENTIONS[kind].keys.items()}
+        needed = {key: KEYS[kind][key][0] for key, field in fields_of.items() if field.is_required()}
+        defaults = {key: field.default for key, field in fields_of.items() if not field.is_required()}
+        bare, spelt = Condition.read(needed), Condition.read({**needed, **defaults})
+        assert bare.text == spelt.text
+        assert set(bare.plain) == set(needed)
+        assert run_of(condition=bare).id == run_of(condition=spelt).id
+        written += len(defaults)
+    assert written > 4
 
 
 def test_the_order_in_which_a_condition_is_written_is_none():

@@ -35,6 +35,16 @@ def test_languages_that_one_side_lacks_are_left_out():
     assert found.warning == "3 languages are too few to say anything"
 
 
+def test_languages_without_what_is_controlled_for_are_left_out():
+    gap, similarity = (languages(np.random.default_rng(seed).normal(size=9)) for seed in (1, 2))
+    fertility = {name: float(number**2) for number, name in enumerate(gap) if number not in (0, 4)}
+    found = correlate(gap, similarity, control={"fertility": fertility}, resamples=20)
+    assert found.languages == tuple(sorted(fertility))
+    assert found.control == ("fertility",)
+    fewer = [{name: side[name] for name in fertility} for side in (gap, similarity)]
+    assert found == correlate(*fewer, control={"fertility": fertility}, resamples=20)
+
+
 def test_the_permutation_test_keeps_its_level():
     """Of 300 draws in which nothing goes together about one in twenty has p <= 0.05."""
     generator = np.random.default_rng(5)

@@ -459,7 +459,9 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, 
     (row,) = status(store)
     assert row.runs == 8
     assert (row.done, row.failed) in {(7, 1), (8, 0)}  # (8, 0): it was killed between two runs
-    for kept in (tmp_path / "failed").iterdir():
+    logs = list((tmp_path / "failed").iterdir())
+    assert len(logs) == row.failed
+    for kept in logs:
         assert "its process died" in (kept / "log.txt").read_text()
     assert not run(long, tmp_path, treebanks).failed
 
@@ -478,7 +480,7 @@ def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_pat
     assert len(workers) == 2
     os.kill(child.pid, signal.SIGKILL)
     child.join()
-    _, alive = psutil.wait_procs(workers, timeout=30)
+    _, alive = psutil.wait_procs(workers, timeout=120)
     assert alive == []
 
 

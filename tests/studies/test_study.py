@@ -48,6 +48,7 @@ def test_every_shipped_study_is_valid(name):
 def test_every_shipped_set_of_corpora_is_valid(name):
     data = find_data(name)
     assert set(data.tasks) <= set(TASKS)
+    assert data.tasks or data.parallel
     for sources in data.tasks.values():
         for source in sources.values():
             assert source.tests

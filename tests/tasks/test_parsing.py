@@ -85,6 +85,34 @@ def test_a_perfect_scorer_whose_root_is_masked_loses_a_word_a_sentence(read):
     assert predicted.sentences[0].relations.count(NO_RELATION) == 1
 
 
+@pytest.mark.parametrize("root", ["learnt", "wu2019-masked"])
+def test_the_loss_is_that_of_every_head_and_every_relation_word_by_word(read, root):
+    """Where the root is masked, it is no candidate, and its words' heads are not learnt; their relations are."""
+    corpus, batch, states = read
+    task = PARSING.model_copy(update={"root": root})
+    labels = task.labels(corpus)
+    torch.manual_seed(0)
+    head = task.head(states.shape[-1], labels, dropout=0.0).eval()
+    gold = np.concatenate([task.targets(s, labels) for s in corpus.sentences])
+    with torch.no_grad():
+        total, count = task.loss(head, states, batch, gold)
+        nodes, places = head.nodes(states, batch)
+        arcs = head.arc_scores(nodes, places)
+        relations = torch.log_softmax(head.relation_scores(nodes, places, torch.from_numpy(gold[:, 0])), -1)
+        expected, word = 0.0, 0
+        for row, sentence in enumerate(corpus.sentences):
+            for place, gold_head in enumerate(sentence.heads):
+                scores = arcs[row, place].clone()
+                if root == "wu2019-masked":
+                    scores[0] = -torch.inf
+                if root == "learnt" or gold_head:
+                    expected -= float(torch.log_softmax(scores, -1)[gold_head])
+                expected -= float(relations[word, gold[word, 1]])
+                word += 1
+    assert count == word == corpus.words
+    assert float(total) == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.parametrize(("root", "learns"), [("learnt", True), ("wu2019-masked", False)])
 def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns):
     """R1: the gradient of the arc scores in the root's column."""

@@ -13,6 +13,7 @@ from crosslens.encoders.batch import make_batch
 from crosslens.encoders.reading import read_windows
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
+from crosslens.tasks.task import UNSEEN
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -248,3 +249,18 @@ def test_unknown_tasks():
         find_task("ner", {"repair": "lenient"})
     with pytest.raises(RequestError, match="arc_size=0"):
         find_task("parsing", {"arc_size": "0"})
+
+
+@pytest.mark.parametrize("name", TASKS.built_in)
+def test_a_label_that_training_lacks_is_no_other_label(name, toy):
+    """Its targets are ones that the loss passes over."""
+    task, corpus = TASKS[name], toy(task=name)
+    labels = task.labels(corpus)
+    passed_over = 0
+    for item in corpus:
+        whole, fewer = (task.targets(item, known).reshape(-1) for known in (labels, labels[1:]))
+        if name == "parsing":  # heads, and numbers of relations
+            whole, fewer = whole[1::2], fewer[1::2]
+        assert fewer.tolist() == [UNSEEN if number == 0 else number - 1 for number in whole]
+        passed_over += int((whole == 0).sum())
+    assert passed_over

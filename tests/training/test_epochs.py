@@ -173,8 +173,8 @@ def test_the_head_has_a_learning_rate_of_its_own(encoder, toy):
 def test_a_limit_takes_sentences_from_everywhere(toy, limit, places):
     """Ten sentences: as far from one another as from the end."""
     ten = dataclasses.replace(toy(), items=(*toy().items, *toy("dev").items)[:10])
-    assert finetuning._limit(ten, limit).items == tuple(ten.items[place] for place in places)
-    assert finetuning._limit(ten, 10) is finetuning._limit(ten, None) is ten
+    assert ten.limited(limit).items == tuple(ten.items[place] for place in places)
+    assert ten.limited(10) is ten.limited(None) is ten
 
 
 @pytest.mark.parametrize("mode", [True, False])

@@ -1,0 +1,58 @@
+"""Both directions of retrieval, and pairs of a dictionary that come twice."""
+
+import numpy as np
+import pytest
+
+from crosslens.alignment.measure import sentence_retrieval, word_translation
+from crosslens.alignment.retrieval import hits, ranked
+from crosslens.alignment.rotation import fit_rotation
+from crosslens.alignment.vectors import WordVectors
+from crosslens.data.dictionary import Dictionary
+from crosslens.encoders.represent import represent
+from crosslens.translations import load_parallel
+
+
+def main(results, measure):
+    """The records of the trained encoders under the mapping asked for, without baselines."""
+    rows = results.records.to_pylist()
+    return [row for row in rows if row["measure"] == measure and row["state"] in (None, "pretrained")]
+
+
+@pytest.mark.parametrize("method", ["csls", "cosine"])
+def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method):
+    """Step by step: the way back looks for the first language's sentences with the second's."""
+    sides = load_parallel("ud/pud", data=treebanks)
+    train = sides.head(3)
+    found = sentence_retrieval(encoder, encoder, train=train, test=sides, pair=("en", "fr"), method=method)
+    values = {(row["layer"], row["source"], row["target"]): row["value"] for row in main(found, "sentences procrustes")}
+    assert len(values) == 2 * (encoder.depth + 1)
+    vectors = {(name, language): represent(encoder, corpora[language]).vectors
+               for name, corpora in (("train", train), ("test", sides)) for language in ("en", "fr")}  # fmt: skip
+    right = [{number} for number in range(len(sides))]
+    for layer in range(encoder.depth + 1):
+        rotation = fit_rotation(vectors["train", "en"][layer], vectors["train", "fr"][layer])
+        x, y = rotation(vectors["test", "en"][layer]), rotation.target(vectors["test", "fr"][layer])
+        for queries, candidates, pair in ((x, y, ("en", "fr")), (y, x, ("fr", "en"))):
+            expected = 100 * hits(ranked(queries, candidates, method=method, best=1), right, at=1).mean()
+            assert values[layer, *pair] == pytest.approx(expected)
+    assert any(values[layer, "en", "fr"] != values[layer, "fr", "en"] for layer in range(encoder.depth + 1))
+
+
+def test_a_pair_that_a_dictionary_has_twice_is_one_pair():
+    generator = np.random.default_rng(0)
+    space = generator.normal(size=(30, 5)).astype(np.float32)
+    noisy = space + generator.normal(size=space.shape).astype(np.float32)
+    source, target = (
+        WordVectors(tuple(f"{letter}{i}" for i in range(30)), rows[None], (0,), "made", language, np.ones(30))
+        for letter, rows, language in (("w", space, "en"), ("t", noisy, "fr"))
+    )
+    pairs = [(f"w{i}", f"t{i}", 1.0) for i in range(30)]
+    test = Dictionary(tuple(pairs[20:]), "test")
+    once, twice = (
+        main(word_translation(source, target, train=Dictionary(tuple(train), "train"), test=test), "words procrustes")
+        for train in (pairs[:20], [*pairs[:20], *((a, b, 0.5) for a, b, _ in pairs[:3]), *pairs[:2]])
+    )
+    assert len(once) == 3
+    assert [(row["value"], row["n"], row["tags"]) for row in once] == [
+        (row["value"], row["n"], row["tags"]) for row in twice
+    ]

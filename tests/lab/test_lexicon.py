@@ -1,0 +1,60 @@
+"""What languages share and what they only seem to share, word by word."""
+
+from crosslens.lab.grammar import KINDS
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+
+LANGUAGES = {"src": Language(), "sov": Language(order="SOV"), "vso": Language(order="VSO")}
+NOTHING = {"anchors": 0, "cognates": 0, "false_friends": 0, "homonyms": 0, "names": 0, "numerals": 0}
+
+
+def lexicons(**settings):
+    """The world's concepts, and the words of the three languages."""
+    made = Laboratory(LaboratorySettings(**{"languages": LANGUAGES, **NOTHING, **settings}))
+    return made.world.concepts, list(made.lexicons.values())
+
+
+def content(concepts):
+    return [number for number, (kind, _) in enumerate(concepts) if KINDS[kind].content]
+
+
+def test_a_false_friend_is_no_other_languages_word_for_the_same_concept():
+    """Of a third language neither: it may have borrowed the very word that the first has for the concept."""
+    for seed in range(6):
+        concepts, (first, second, third) = lexicons(false_friends=1, seed=seed)
+        friends = [number for number in content(concepts) if third[number] in {*first, *second}]
+        assert len(friends) > 0.5 * len(content(concepts))
+        assert all(third[number] not in (first[number], second[number]) for number in friends)
+
+
+def test_anchors_stay_one_word_however_many_homonyms_there_are():
+    concepts, words = lexicons(anchors=1, homonyms=1)
+    assert len(content(concepts)) > 50
+    for number in content(concepts):
+        assert len({lexicon[number] for lexicon in words}) == 1
+    concepts, words = lexicons(homonyms=1)
+    verbs = [number for number, (kind, _) in enumerate(concepts) if KINDS[kind].upos == "VERB"]
+    nouns = [{lexicon[n] for n, (kind, _) in enumerate(concepts) if kind == "noun"} for lexicon in words]
+    assert verbs
+    assert all(lexicon[number] in own for lexicon, own in zip(words, nouns, strict=True) for number in verbs)
+
+
+def test_words_without_a_share_are_each_languages_own_and_each_once():
+    for settings in ({}, {"cognates": 1}, {"false_friends": 1}):
+        concepts, words = lexicons(**settings)
+        for lexicon in words:
+            assert len(set(lexicon)) == len(lexicon) == len(concepts)
+    _, (first, second, third) = lexicons()
+    full_stop = {"."}
+    assert set(first) & set(second) == set(first) & set(third) == set(second) & set(third) == full_stop
+
+
+def test_anchors_are_frequent_and_rare_words():
+    """A concept's place among those of its kind is its rank."""
+    concepts, (first, second, third) = lexicons(anchors=0.25)
+    for kind in ("noun", "transitive", "adjective"):
+        ranked = [number for number, (name, _) in enumerate(concepts) if name == kind]
+        shared = [rank for rank, number in enumerate(ranked) if first[number] == second[number] == third[number]]
+        assert len(shared) == round(0.25 * len(ranked))
+        assert min(shared) < len(ranked) / 3
+        assert max(shared) > 2 * len(ranked) / 3
