@@ -28,13 +28,15 @@ QUICK = "crosslens.training.identity.x_run_id__mutmut_*"
 
 FOLDER = Path("mutants")
 SURVIVED = 0
-"""Exit status of tests that pass; all others are those of tests that fail, or never end."""
+"""Exit status of tests that pass; all others are those of tests that fail, or do not end."""
 
 
 def mutmut(names: list[str]) -> None:
     """Run the tests on these mutants, one at a time."""
     program = Path(sys.executable).with_name("mutmut")
-    subprocess.run([program, "run", "--max-children", "1", *names], check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([program, "run", "--max-children", "1", *names], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}\nmutmut failed: do the tests pass as they are?")
 
 
 def outcomes() -> dict[str, int | None]:

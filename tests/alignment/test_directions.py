@@ -38,6 +38,16 @@ def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method)
     assert any(values[layer, "en", "fr"] != values[layer, "fr", "en"] for layer in range(encoder.depth + 1))
 
 
+def test_a_record_says_how_its_number_came_about(encoder, treebanks):
+    sides = load_parallel("ud/pud", data=treebanks)
+    found = sentence_retrieval(encoder, encoder, train=sides, test=sides, pair=("en", "fr"), method="csls")
+    for row in main(found, "sentences procrustes"):
+        assert row["signature"].startswith("precision@1|sentences:csls|data:")
+        assert row["corpus_digest"][:12] in row["signature"]
+        assert row["n"] == len(sides)
+        assert row["low"] <= row["value"] <= row["high"]
+
+
 def test_a_pair_that_a_dictionary_has_twice_is_one_pair():
     generator = np.random.default_rng(0)
     space = generator.normal(size=(30, 5)).astype(np.float32)

@@ -90,6 +90,12 @@ def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):
         assert not torch.equal(first[0][name], other[0][name])
 
 
+def test_a_tensor_is_named_once_however_many_layers_are_drawn(encoder):
+    for layers, count in (("0", 5), ("all", 64), ("0,all", 69)):
+        tensors = random_init(encoder, layers, seed=1).changes[-1].tensors
+        assert len(tensors) == len(set(tensors)) == count
+
+
 def test_the_components_of_a_layer_are_all_of_it_each_once(encoder):
     parts = {
         components: random_init(encoder, "2", seed=1, components=components).changes[-1].tensors

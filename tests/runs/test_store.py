@@ -136,6 +136,18 @@ def test_publishing_removes_what_is_left_of_earlier_attempts(tmp_path):
     assert [store.failed(each.run.id) for each in (wanted, other)] == [False, True]
 
 
+def test_what_is_kept_of_a_failure(tmp_path):
+    store, wanted = Store(tmp_path), asked()
+    for log in ("the first time", "the memory is full\n"):  # the last attempt's
+        store.keep_failure(wanted.run, log)
+    folder = tmp_path / "failed" / wanted.run.id
+    assert (folder / "log.txt").read_text() == "the memory is full\n"
+    assert json.loads((folder / "run.json").read_text()) == {
+        "run": wanted.run.id, "label": wanted.run.label, "identity": wanted.run.identity
+    }  # fmt: skip
+    assert not store.failed("another")
+
+
 def test_only_what_is_not_answered_yet_is_asked_and_an_answer_stays(tmp_path):
     store, german = Store(tmp_path), Score(CorpusRef("ud/de_pud:test", "e" * 64), {})
     publish(store, asked(), answers(FRENCH))
