@@ -6,9 +6,11 @@ import pytest
 from crosslens.alignment.measure import sentence_retrieval, word_translation
 from crosslens.alignment.retrieval import hits, ranked
 from crosslens.alignment.rotation import fit_rotation
+from crosslens.alignment.transfer import transfer_by_layer
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.encoders.represent import represent
+from crosslens.training.recipe import Recipe
 from crosslens.translations import load_parallel
 
 
@@ -66,3 +68,15 @@ def test_a_pair_that_a_dictionary_has_twice_is_one_pair():
     assert [(row["value"], row["n"], row["tags"]) for row in once] == [
         (row["value"], row["n"], row["tags"]) for row in twice
     ]
+
+
+def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
+    recipe = Recipe(batch=6, epochs=1, select="last")
+    rows = [
+        transfer_by_layer(
+            encoder, "pos", pair=("en", "fr"), train=toy(), tests=[toy("test")], layers="0,2", recipe=recipe, seed=seed
+        ).records.to_pylist()
+        for seed in (1, 2)
+    ]
+    assert [[row["seed"] for row in each] for each in rows] == [[1, 1], [2, 2]]
+    assert [row["layer"] for row in rows[0]] == [0, 2]

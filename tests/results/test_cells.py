@@ -181,6 +181,35 @@ def test_a_variant_is_a_column_of_its_own_with_a_reference_of_its_own():
     assert [table.get(row, column).mean for column in table.columns] == [5.0, -2.0, 9.0, -1.0]
 
 
+def test_dev_data_stand_in_the_head_where_the_rule_does_not_say_which():
+    def models(*kinds):
+        return Results.of(
+            score(value=float(number), selection=selection, dev=dev) for number, (selection, dev) in enumerate(kinds)
+        )
+
+    def labels(results):
+        return {column.variant: cell.mean for (_, column), cell in cells(results, rows=ROW).values.items()}
+
+    assert labels(models(("best", "a"), ("best", "b"))) == {"dev a": 0.0, "dev b": 1.0}
+    assert labels(models(("best", "a"), ("oracle b", "b"), ("last", None))) == {
+        "best": 0.0,
+        "oracle b": 1.0,
+        "last": 2.0,
+    }
+    assert labels(models(("best", "a"), ("best", "b"), ("last", None))) == {
+        "best, dev a": 0.0, "best, dev b": 1.0, "last": 2.0
+    }  # fmt: skip
+
+
+def test_a_contradiction_is_named():
+    both = [score(value=1.0, study="one", run="r"), score(value=2.0, study="two", layer=None)]
+    with pytest.raises(RequestError, match=(
+        "two records contradict one another: pos, accuracy, e, en, reference, seed 1: 1 in study one run r and 2 in"
+        " study two"
+    )):  # fmt: skip
+        cells(Results.of(both), rows=ROW)
+
+
 def test_things_of_one_name_are_groups_of_their_own():
     records = [score(encoder_digest="1" * 64), score(encoder_digest="2" * 64, value=2.0), score(encoder="f", value=3.0)]
     groups = groups_of(Results.of(records), "encoder")
