@@ -74,7 +74,15 @@ def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
     recipe = Recipe(batch=6, epochs=1, select="last")
     rows = [
         transfer_by_layer(
-            encoder, "pos", pair=("en", "fr"), train=toy(), tests=[toy("test")], layers="0,2", recipe=recipe, seed=seed
+            encoder,
+            "pos",
+            pair=("en", "fr"),
+            train=toy(),
+            tests=[toy("test")],
+            layers="0,2",
+            recipe=recipe,
+            seed=seed,
+            baselines=(),
         ).records.to_pylist()
         for seed in (1, 2)
     ]
