@@ -47,7 +47,7 @@ bench: $(READY)
 
 mutants: $(READY)
 	$(RUN)/pip install -q -c constraints.txt -e '.[mutants]'
-	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 75
+	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 40
 
 UD = $(CROSSLENS_DATA)/ud
 bench-gpu: $(READY)
