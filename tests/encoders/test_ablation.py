@@ -6,9 +6,11 @@ from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel
 
 from conftest import word_piece
+from crosslens.encoders import ablation
 from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import EncoderError
+from crosslens.identity import stream_seed
 
 
 def save_bert(folder, *, prefix="", **settings):
@@ -88,6 +90,16 @@ def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):
         assert not torch.equal(both[0][name], both[1][name])
         assert torch.equal(both[0][name], first[0][name])
         assert not torch.equal(first[0][name], other[0][name])
+
+
+def test_every_layer_has_a_stream_of_random_numbers_of_its_own(encoder, monkeypatch):
+    """Named, so that nothing else that is drawn with the seed has the same one."""
+    paths = []
+    monkeypatch.setattr(ablation, "stream_seed", lambda *path: paths.append(path) or stream_seed(*path))
+    random_init(encoder, "0-2", seed=7)
+    random_init(encoder, "0,all", seed=7)
+    assert paths[:3] == [(7, "random-init", layer) for layer in (0, 1, 2)]
+    assert paths[3:] == [(7, "random-init", layer) for layer in range(5)]
 
 
 def test_a_tensor_is_named_once_however_many_layers_are_drawn(encoder):

@@ -11,7 +11,8 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
-from crosslens.probes import PROBES, find_probe, probing
+from crosslens.identity import stream_seed
+from crosslens.probes import PROBES, find_probe, probing, softmax
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit, fit
 
@@ -141,6 +142,17 @@ def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shu
     for layer in (0, encoder.depth):
         parts = [row.tobytes() for split in ("train", "dev") for row in real[split][0][layer]]
         assert sorted(parts) == sorted(row.tobytes() for row in states[layer])
+
+
+def test_what_a_probe_draws_it_draws_from_streams_of_its_own(encoder, monkeypatch):
+    paths = []
+    for module in (probing, softmax):
+        monkeypatch.setattr(module, "stream_seed", lambda *path: paths.append(path) or stream_seed(*path))
+    for name, make in (("langid", texts), ("upos", sentences)):
+        paths.clear()
+        probe(encoder, name, train=make(6, seed=1), test=make(3, seed=2), how=Fit(epochs=1), seed=5)
+        fitted = (5, "probe")  # the control's training has the same order
+        assert paths == [(5, "probe-held-out"), fitted, (5, "probe-control"), fitted]
 
 
 def test_rows_of_the_confusion_are_right_answers_and_columns_given_ones(encoder, fitted):

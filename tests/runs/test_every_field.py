@@ -12,6 +12,7 @@ from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Question,
 from crosslens.runs.run import AdaptRun, EncoderRef, LookRun, ModelRun, PretrainRun, Training
 from crosslens.tasks import TASKS
 from crosslens.training.adaptation import Adaptation
+from crosslens.training.identity import run_id, training_identity
 from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import RECIPES, Recipe
 
@@ -41,8 +42,8 @@ def run_of(**changes):
     return ModelRun(**{"base": BASE, "condition": Condition(), "seed": 1, "training": TRAINING, **changes})
 
 
-def others(model: BaseModel, name: str):
-    """Copies of a value with another value of one field, and of each field of a value in it."""
+def others(model: BaseModel, name: str, *, most: int = 1):
+    """Copies of a value with other values of one field, so many at most, and of each field of a value in it."""
     value = getattr(model, name)
     if isinstance(value, BaseModel):
         for inner in type(value).model_fields:
@@ -52,15 +53,16 @@ def others(model: BaseModel, name: str):
     annotation = type(model).model_fields[name].annotation
     literal = [a for part in (annotation, *get_args(annotation)) if get_origin(part) is Literal for a in get_args(part)]
     numbers = (3, 12, 60, 0.5, 0.25, 1e-3, (0.8, 0.9)) if not isinstance(value, bool) else (not value,)
+    tried = [value]
     for candidate in (*literal, *numbers, "1", "en", {"en": "x"}, {"en-fr": "another"}, None):
         try:
             other = type(model).model_validate({**model.model_dump(), name: candidate})
         except ValidationError:
             continue
-        if getattr(other, name) != value:
+        if getattr(other, name) not in tried and len(tried) <= most:
+            tried.append(getattr(other, name))
             yield name, other
-            return
-    raise AssertionError(f"no other value of {name} is known here: {value!r}")
+    assert len(tried) > 1, f"no other value of {name} is known here: {value!r}"
 
 
 def test_every_key_of_every_intervention_is_part_of_the_id():
@@ -109,9 +111,21 @@ def test_every_setting_of_a_task_is_part_of_the_id(task):
     usual = type(TASKS[task])()
     names = [name for name in type(usual).model_fields if name in usual.settings]
     assert set(names) == set(usual.settings)
-    changed = [other.settings for name in names for _, other in others(usual, name)]
+    changed = [other.settings for name in names for _, other in others(usual, name, most=2)]
     trainings = [replace(TRAINING, task=task, recipe=Recipe(task=settings)) for settings in ({}, *changed)]
-    assert len({run_of(training=training).id for training in trainings}) == 1 + len(names)
+    assert len({run_of(training=training).id for training in trainings}) == 1 + len(changed)
+    assert len(changed) >= len(names)
+
+
+def test_a_seed_of_the_layers_is_part_of_the_id_where_it_is_not_the_trainings():
+    def identity(*drawn):
+        return training_identity(
+            encoder="e", condition=Condition(layers="1"), seed=1, task=TASKS["pos"], recipe=RECIPE, train="t", dev=None,
+            drawn=drawn,
+        )  # fmt: skip
+
+    assert identity() == identity(1) == identity(1, 1)
+    assert len({run_id(identity(*drawn)) for drawn in ((), (2,), (3,), (2, 1), (1, 2))}) == 5
 
 
 def test_every_field_of_a_training_is_one_that_determines_it_or_a_name():

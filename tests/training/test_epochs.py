@@ -158,6 +158,40 @@ def test_the_seed_draws_the_head(encoder, toy):
     assert not torch.allclose(first, other)
 
 
+def test_the_optimiser_is_the_recipes(encoder, toy, monkeypatch):
+    """Every setting that both have, each with a value that is not its default."""
+    made = {}
+
+    class Watched(finetuning.Optimiser):
+        def __init__(self, **given):
+            made.update(given)
+            super().__init__(**given)
+
+    monkeypatch.setattr(finetuning, "Optimiser", Watched)
+    given = {"warmup": 0.3, "betas": (0.8, 0.95), "epsilon": 1e-7, "weight_decay": 0.02, "clip": 0.5,
+             "schedule": "constant"}  # fmt: skip
+    assert all(value != getattr(RECIPE, name) for name, value in given.items())
+    shared = {field.name for field in dataclasses.fields(finetuning.Optimiser)} & set(Recipe.model_fields)
+    model = train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last", "epochs": 2, **given}))
+    assert shared == set(given)
+    assert made == {**given, "steps": 2 * EPOCH}
+    assert model.facts["steps"] == 2 * EPOCH
+
+
+def test_facts_name_the_data_and_how_they_were_read(encoder, toy):
+    recipe = STILL.model_copy(update={"limit": 4, "window": 12, "context": 4})
+    model = train(encoder, toy, dev=None, recipe=recipe)
+    facts = {name: model.facts[name] for name in model.facts if name.startswith("train")}
+    words = sum(len(toy().items[place]) for place in (0, 1, 3, 4))
+    assert facts == {
+        "train": toy().name, "train_digest": toy().digest, "train_sentences": 4, "train_words": words,
+        "train_unknown_words": 0, "train_cut_words": 0, "train_split_sentences": facts["train_split_sentences"],
+    }  # fmt: skip
+    assert facts["train_split_sentences"] > 0
+    assert model.facts["last_loss"] > 0
+    assert "dev" not in model.facts
+
+
 def test_the_head_has_a_learning_rate_of_its_own(encoder, toy):
     first = train(encoder, toy, dev=None, recipe=STILL).head.classifier.weight
     before = encoder.layers[-1].state_dict()

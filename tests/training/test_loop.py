@@ -1,4 +1,6 @@
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -207,3 +209,115 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
     loop.save(path)
     with pytest.raises(TrainingError, match="cannot be resumed from"):
         make(bigger)[0].load(path)
+
+
+FULL = [
+    MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+    RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+    RuntimeError("MPS backend out of memory (MPS allocated: 5.00 GB)"),
+]  # fmt: skip
+
+
+def halves(item):
+    x, y = item
+    return list(zip(x.chunk(2), y.chunk(2), strict=True))
+
+
+@pytest.mark.parametrize("error", FULL, ids=lambda error: type(error).__name__)
+def test_a_full_memory_halves_micro_batches_for_good_and_changes_nothing_else(error):
+    """What was summed before the memory was full is thrown away, and summed again."""
+    nets, sizes = [small_net(), small_net()], []
+    for net, limit in zip(nets, (99, 4), strict=True):
+        net[2].p = 0.0
+        groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
+        loop = Loop(net, groups, Optimiser(steps=3, epsilon=1e-3), seed=5, halve=halves)
+
+        def loss(item, net=net, limit=limit):
+            x, y = item
+            sizes.append(len(y))
+            if len(y) > limit:
+                raise error
+            return nn.functional.cross_entropy(net(x), y, reduction="sum"), len(y)
+
+        sizes.clear()
+        loop.run(lambda step: [data(step, 4), data(step + 50, 8)], loss)
+        assert loop.halved is (limit == 4)
+    assert sizes == [4, 8] + [2, 2, 4, 4] * 3
+    for a, b in zip(*(net.parameters() for net in nets), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-5)
+
+
+def test_a_memory_that_is_full_for_halves_too_and_other_errors_end_the_training():
+    def full(item):
+        raise MemoryError
+
+    loop, _ = make(small_net())
+    with pytest.raises(TrainingError, match="the memory is full at step 1 of 12"):
+        loop.run(lambda step: [data(step)], full)
+    assert not loop.halved  # nothing says how to halve
+
+    def broken(item):
+        raise RuntimeError("shapes do not match")
+
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        loop.run(lambda step: [data(step)], broken)
+
+
+class Thread:
+    """One of several processes, played by threads."""
+
+    def __init__(self, rank, size, barrier, shared):
+        self.rank, self.size, self._barrier, self._shared = rank, size, barrier, shared
+
+    def sum(self, tensors):
+        self._shared[self.rank] = [tensor.detach().clone() for tensor in tensors]
+        self._barrier.wait()
+        sums = [sum(parts) for parts in zip(*self._shared, strict=True)]
+        self._barrier.wait()
+        for tensor, total in zip(tensors, sums, strict=True):
+            tensor.copy_(total)
+
+
+def test_several_processes_make_the_step_of_one_that_reads_everything():
+    """Each reads its share; what only one of them uses moves in both, and what none uses in none."""
+
+    def network():
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return nn.ModuleList([nn.Linear(4, 3) for _ in range(3)])
+
+    def loop_of(net):
+        groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
+        return Loop(net, groups, Optimiser(steps=4, epsilon=1e-3, weight_decay=0.1), seed=5)
+
+    def loss_of(net):
+        def loss(item):
+            branch, (x, y) = item
+            return nn.functional.cross_entropy(net[branch](x), y, reduction="sum"), len(y)
+
+        return loss
+
+    def batches(step):
+        return [(0, data(step, 6)), (1, data(step + 9, 3))]
+
+    alone = network()
+    whole = loop_of(alone)
+    whole.run(batches, loss_of(alone))
+    nets, barrier, shared = [network(), network()], threading.Barrier(2, timeout=20), [None, None]
+    loops = [loop_of(net) for net in nets]
+    for rank, loop in enumerate(loops):
+        loop._processes = Thread(rank, 2, barrier, shared)
+    with ThreadPoolExecutor(2) as pool:
+        running = [
+            pool.submit(loop.run, lambda step, rank=rank: batches(step)[rank : rank + 1], loss_of(net))
+            for rank, (loop, net) in enumerate(zip(loops, nets, strict=True))
+        ]
+        for each in running:
+            each.result(timeout=30)
+    start = bits(network())
+    for name, value in bits(alone).items():
+        assert torch.equal(bits(nets[0])[name], bits(nets[1])[name])
+        torch.testing.assert_close(bits(nets[0])[name], value, atol=1e-6, rtol=1e-5)
+        assert torch.equal(value, start[name]) is name.startswith("2.")
+    assert list(loops[0].losses) == pytest.approx(list(whole.losses))
+    assert list(loops[0].losses) == list(loops[1].losses)
