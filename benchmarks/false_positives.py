@@ -4,7 +4,7 @@ python benchmarks/false_positives.py    (prints Markdown)
 
 Studies are drawn in which all is known: conditions are fine-tuned with the same few seeds, compared with one reference,
 and tested on the same corpora. A model's score on a corpus has noise of its seed, a part of which all corpora share,
-and noise of the corpus's sentences. What is drawn is tested by `crosslens.scores.crossed`, as a study's summary is.
+and noise of the corpus's sentences. What is drawn is tested by `crosslens.scores.intervals`, as a study's summary is.
 """
 
 import bisect
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from crosslens.scores.crossed import LEVEL, half_width, p_value, q_values
+from crosslens.scores.intervals import LEVEL, half_width, p_value, q_values
 
 SENTENCES = 200
 """Of each corpus."""

@@ -15,7 +15,7 @@ import torch
 from ratios import PER_SECOND, note, row, seconds
 
 from crosslens import Recipe, finetune, freeze, load_corpus, load_encoder
-from crosslens.encoders.frozen import States
+from crosslens.encoders.state_cache import States
 
 SENTENCES, EPOCHS, TURNS = 300, 3, 7
 

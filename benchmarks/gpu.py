@@ -17,7 +17,7 @@ from make_encoder import make_encoder
 from ratios import HEAD, machine, note, row, seconds
 
 from crosslens import Recipe, evaluate, finetune, load_corpus, load_encoder
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.inputs import read_windows
 
 FINE_TUNINGS, EVALUATIONS, EPOCHS, EWT, PUD = 315, 17, 9, 12_543, 1_000
 """Muller et al. (2021): fine-tunings of the grid and test sets of each; passes (6, 15 and 6) and sentences."""

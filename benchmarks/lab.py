@@ -10,11 +10,11 @@ from ratios import PER_SECOND, row
 from crosslens.encoders.load import load_encoder
 from crosslens.lab.export import export
 from crosslens.lab.presets import find_laboratory
+from crosslens.mlm.pretrain import pretrain
+from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.settings import read_settings
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
-from crosslens.training.pretrain import pretrain
-from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import find_recipe
 
 STEPS = 300

@@ -9,7 +9,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from crosslens import load_corpus
-from crosslens.training.vocabulary import train_bpe
+from crosslens.mlm.vocabulary import train_bpe
 
 
 def make_encoder(folder, corpora, *, layers=4, width=256, heads=4, vocabulary=16_000):

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from ratios import PER_SECOND, note, row, seconds
 
+from crosslens.corpora.parallel import load_parallel
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.represent import represent
 from crosslens.similarity.compare import compare
 from crosslens.similarity.retrieval import retrieval_csls
-from crosslens.translations import load_parallel
 
 LANGUAGES = ("ar", "cs", "de", "es", "fi", "fr", "hi", "id", "it", "ja", "pl", "pt", "ru", "tr", "zh")
 SENTENCES, TURNS = 200, 3

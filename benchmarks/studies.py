@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ratios import command, note, row
 
-from crosslens.catalogue import cache_folder
+from crosslens.corpora.catalogue import cache_folder
 from crosslens.lab.presets import find_laboratory
+from crosslens.mlm.lab_encoder import pretrained_laboratory
 from crosslens.runs.store import Store
-from crosslens.training.laboratory import pretrained_laboratory
 
 TASKS = ("pos", "parsing")
 CONDITIONS = ("none", "1-2", "3-4", "5-6", "1-3", "4-6", "all")

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 MODULES = {
-    "ablation": ("encoders.ablation",), "loop": ("training.loop",), "finetune": ("training.finetune",),
+    "ablation": ("encoders.reinit",), "loop": ("training.loop",), "finetune": ("training.finetune",),
     "scores": ("scores",), "probes": ("probes",), "alignment": ("alignment",),
     "identity": ("identity", "training.identity"), "store": ("runs.store",), "cells": ("results.cells",),
 }  # fmt: skip

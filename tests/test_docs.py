@@ -130,12 +130,12 @@ def test_the_table_of_what_splits_share_is_what_its_code_prints(capsys):
 
 
 def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
+    from crosslens.mlm.pretrain_settings import Pretraining
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.store import Store
     from crosslens.settings import read_settings
     from crosslens.studies.plan import plan
     from crosslens.studies.study import read_study
-    from crosslens.training.pretraining import Pretraining
 
     study, pretraining = fenced(ROOT / "docs/how-to.md", "yaml")
     (tmp_path / "c.yaml").write_text(pretraining)

@@ -3,9 +3,9 @@ import stat
 
 import pytest
 
+from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, refuse_existing, write_bytes, write_text
-from crosslens.identity import canonical_json, digest, stream_seed
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):

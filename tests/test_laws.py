@@ -11,14 +11,14 @@ SOURCE = Path(__file__).parents[1] / "src" / "crosslens"
 PARSERS = {
     "encoders/condition.py",  # the one parser of conditions
     "encoders/layers.py",  # … of layers
-    "data/pairs.py",  # … of pairs of languages
+    "data/language_pairs.py",  # … of pairs of languages
     "similarity/measures.py",  # … of names of measures
     "results/record.py",  # writes and reads tags
     "results/version1.py",  # reads results of earlier versions
 }
 """The files that take text apart, each of one kind."""
 
-SHOWN = {"report/page.py", "cli/show.py", "cli/align.py"}
+SHOWN = {"report/page.py", "cli/_display.py", "cli/align.py"}
 """The files that show provenance."""
 
 TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosslens.cli.show import Log
+from crosslens.cli._display import Log
 from crosslens.progress import SILENT, Progress, Update, callback, listening
 
 

@@ -7,10 +7,10 @@ from pydantic import BaseModel
 
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
+from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.probes import PROBES, find_probe
 from crosslens.settings import replace_settings
 from crosslens.tasks import TASKS, find_task
-from crosslens.training.adaptation import Adaptation
 from crosslens.training.recipe import RECIPES
 
 EVERY: dict[str, Any] = {

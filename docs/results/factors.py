@@ -7,7 +7,7 @@ import pandas as pd
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper
 from crosslens.results.record import read_results
-from crosslens.scores.crossed import LEVEL, Sample, mean_sample, q_values
+from crosslens.scores.intervals import LEVEL, Sample, mean_sample, q_values
 
 here = Path(__file__).parent
 FACTORS = ["default-anchors", "extra-anchors", "no-anchors", "sep-1-3", "sep-1-6", "sep-emb", "sep-emb-1-3", "sep-emb-1-6"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from crosslens.results.record import read_results
-from crosslens.similarity.transfer import correlations
+from crosslens.similarity.transfer_gap import correlations
 
 here = Path(__file__).parent
 MEASURES = ("cka", "cka_debiased", "cka_length_matched", "cka_shuffled", "retrieval", "mexa", "anc")

@@ -9,7 +9,7 @@ D=$CROSSLENS_DATA
 # Two encoders trimmed to the pieces that the corpora need, in both scripts, which changes nothing but their size: one for all
 # treebanks and topics, a smaller one for what is adapted, because a masked language model chooses among all pieces.
 python - <<'PYTHON'
-from crosslens.catalogue import find_corpora, load_corpus, load_text
+from crosslens.corpora.catalogue import find_corpora, load_corpus, load_text
 from crosslens.data.transliteration import transliterate
 from crosslens.errors import RequestError
 names = [f"ud/{name}" for name in find_corpora("ud", "*", None)] + [f"sib200/{name}" for name in find_corpora("sib200", "*", None)]

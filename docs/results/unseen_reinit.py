@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import crosslens as xl
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.unseen.confidence import train_probes
 from crosslens.unseen.evidence import gather
 from crosslens.unseen.rule import read_rule

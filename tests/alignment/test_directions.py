@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from crosslens.alignment.measure import sentence_retrieval, word_translation
-from crosslens.alignment.retrieval import hits, ranked
+from crosslens.alignment.neighbours import hits, ranked
 from crosslens.alignment.rotation import fit_rotation
-from crosslens.alignment.transfer import transfer_by_layer
+from crosslens.alignment.transplant import transfer_by_layer
 from crosslens.alignment.vectors import WordVectors
+from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.encoders.represent import represent
 from crosslens.training.recipe import Recipe
-from crosslens.translations import load_parallel
 
 
 def main(results, measure):

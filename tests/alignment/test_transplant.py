@@ -9,18 +9,18 @@ import torch
 from crosslens.alignment.baselines import baseline_of
 from crosslens.alignment.measure import sentence_retrieval
 from crosslens.alignment.rotation import Normalisation, Rotation, fit_rotation
-from crosslens.alignment.transfer import linked_states, train_on_layer, transfer_by_layer, transplant
-from crosslens.catalogue import load_corpus
-from crosslens.encoders.ablation import random_init, untrained_pair
+from crosslens.alignment.transplant import linked_states, train_on_layer, transfer_by_layer, transplant
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.corpora.parallel import load_parallel
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.tower import as_tower
+from crosslens.encoders.readouts.transformer import as_tower
+from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.errors import EncoderError, RequestError
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
-from crosslens.translations import load_parallel
 
 RECIPE = Recipe(batch=3, epochs=40, learning_rate=3e-3, select="last", encoder_dropout="trained")
 

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import SENTENCES
 from crosslens.alignment.vectors import contextual_vectors, occurrences, read_vectors, table_vectors
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence, Text
-from crosslens.data.text import cut_words
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
+from toys import SENTENCES
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from conftest import SENTENCES
+from toys import SENTENCES
 
 
 @pytest.fixture(scope="module")

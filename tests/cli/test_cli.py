@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import SENTENCES
 from crosslens import cli
-from crosslens.data.conllu import read, write
+from crosslens.data.formats.conllu import read, write
 from crosslens.encoders.condition import Condition
 from crosslens.results.record import Record, Results
+from toys import SENTENCES
 
 
 def rows_of(path):

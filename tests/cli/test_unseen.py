@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from conftest import SENTENCES, conllu_text
-from crosslens.data import conllu, iob
+from crosslens.data.formats import conllu, iob
 from crosslens.encoders.load import load_encoder
 from crosslens.unseen.rule import Measured, Provenance, Rule, write_rule
+from toys import SENTENCES, conllu_text
 
 
 @pytest.fixture

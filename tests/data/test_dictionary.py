@@ -1,7 +1,7 @@
 import pytest
 
+from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.data.dictionary import read
-from crosslens.dictionaries import load_dictionary
 from crosslens.errors import DataError
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import byte_level, loaded_with, metaspace, word_piece
 from crosslens.data.subwords import special_tokens, split_words, word_prefix
 from crosslens.errors import EncoderError
+from toys import byte_level, loaded_with, metaspace, word_piece
 
 TOKENIZERS = {"word piece": word_piece(), "metaspace": metaspace(), "spaces": metaspace()}
 TOKENIZERS["spaces"].backend_tokenizer.pre_tokenizer.prepend_scheme = "never"

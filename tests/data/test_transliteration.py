@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosslens.catalogue import load_corpus, load_text, match_corpora, name_split
-from crosslens.data import conllu
+from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora, name_split
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import conllu
 from crosslens.data.scripts import count_scripts, main_script, script_name
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.transliteration import find_scheme, read_table, shipped_tables, transliterate

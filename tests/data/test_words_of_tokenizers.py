@@ -21,11 +21,11 @@ from transformers import (
     XLNetTokenizer,
 )
 
-from conftest import loaded_with, word_piece
 from crosslens.data.subwords import LONE_PREFIXES, split_texts, split_words, word_prefix
 from crosslens.encoders import encoder as encoder_module
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.errors import EncoderError
+from toys import loaded_with, word_piece
 
 SENTENCES = [
     "I love my cat .", "( The U.S. ' s 10,000 small dogs ) , they 're … 3.5 % !", "l' eau d' été , œuvre n° 7 ?",

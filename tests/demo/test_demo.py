@@ -71,8 +71,8 @@ def test_a_folder_of_something_else_is_left_alone(small, tmp_path):
 
 
 def test_the_real_demonstration_has_its_corpora_with_it(tmp_path, monkeypatch):
-    from crosslens.catalogue import load_corpus
-    from crosslens.translations import load_parallel
+    from crosslens.corpora.catalogue import load_corpus
+    from crosslens.corpora.parallel import load_parallel
 
     monkeypatch.delenv("CROSSLENS_DATA", raising=False)
     made = []

@@ -8,16 +8,17 @@ import torch
 import transformers
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModel
 
-from conftest import word_piece
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
-from crosslens.encoders.ablation import freeze, random_init
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.families import FAMILIES
+from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
+from toys import word_piece
 
 BERT = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
 DECODER = {**BERT, "num_key_value_heads": 1, "head_dim": 16, "max_position_embeddings": 64}

@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AlbertConfig, AlbertModel, CanineConfig
 
-from conftest import byte_level, word_piece
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.errors import EncoderError, RequestError
+from toys import byte_level, word_piece
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, T5EncoderModel
 
-from conftest import SENTENCES, word_piece
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
-from crosslens.encoders.ablation import random_init
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, EncoderError, RequestError
+from toys import SENTENCES, word_piece
 
 
 @pytest.fixture(scope="module")

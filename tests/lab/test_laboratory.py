@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from crosslens.catalogue import list_corpora, load_corpus, match_corpora
-from crosslens.data import conllu, iob
+from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.parallel import load_parallel
+from crosslens.data.formats import conllu, iob
 from crosslens.errors import RequestError
 from crosslens.lab.grammar import KINDS
 from crosslens.lab.laboratory import SIZES, Laboratory, LaboratorySettings
 from crosslens.lab.language import Language, heads_of
 from crosslens.lab.presets import PRESETS, find_laboratory
-from crosslens.translations import load_parallel
 
 LANGUAGES = {"src": Language(), "sov": Language(order="SOV", adposition="after", accusative=True)}
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crosslens.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import RequestError
 from crosslens.plugins import Registry
 from crosslens.probes import PROBES, find_probe
@@ -15,7 +16,7 @@ from crosslens.results.record import read_results
 from crosslens.runs.executors import EXECUTORS, find_executor
 from crosslens.similarity.measures import MEASURES, find_measure
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Data, Source, Study, read_study
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.checkpoint import load_model, save_model
@@ -23,7 +24,6 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import differing, find_recipe, overrides, usual_recipe
-from crosslens.translations import load_parallel
 
 REVIEWS = {
     "en": "good: the cat sees a small dog .\nbad: a dog sleeps .\ngood: he reads .\nbad: a small cat sleeps .\n",

@@ -6,12 +6,12 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text, Where
+from crosslens.digests import stream_seed
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
-from crosslens.identity import stream_seed
 from crosslens.probes import PROBES, find_probe, probing, softmax
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit, fit

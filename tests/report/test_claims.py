@@ -1,11 +1,11 @@
 """Claims and sentences by hand, where the laws of `test_findings` are satisfied by saying less."""
 
 import pytest
-from test_findings import made_up, similarity
 
 from crosslens.encoders.condition import Condition
 from crosslens.report.findings import LowestCarry, conclusions, effects, findings
 from crosslens.results.record import Results
+from made_records import made_up, similarity
 
 PAIRS = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
 

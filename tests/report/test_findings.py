@@ -24,34 +24,8 @@ from crosslens.report.findings import (
     effects,
     findings,
 )
-from crosslens.results.record import Record, Results
-
-
-def score(target, value, *, seed=1, depth=12, condition="none", **columns):
-    condition = Condition.model_validate(condition)
-    return Record(
-        task="pos", encoder="e", source="en", metric="accuracy", state="fine-tuned",
-        **{"target": target, "seed": seed, "value": value, "depth": depth, "corpus": f"ud/{target}"}
-        | condition.columns | columns,
-    )  # fmt: skip
-
-
-PLAIN = [
-    *(score(target, value) for target, value in (("en", 95.0), ("fr", 85.0), ("de", 75.0))),
-    *(score(t, v, condition="1-2") for t, v in (("en", 94.0), ("fr", 65.0), ("de", 55.0))),
-]
-
-
-def made_up(losses, *, seeds=(1, 2, 3), depth=12, source=None, lacking=(), noise=0.0):
-    """Records in which each condition loses so much in fr and de, and so much of `source` in en."""
-    return Results.of(
-        score(target, base - (loss if target != "en" else (source or {}).get(condition, 0.0)) + noise * seed,
-              seed=seed, depth=depth, condition=condition)
-        for condition, loss in {"none": 0.0, **losses}.items()
-        for seed in seeds
-        if (condition, seed) not in lacking
-        for target, base in (("en", 95.0), ("fr", 85.0), ("de", 75.0))
-    )  # fmt: skip
+from crosslens.results.record import Results
+from made_records import PLAIN, made_up, score, similarity
 
 
 def told(results):
@@ -183,19 +157,6 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
     (few,) = paragraphs("abc")
     assert "over 3 languages: 3 languages are too few to say anything." in few
     assert paragraphs("ab") == []
-
-
-def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):
-    described = {"encoder": "e", "source": "en", "depth": 1, "state": "pretrained", "corpus": "ud/pud"}
-    return Record(
-        metric="similarity",
-        measure=measure,
-        value=value,
-        layer=layer,
-        target=target,
-        seed=seed,
-        **{**described, **columns},
-    )
 
 
 def test_translations_are_those_of_pretrained_references():

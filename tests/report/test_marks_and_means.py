@@ -10,8 +10,8 @@ from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
 from crosslens.report.significance import read_significance
 from crosslens.report.tables import by_target, layer_deltas
+from crosslens.results.pivot import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
 from crosslens.results.record import Record, Results
-from crosslens.results.table import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
 
 REINIT = Condition(layers="1-2")
 VALUES = {"en": (95.0, 94.0), "fr": (86.0, 76.0), "sv": (70.0, 66.0)}

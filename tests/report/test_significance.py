@@ -6,9 +6,9 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.report.render import number, to_latex, to_markdown
 from crosslens.report.significance import Interval, read_significance
 from crosslens.report.tables import by_target, layer_deltas
-from crosslens.report.writing import number, to_latex, to_markdown
 from crosslens.results.record import Record, Results
 
 HEAD = (

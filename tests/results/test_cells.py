@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.cells import DIGESTS, PLURALS, VARIANTS, WHOLE, WITHIN, Cell, Column, cells, groups_of, mean_of
+from crosslens.results.pivot import ROW
 from crosslens.results.record import Record, Results
-from crosslens.results.table import ROW
 
 CONDITIONS = [
     Condition(),

@@ -8,8 +8,8 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError, RequestError
+from crosslens.results.pivot import CROSS, SAME
 from crosslens.results.record import COLUMNS, Record, Results, read_results
-from crosslens.results.table import CROSS, SAME
 
 RESULTS = sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.parquet"))
 VERSION_1 = [file for file in RESULTS if b"crosslens.results" not in (pyarrow.parquet.read_schema(file).metadata or {})]

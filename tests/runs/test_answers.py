@@ -2,7 +2,6 @@
 
 import pytest
 
-from conftest import SENTENCES
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -10,6 +9,7 @@ from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.finetuning import finetune_and_evaluate
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Similarity
+from toys import SENTENCES
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from pydantic import BaseModel, ValidationError
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions import INTERVENTIONS
+from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Question, Score, Similarity
 from crosslens.runs.run import AdaptRun, EncoderRef, LookRun, ModelRun, PretrainRun, Training
 from crosslens.tasks import TASKS
-from crosslens.training.adaptation import Adaptation
 from crosslens.training.identity import run_id, training_identity
-from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import RECIPES, Recipe
 
 BASE = EncoderRef("folder", "name", "c" * 64)

@@ -6,20 +6,21 @@ import shutil
 import pytest
 from transformers import AutoModel, AutoTokenizer
 
-from crosslens.encoders.ablation import freeze, random_init
-from crosslens.encoders.bilstm import fresh_bilstm
-from crosslens.encoders.features import as_features
+from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.models.bilstm import fresh_bilstm
+from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.finetuning import finetune_and_evaluate
 from crosslens.runs.run import ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study
+from crosslens.training.distributed import threads
 from crosslens.training.finetune import finetune
-from crosslens.training.processes import threads
 from crosslens.training.recipe import find_recipe
 
 SETTINGS = {"batch": 2, "epochs": 1}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crosslens.data import conllu, iob
+from crosslens.data.formats import conllu, iob
 from crosslens.tasks import find_task
 
 UDEVAL = shutil.which("udeval") or shutil.which("udeval", path=str(Path(sys.executable).parent))

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from transformers import BertConfig, BertModel
 
-from crosslens.data.pairs import expand_pairs, split_pair
-from crosslens.encoders.ablation import random_init
+from crosslens.corpora.parallel import load_parallel
+from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
 from crosslens.similarity.compare import compare
 from crosslens.similarity.measures import USUAL
 from crosslens.similarity.rbf import muller2021_code_cka
-from crosslens.translations import load_parallel
 
 
 def test_every_layer_pair_and_measure(encoder, treebanks):

@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import pytest
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.errors import RequestError
 from crosslens.results.record import Results
 from crosslens.similarity.overlap import subword_overlap
-from crosslens.similarity.transfer import correlations
+from crosslens.similarity.transfer_gap import correlations
 
 
 def corpus(*sentences, language="fr"):

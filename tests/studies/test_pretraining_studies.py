@@ -5,7 +5,6 @@ import json
 import pandas as pd
 import pytest
 
-from conftest import SENTENCES
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
@@ -15,8 +14,9 @@ from crosslens.runs.run import PretrainRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.pretrainings import find_pretraining
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import pretrainings, read_study
+from toys import SENTENCES
 
 STUDY = """
 name: small

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import SENTENCES
 from crosslens.report.findings import findings
 from crosslens.report.page import make_page
+from crosslens.report.render import to_csv, to_markdown
 from crosslens.report.significance import read_significance
 from crosslens.report.tables import all_tables
-from crosslens.report.writing import to_csv, to_markdown
 from crosslens.results.record import read_results
 from crosslens.runs.store import Store
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study
+from toys import SENTENCES
 
 LEAST = {"recipe": "small", "set": {"batch": 6, "epochs": 1}, "seeds": [1], "conditions": ["none"]}
 ENGLISH = {"train": "ud/en_toy", "tests": ["ud/en_pud", "ud/fr_pud"]}

@@ -7,9 +7,9 @@ from scipy import stats
 from crosslens.encoders.condition import Condition
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
-from crosslens.scores.crossed import crossed, linearised, mean_sample
+from crosslens.scores.intervals import crossed, linearised, mean_sample
 from crosslens.studies.plan import plan
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
 

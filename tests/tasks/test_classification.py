@@ -7,12 +7,12 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification
 
-from crosslens.catalogue import load_corpus, match_corpora
+from crosslens.corpora.catalogue import load_corpus, match_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text, Where
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
-from crosslens.encoders.reading import read_texts
+from crosslens.encoders.inputs import read_texts
 from crosslens.errors import DataError
 from crosslens.tasks import find_task
 from crosslens.training.evaluate import evaluate

@@ -8,12 +8,12 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError, EncoderError
 from crosslens.tasks import find_task
-from crosslens.tasks.biaffine import BiaffineHead, Places
+from crosslens.tasks.heads.biaffine import BiaffineHead, Places
+from crosslens.tasks.heads.mst import best_trees
 from crosslens.tasks.parsing import NO_RELATION, Parsing
-from crosslens.tasks.trees import best_trees
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -217,7 +217,7 @@ def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
 
 
 def test_gold_that_is_no_tree_is_refused(tmp_path):
-    from crosslens.data import conllu
+    from crosslens.data.formats import conllu
 
     row = "{}\tx\t_\tNOUN\t_\t_\t{}\tdep\t_\t_\n"
     path = tmp_path / "x.conllu"

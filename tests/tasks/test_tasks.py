@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.inputs import read_windows
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
 from crosslens.tasks.task import UNSEEN

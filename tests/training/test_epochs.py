@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 import torch
 
-from crosslens.encoders.ablation import random_init
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.training import finetune as finetuning
 from crosslens.training.finetune import finetune

@@ -7,8 +7,9 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
-from crosslens.encoders.ablation import freeze, random_init
-from crosslens.encoders.reading import read_windows
+from crosslens.encoders.freeze import freeze
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import DataError, EncoderError, RequestError, TrainingError
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate

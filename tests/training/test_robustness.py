@@ -188,7 +188,7 @@ def test_two_processes_are_one_with_the_whole_batch(tmp_path, tiny_bert, treeban
         "from pathlib import Path\n"
         "torch.set_num_threads(1)\n"
         "import crosslens as xl\n"
-        "from crosslens.training.processes import join_processes, leave_processes, processes\n"
+        "from crosslens.training.distributed import join_processes, leave_processes, processes\n"
         "from gradients import recorded_gradients\n"
         "encoder, data, folder = sys.argv[1:]\n"
         "join_processes('cpu')\n"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
 from crosslens.data.sentence import Sentence, Text
@@ -56,7 +56,7 @@ def test_evidence_by_hand(encoder):
 
 
 def test_vocabularies_of_bytes_are_read_as_text():
-    from conftest import byte_level
+    from toys import byte_level
 
     assert vocabulary_scripts(byte_level())["Latn"] > 10
 
@@ -188,8 +188,8 @@ def measured_anywhere(score=50.0, adapted=None):
 
 
 def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder, tiny_bert):
-    from crosslens.encoders.ablation import random_init
     from crosslens.encoders.load import load_encoder
+    from crosslens.encoders.reinit import random_init
 
     trimmed = load_encoder(tiny_bert)
     trimmed.model.resize_token_embeddings(50)

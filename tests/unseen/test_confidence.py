@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError, RequestError
@@ -56,7 +56,7 @@ def test_running_text_is_read_as_words(encoder):
 
 
 def lines_words(lines):
-    from crosslens.data.text import cut_words
+    from crosslens.data.formats.text import cut_words
 
     return cut_words(lines).words
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crosslens.alignment.rotation import Rotation, fit_rotation
+from crosslens.digests import stream_seed
 from crosslens.encoders.interventions.tower import Tower
 from crosslens.errors import RequestError, suggest
-from crosslens.identity import stream_seed
 from crosslens.results.cells import Row, condition_of
 
 Mapping = Literal["procrustes", "identity"]

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.lines import read_text
+from crosslens.data.formats.lines import read_text
 from crosslens.errors import DataError, RequestError
 
 Links = tuple[frozenset[tuple[int, int]], ...]

@@ -13,17 +13,17 @@ from crosslens.alignment.baselines import (
     choose_baselines,
     fit_rotations,
 )
-from crosslens.alignment.retrieval import Method, hits, ranked
+from crosslens.alignment.neighbours import Method, hits, ranked
 from crosslens.alignment.rotation import refuse_different
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
-from crosslens.encoders.ablation import untrained_pair
+from crosslens.digests import digest
 from crosslens.encoders.condition import REFERENCE
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
-from crosslens.identity import digest
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.lines import normal
+from crosslens.data.formats.lines import normal
+from crosslens.data.formats.text import cut_words
 from crosslens.data.subwords import split_words
-from crosslens.data.text import cut_words
-from crosslens.encoders.ablation import untrained_pair
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.inputs import cut_subwords, read_windows
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.products import inference
-from crosslens.encoders.reading import cut_subwords, read_windows
+from crosslens.encoders.matmul import inference
+from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import read_layers
 from crosslens.errors import DataError, RequestError
 

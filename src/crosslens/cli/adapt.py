@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import data_option, device_option, out_option, read_settings
 
 
 @click.command("adapt")
@@ -30,12 +30,12 @@ def command(
 
     refuse_existing(out)
 
-    from crosslens.catalogue import load_text
-    from crosslens.cli.show import progress, say
+    from crosslens.cli._display import progress, say
+    from crosslens.corpora.catalogue import load_text
     from crosslens.errors import RequestError
+    from crosslens.mlm.adapt import adapt
+    from crosslens.mlm.adapt_settings import Adaptation
     from crosslens.settings import replace_settings
-    from crosslens.training.adapt import adapt
-    from crosslens.training.adaptation import Adaptation
 
     chosen: Adaptation = replace_settings(Adaptation(), read_settings(settings), what="an adaptation")
     corpora = {}

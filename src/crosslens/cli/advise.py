@@ -4,7 +4,7 @@ import importlib.util
 
 import click
 
-from crosslens.cli.options import data_option, device_option, split_names
+from crosslens.cli._options import data_option, device_option, split_names
 
 
 @click.command("advise")
@@ -39,11 +39,11 @@ def command(
 
     import pandas as pd
 
-    from crosslens.catalogue import load_corpus, load_text
-    from crosslens.cli.show import print_table, say
+    from crosslens.cli._display import print_table, say
+    from crosslens.corpora.catalogue import load_corpus, load_text
+    from crosslens.corpora.parallel import load_parallel
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
-    from crosslens.translations import load_parallel
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 

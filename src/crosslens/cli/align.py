@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._options import data_option, device_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,9 +83,9 @@ def words(
 
     from crosslens.alignment.measure import word_translation
     from crosslens.alignment.vectors import is_static, load_vectors, untrained_vectors
-    from crosslens.catalogue import load_text
-    from crosslens.data.text import cut_words
-    from crosslens.dictionaries import load_dictionary
+    from crosslens.corpora.catalogue import load_text
+    from crosslens.corpora.dictionaries import load_dictionary
+    from crosslens.data.formats.text import cut_words
 
     chosen: Any = mapping or ("procrustes" if against else "identity")
     how: Any = method or "csls"
@@ -95,7 +95,7 @@ def words(
     ]
     corpora = {language: cut_words(load_text(name, language=language, data=data)) for language, name in texts.items()}
 
-    from crosslens.cli.show import progress, say
+    from crosslens.cli._display import progress, say
     from crosslens.encoders.load import load_encoder
 
     source = encoder if is_static(encoder) else load_encoder(encoder, device=device)
@@ -156,14 +156,14 @@ def sentences(
     languages = _languages(pair, train, data)
 
     from crosslens.alignment.measure import sentence_retrieval
-    from crosslens.translations import load_parallel
+    from crosslens.corpora.parallel import load_parallel
 
     chosen: Any = mapping or ("procrustes" if against else "identity")
     how: Any = method or "cosine"
     baselines = _baselines(baseline, chosen)
     both = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
 
-    from crosslens.cli.show import progress
+    from crosslens.cli._display import progress
     from crosslens.encoders.load import load_encoder
 
     source = load_encoder(encoder, device=device)
@@ -223,14 +223,14 @@ def transfer(
         raise RequestError("a rotation is learnt from parallel sentences", hint="--parallel ud/pud, or en=FILE,fr=FILE")
     languages = _languages(pair, parallel, data)
 
-    from crosslens.alignment.transfer import transfer_by_layer
-    from crosslens.catalogue import load_corpus
-    from crosslens.cli.show import print_table, progress
+    from crosslens.alignment.transplant import transfer_by_layer
+    from crosslens.cli._display import print_table, progress
+    from crosslens.corpora.catalogue import load_corpus
+    from crosslens.corpora.parallel import load_parallel
     from crosslens.encoders.load import load_encoder
     from crosslens.results.cells import languages_of
     from crosslens.tasks import find_task
     from crosslens.training.recipe import USUAL, find_recipe
-    from crosslens.translations import load_parallel
 
     how = find_recipe(recipe or USUAL, task, read_settings(settings))
     asked = find_task(task, how.task)
@@ -261,7 +261,7 @@ def transfer(
 def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
     """The baselines of ``--baseline`` that apply; those asked for by name that do not are said."""
     from crosslens.alignment.baselines import BASELINES, choose_baselines
-    from crosslens.cli.show import say
+    from crosslens.cli._display import say
 
     names = [] if text == "none" else split_names(text) if text else BASELINES
     chosen = choose_baselines(names, mapping=mapping)
@@ -273,8 +273,8 @@ def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
     """The languages of ``--pair``; a parallel corpus knows which there are."""
-    from crosslens.data.pairs import split_pair
-    from crosslens.translations import list_languages
+    from crosslens.corpora.parallel import list_languages
+    from crosslens.data.language_pairs import split_pair
 
     return split_pair(pair, list_languages(corpus, data=data) if corpus else ())
 
@@ -296,7 +296,7 @@ def _named(mapping: str) -> str:
 def _finish(
     results: "Results", out: str, *, called: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
 ) -> None:
-    from crosslens.cli.show import print_table
+    from crosslens.cli._display import print_table
     from crosslens.files import new_folder
 
     with new_folder(out) as folder:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, split_names
+from crosslens.cli._options import data_option, device_option, out_option, split_names
 
 if TYPE_CHECKING:
-    from crosslens.encoders.pooling import Pooling
+    from crosslens.encoders.options import Pooling
 
 
 @click.command("compare")
@@ -86,9 +86,9 @@ def command(
     choose_measures(**asked)  # what is asked wrongly is refused before an encoder is loaded
     parallel = select_sentences(corpus, wanted, original=original, sentences=sentences, data=data)
 
-    from crosslens.cli.show import print_table, progress, say
-    from crosslens.encoders.ablation import random_init as reinitialise
+    from crosslens.cli._display import print_table, progress, say
     from crosslens.encoders.load import load_encoder
+    from crosslens.encoders.reinit import random_init as reinitialise
 
     loaded = load_encoder(encoder, device=device)
     if random_init:

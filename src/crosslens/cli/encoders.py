@@ -4,7 +4,7 @@ import glob
 
 import click
 
-from crosslens.cli.options import device_option, out_option
+from crosslens.cli._options import device_option, out_option
 
 
 @click.group("encoders")
@@ -33,8 +33,8 @@ def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
     refuse_existing(out)
     files = [file for pattern in trim_to for file in sorted(glob.glob(pattern)) or [pattern]]
 
-    from crosslens.cli.show import say
-    from crosslens.encoders.e5 import get_e5_small
+    from crosslens.cli._display import say
+    from crosslens.encoders.models.e5 import get_e5_small
 
     made = get_e5_small(out, trim_to=files, characters=characters)  # pyright: ignore[reportArgumentType]
     say(f"{out}: multilingual-e5-small, {made['pieces']:,} pieces, {made['weights']:,} weights")

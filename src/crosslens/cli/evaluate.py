@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option
+from crosslens.cli._options import data_option, device_option, out_option
 
 
 @click.command("evaluate")
@@ -24,9 +24,9 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
     if predictions:
         refuse_existing(predictions, what="--predictions")
 
-    from crosslens.cli.evaluating import evaluate_into, load_tests, show_results
+    from crosslens.cli._evaluation import evaluate_into, load_tests, show_results
     from crosslens.training.checkpoint import load_model
-    from crosslens.training.predictions import prediction_files
+    from crosslens.training.prediction_files import prediction_files
 
     loaded = load_model(model, device=device)
     task = loaded.task

@@ -8,7 +8,7 @@ import click
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="The store of runs.")
 def command(run: str, folder: str) -> None:
     """Say what determines RUN (its id, or the beginning of one), and how its nearest neighbour differs."""
-    from crosslens.cli.studying import find_store, tell_differences
+    from crosslens.cli._study import find_store, tell_differences
     from crosslens.errors import RequestError
     from crosslens.runs.explain import flat, nearest
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._options import data_option, device_option, out_option, read_settings, split_names
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
@@ -57,7 +57,7 @@ def command(
     crosslens finetune pos bert-base-multilingual-cased --train ud/en_ewt \\
         --test ud/en_pud,ud/fr_pud --random-init 1-2 --seed 1 --out runs/pos-1-2
     """
-    from crosslens.cli.show import progress
+    from crosslens.cli._display import progress
     from crosslens.runs.finetuning import finetune_and_evaluate
 
     given = {key: value for key, value in condition.items() if value is not None}
@@ -68,7 +68,7 @@ def command(
             predictions=predictions, save_every=save_every, data=data, device=device, progress=bar,
         )  # fmt: skip
     if len(results):  # of the processes that torchrun started the first has them
-        from crosslens.cli.evaluating import show_results
+        from crosslens.cli._evaluation import show_results
         from crosslens.tasks import find_task
 
         chosen = find_task(task)

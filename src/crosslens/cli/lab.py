@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import out_option, read_settings
+from crosslens.cli._options import out_option, read_settings
 
 
 @click.group("lab")
@@ -30,7 +30,7 @@ def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -
     refuse_existing(out)
     changed = read_settings(settings)
 
-    from crosslens.cli.show import say
+    from crosslens.cli._display import say
     from crosslens.lab.export import export as write
     from crosslens.lab.laboratory import Laboratory
     from crosslens.lab.presets import find_laboratory

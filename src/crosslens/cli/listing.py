@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import data_option
+from crosslens.cli._options import data_option
 
 KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "factors", "schemes", "studies", "corpora")
 
@@ -64,7 +64,7 @@ def _lines(kind: str, data: str | None) -> list[str]:
 
         return [f"{name:<11} {description}" for name, description in DESCRIPTIONS.items()]
     if kind == "factors":
-        from crosslens.training.factors import FACTORS
+        from crosslens.mlm.factors import FACTORS
 
         said = {name: " ".join(f"{key}={value}" for key, value in its.items()) for name, its in FACTORS.items()}
         return [f"{name:<16} {settings}" for name, settings in said.items()]
@@ -83,6 +83,6 @@ def _lines(kind: str, data: str | None) -> list[str]:
         from crosslens.studies.study import library, read_study
 
         return [f"{name:<26} {read_study(name).about}" for name in library()]
-    from crosslens.catalogue import list_corpora
+    from crosslens.corpora.catalogue import list_corpora
 
     return [f"{name:<16} {', '.join(splits)}" for name, splits in list_corpora(data).items()]

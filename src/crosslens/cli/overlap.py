@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import data_option, out_option
+from crosslens.cli._options import data_option, out_option
 
 
 @click.command("overlap")
@@ -22,9 +22,9 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
 
     refuse_existing(out)
 
-    from crosslens.catalogue import load_corpus
-    from crosslens.cli.evaluating import load_tests
-    from crosslens.cli.show import print_table
+    from crosslens.cli._display import print_table
+    from crosslens.cli._evaluation import load_tests
+    from crosslens.corpora.catalogue import load_corpus
     from crosslens.encoders.load import load_encoder
     from crosslens.similarity.overlap import subword_overlap
 

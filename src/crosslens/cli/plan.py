@@ -2,8 +2,8 @@
 
 import click
 
-from crosslens.cli.options import data_option
-from crosslens.cli.studying import set_option, store_option
+from crosslens.cli._options import data_option
+from crosslens.cli._study import set_option, store_option
 
 SHOWN = 4
 """Questions of a finished run that are named; of more, their number is given."""
@@ -24,9 +24,9 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     Encoder and corpora are read, because a run is known by what is in them. Nothing is trained, but that an encoder of
     artificial languages is pretrained when it is not there yet.
     """
-    from crosslens.cli.show import progress, say
-    from crosslens.cli.studying import find_study, mean_seconds, tell_differences
-    from crosslens.numbers import duration
+    from crosslens.cli._display import progress, say
+    from crosslens.cli._study import find_study, mean_seconds, tell_differences
+    from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.explain import nearest
     from crosslens.runs.run import ModelRun

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option
+from crosslens.cli._options import data_option, device_option, out_option
 
 
 @click.command("predict")
@@ -24,8 +24,8 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     refuse_existing(out)
 
-    from crosslens.catalogue import load_corpus
-    from crosslens.cli.show import progress, say
+    from crosslens.cli._display import progress, say
+    from crosslens.corpora.catalogue import load_corpus
     from crosslens.data.formats import FORMATS
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model

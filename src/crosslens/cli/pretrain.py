@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import data_option, device_option, out_option, read_settings
 
 
 @click.command("pretrain")
@@ -37,11 +37,11 @@ def command(
     refuse_existing(out)
     log = _writer(tensorboard)
 
-    from crosslens.cli.show import progress, say
+    from crosslens.cli._display import progress, say
+    from crosslens.mlm.pretrain import pretrain
+    from crosslens.mlm.pretrain_settings import Pretraining
     from crosslens.settings import read_settings as read_file
-    from crosslens.training.pretrain import pretrain
-    from crosslens.training.pretraining import Pretraining
-    from crosslens.training.processes import join_processes, leave_processes, processes
+    from crosslens.training.distributed import join_processes, leave_processes, processes
 
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)

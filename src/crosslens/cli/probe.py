@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli.options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import data_option, device_option, out_option, read_settings
 
 
 @click.command("probe")
@@ -40,7 +40,7 @@ def command(
 
     refuse_existing(out)
 
-    from crosslens.catalogue import load_corpus
+    from crosslens.corpora.catalogue import load_corpus
     from crosslens.probes import find_probe
 
     asked = find_probe(probe, read_settings(settings))
@@ -51,9 +51,9 @@ def command(
 
     import pandas as pd
 
-    from crosslens.cli.show import print_table, progress
-    from crosslens.encoders.ablation import random_init as drawn_anew
+    from crosslens.cli._display import print_table, progress
     from crosslens.encoders.load import load_encoder
+    from crosslens.encoders.reinit import random_init as drawn_anew
     from crosslens.probes.probing import probe as ask
     from crosslens.probes.softmax import Fit
 

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli.options import out_option
+from crosslens.cli._options import out_option
 from crosslens.cli.results import read_paths
 
 if TYPE_CHECKING:
-    from crosslens.report.writing import Spread
+    from crosslens.report.render import Spread
 
 
 @click.command("report")
@@ -40,13 +40,13 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     refuse_existing(out)
     paper = find_paper(beside) if beside else None
 
-    from crosslens.cli.show import print_report, say
+    from crosslens.cli._display import print_report, say
     from crosslens.report.figures import write_figures
     from crosslens.report.findings import findings
     from crosslens.report.page import known_runs, make_page
+    from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables
-    from crosslens.report.writing import latex_document, to_csv, to_latex, to_markdown
 
     results = read_paths(paths)
     significance = read_significance(paths) if spread == "interval" else None

@@ -54,7 +54,7 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
 
     With a reference among them, the other conditions are shown as differences to it.
     """
-    from crosslens.cli.show import show_tables
+    from crosslens.cli._display import show_tables
     from crosslens.files import refuse_existing
 
     if file:

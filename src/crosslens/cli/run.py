@@ -5,8 +5,8 @@ import sys
 
 import click
 
-from crosslens.cli.options import data_option, device_option, read_settings
-from crosslens.cli.studying import set_option, store_option
+from crosslens.cli._options import data_option, device_option, read_settings
+from crosslens.cli._study import set_option, store_option
 
 
 @click.command("run")
@@ -45,11 +45,11 @@ def command(
     \b
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
     """
-    from crosslens.cli.show import progress, say, show_tables
-    from crosslens.cli.studying import find_study
+    from crosslens.cli._display import progress, say, show_tables
+    from crosslens.cli._study import find_study
     from crosslens.runs.execute import Outcome
     from crosslens.runs.store import Store
-    from crosslens.studies.runner import run_study
+    from crosslens.studies.run_study import run_study
 
     chosen = find_study(study, settings)
     chosen_options = read_settings(options, option="--with")

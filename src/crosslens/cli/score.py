@@ -4,7 +4,7 @@ import json
 
 import click
 
-from crosslens.cli.options import read_settings
+from crosslens.cli._options import read_settings
 
 
 @click.command("score")
@@ -18,7 +18,7 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
 
     Both are files, .conllu, IOB (UNER, CoNLL, WikiANN) or .tsv; GOLD can be a name such as ud/fr_pud.
     """
-    from crosslens.catalogue import load_corpus
+    from crosslens.corpora.catalogue import load_corpus
     from crosslens.tasks import find_task
 
     chosen = find_task(task, read_settings(settings))

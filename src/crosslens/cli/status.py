@@ -10,7 +10,7 @@ import click
 @click.option("--watch", is_flag=True, help="Again every ten seconds, until all is done.")
 def command(folder: str, watch: bool) -> None:
     """Count the runs in FOLDER: done, running, failed, left, and how long it will take."""
-    from crosslens.cli.studying import find_store
+    from crosslens.cli._study import find_store
     from crosslens.runs.status import status
 
     store = find_store(folder)

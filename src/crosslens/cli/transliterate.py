@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from crosslens.cli.options import data_option, out_option
+from crosslens.cli._options import data_option, out_option
 
 
 @click.command("transliterate")
@@ -22,9 +22,9 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
 
     path = refuse_existing(out)
 
-    from crosslens.catalogue import RAW, load_corpus, load_text
-    from crosslens.cli.show import say
-    from crosslens.data import conllu, iob, tsv
+    from crosslens.cli._display import say
+    from crosslens.corpora.catalogue import RAW, load_corpus, load_text
+    from crosslens.data.formats import conllu, iob, tsv
     from crosslens.data.sentence import Sentence
     from crosslens.data.transliteration import transliterate
     from crosslens.files import write_text

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from crosslens.cli.options import data_option
+from crosslens.cli._options import data_option
 
 
 @click.command("typology")
@@ -30,7 +30,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     if file:
         refuse_existing(file, what="--csv")
 
-    from crosslens.cli.show import print_table
+    from crosslens.cli._display import print_table
     from crosslens.studies.typology import read_typology
 
     frame = read_typology(Store(store), studies=studies, data=data)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 
 BUCKET = 50
 """Batches that are shuffled and sorted together in training: wide enough to mix, narrow enough to stay random."""

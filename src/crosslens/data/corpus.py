@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 
 from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
+from crosslens.digests import canonical_json, digest_chunks
 from crosslens.errors import DataError
-from crosslens.identity import canonical_json, digest_chunks
 
 
 @dataclass(frozen=True)

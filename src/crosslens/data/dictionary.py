@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.errors import DataError
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import langcodes
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.scripts import main_script
 from crosslens.data.sentence import Item, Sentence
 from crosslens.errors import DataError, RequestError, suggest

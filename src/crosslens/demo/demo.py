@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from crosslens.encoders.e5 import SHA256, get_e5_small
+from crosslens.digests import digest, digest_file
+from crosslens.encoders.models.e5 import SHA256, get_e5_small
 from crosslens.errors import WorkError
-from crosslens.identity import digest, digest_file
 from crosslens.lab.presets import describe_preset, find_laboratory
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, read_results
-from crosslens.studies.runner import run_study
+from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study, read_study
 
 

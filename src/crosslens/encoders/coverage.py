@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.text import cut_words
+from crosslens.data.formats.text import cut_words
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import cut_subwords
+from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
 
 

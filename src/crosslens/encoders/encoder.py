@@ -15,14 +15,14 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from crosslens.data.subwords import word_prefix
-from crosslens.encoders.changes import Change
+from crosslens.digests import canonical_json, digest_chunks
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.families import Family
-from crosslens.encoders.precision import Precision
-from crosslens.encoders.products import computed_in
-from crosslens.encoders.top import Top
+from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.matmul import computed_in
+from crosslens.encoders.options import Precision
+from crosslens.encoders.readouts.readout import Top
 from crosslens.errors import EncoderError
-from crosslens.identity import canonical_json, digest_chunks
 
 USUAL_CAPACITY = 512
 """Subwords read at once where neither the configuration nor the tokenizer sets a limit."""
@@ -98,6 +98,20 @@ class Encoder:
         shared = {id(parameter) for parameter in self.shared.values()}
         own = self.layers[layer - 1].named_parameters()
         return {name: parameter for name, parameter in own if id(parameter) not in shared}
+
+    def shared_names(self, layers: Iterable[int]) -> tuple[str, ...]:
+        """Names of the parameters that these layers share with others; the embeddings (0) share none."""
+        return tuple(self.shared) if any(layers) else ()
+
+    def outside(self, *, everything: bool) -> dict[str, nn.Parameter]:
+        """Parameters of the embeddings; with ``everything``, of all that is in no layer."""
+        inside = {id(parameter) for layer in range(self.depth) for parameter in self.own(layer + 1).values()}
+        starts = tuple(f"{path}." for path in self.family.embeddings)
+        return {
+            name: parameter
+            for name, parameter in self.model.named_parameters()
+            if name.startswith(starts) or (everything and id(parameter) not in inside)
+        }
 
     @property
     def depth(self) -> int:

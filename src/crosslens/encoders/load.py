@@ -17,10 +17,10 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from crosslens.encoders import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.encoder import Encoder, usual_device
 from crosslens.encoders.families import Family, find_family
-from crosslens.encoders.routed import RoutedBertModel
+from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
+from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.environment import offline
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder

@@ -13,9 +13,9 @@ from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
-from crosslens.encoders.pooling import Pooling
-from crosslens.encoders.products import inference
-from crosslens.encoders.reading import read_doubled, read_windows
+from crosslens.encoders.inputs import read_doubled, read_windows
+from crosslens.encoders.matmul import inference
+from crosslens.encoders.options import Pooling
 from crosslens.errors import DataError, EncoderError, RequestError, suggest
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from crosslens.data import conllu, iob
+from crosslens.data.formats import conllu, iob
 from crosslens.files import new_folder
 from crosslens.lab.laboratory import SIZES, Laboratory
 

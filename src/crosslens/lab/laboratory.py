@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
 from crosslens.data.sentence import Sentence, Text, Where
+from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, suggest
-from crosslens.identity import stream_seed
 from crosslens.lab.grammar import KINDS, Tree
 from crosslens.lab.language import Language, heads_of
 from crosslens.lab.lexicon import Shares, Words, make_lexicons

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 from crosslens.lab.grammar import KINDS
 from crosslens.lab.language import Language, Script
 from crosslens.lab.world import World

@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 from crosslens.lab.grammar import KINDS, Tree, draw_trees
 
 Some = Annotated[int, Field(ge=1)]

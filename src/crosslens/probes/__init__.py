@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from crosslens.plugins import Registry
 from crosslens.probes.probe import Probe
-from crosslens.probes.texts import LanguageIdentification, Topic
+from crosslens.probes.text_labels import LanguageIdentification, Topic
 from crosslens.probes.upos import PartsOfSpeech
 from crosslens.settings import choose
 

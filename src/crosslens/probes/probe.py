@@ -3,7 +3,7 @@
 from typing import Literal, Protocol
 
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.pooling import Pooling
+from crosslens.encoders.options import Pooling
 
 Unit = Literal["text", "word"]
 """What a probe labels."""

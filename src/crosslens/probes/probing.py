@@ -8,10 +8,10 @@ import numpy as np
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
+from crosslens.digests import stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
-from crosslens.identity import stream_seed
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit

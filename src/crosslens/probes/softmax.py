@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 from crosslens.progress import Listener, listening
 
 

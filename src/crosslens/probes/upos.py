@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
-from crosslens.encoders.pooling import Pooling
+from crosslens.encoders.options import Pooling
 from crosslens.probes.probe import Unit
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.numbers import plain
+from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import cells, told_apart
 from crosslens.results.chart import (
@@ -22,9 +22,9 @@ from crosslens.results.chart import (
     similarity_chart,
     styled,
 )
+from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.results.table import mean_row, parts_of, score_cells
-from crosslens.similarity.transfer import OVERLAPS, Correlated, correlations
+from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 
 if TYPE_CHECKING:
     import altair

@@ -7,13 +7,13 @@ from statistics import mean, stdev
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
 from crosslens.errors import RequestError
-from crosslens.numbers import plain, signed
+from crosslens.formatting import plain, signed
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, mean_of
+from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.results.table import mean_row, parts_of, score_cells
-from crosslens.scores.crossed import half_width
-from crosslens.similarity.transfer import Correlated, correlations
+from crosslens.scores.intervals import half_width
+from crosslens.similarity.transfer_gap import Correlated, correlations
 
 MUCH = 5.0
 """Points by which a score must fall to be called a loss."""

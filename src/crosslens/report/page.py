@@ -19,8 +19,8 @@ from crosslens.results.cells import (
     told_apart,
 )
 from crosslens.results.chart import NULLS, PAIR, by_state, short_label
+from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.results.table import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.runs.store import Store, is_store
 
 TAIL = 12

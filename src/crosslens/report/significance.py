@@ -9,7 +9,7 @@ from pathlib import Path
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell
 from crosslens.runs.store import is_store
-from crosslens.scores.crossed import LEVEL
+from crosslens.scores.intervals import LEVEL
 
 KEY = ("study", "encoder", "task", "metric", "source", "corpus", "partner", "condition")
 """Columns of a summary that name a number."""
@@ -26,7 +26,7 @@ class Interval:
         low: lower end of the 95 % interval, in points.
         high: upper end.
         marked: whether q is below `LEVEL`; never of a score.
-        over: what it is over, as `crosslens.scores.crossed.Over` names it.
+        over: what it is over, as `crosslens.scores.intervals.Over` names it.
     """
 
     low: float

@@ -9,8 +9,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results.cells import Column, groups_of, in_columns, languages_of
+from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
-from crosslens.results.table import score_cells
 from crosslens.tasks import TASKS, find_task
 
 Setting = Literal["in-language", "translate-train", "zero-shot"]

@@ -13,10 +13,10 @@ from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell_of, rows_beside
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
+from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, concatenated
-from crosslens.results.table import mean_name, mean_row, parts_of, score_cells
 from crosslens.similarity.measures import CKA
-from crosslens.similarity.transfer import Correlated, find_correlations
+from crosslens.similarity.transfer_gap import Correlated, find_correlations
 from crosslens.tasks import TASKS, find_task
 
 OTHERS = "x"

@@ -21,8 +21,8 @@ from crosslens.results.cells import (
     told_apart,
     variants_of,
 )
+from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.results.table import UNKNOWN, mean_row, parts_of, score_cells
 
 if TYPE_CHECKING:
     import altair

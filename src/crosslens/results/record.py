@@ -197,7 +197,7 @@ class Results:
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
         """
-        from crosslens.results.table import score_table, similarity_table
+        from crosslens.results.pivot import score_table, similarity_table
 
         return similarity_table(self) if self._similarities_only else score_table(self)
 

@@ -1,12 +1,12 @@
 """The corpora that runs name, read once each."""
 
-from crosslens.catalogue import load_corpus, load_text, match_corpora
+from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
+from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import Format
 from crosslens.data.parallel import Parallel
 from crosslens.errors import StoreError
 from crosslens.runs.question import CorpusRef
-from crosslens.translations import load_parallel
 
 
 class Corpora:
@@ -24,14 +24,14 @@ class Corpora:
         self._parallel: dict[str, Parallel] = {}
 
     def corpus(self, name: str, *, split: str = "test") -> Corpus:
-        """A corpus; see `crosslens.catalogue.load_corpus`."""
+        """A corpus; see `crosslens.corpora.catalogue.load_corpus`."""
         key = (name, split)
         if key not in self._corpora:
             self._corpora[key] = load_corpus(name, split=split, data=self.data, format=self.format)
         return self._corpora[key]
 
     def text(self, name: str, *, language: str | None = None) -> Corpus:
-        """Raw text; see `crosslens.catalogue.load_text`."""
+        """Raw text; see `crosslens.corpora.catalogue.load_text`."""
         if name not in self._texts:
             self._texts[name] = load_text(name, language=language, data=self.data)
         return self._texts[name]

@@ -20,7 +20,7 @@ from crosslens.runs.make import begin, make_encoder, train
 from crosslens.runs.run import AdaptRun, Asked, ModelRun, PretrainRun, Run
 from crosslens.runs.store import COUNTS, Store
 from crosslens.training.checkpoint import load_model, save_model
-from crosslens.training.processes import threads
+from crosslens.training.distributed import threads
 from crosslens.training.provenance import describe_run
 
 PATIENCE = 0.3

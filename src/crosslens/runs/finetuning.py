@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crosslens.alignment.vectors import read_vectors
-from crosslens.catalogue import match_corpora, name_split
-from crosslens.encoders.bilstm import LAYERS as BILSTM_LAYERS
-from crosslens.encoders.bilstm import Vectors, bilstm_digest
+from crosslens.corpora.catalogue import match_corpora, name_split
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
+from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
+from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, refuse_existing
 from crosslens.progress import Listener, listening
@@ -25,9 +25,9 @@ from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.run import EncoderRef, ModelRun, Training
 from crosslens.tasks import Task, find_task
 from crosslens.training.checkpoint import save_model
+from crosslens.training.distributed import join_processes, leave_processes, processes
 from crosslens.training.model import TaskModel
-from crosslens.training.predictions import prediction_files
-from crosslens.training.processes import join_processes, leave_processes, processes
+from crosslens.training.prediction_files import prediction_files
 from crosslens.training.provenance import describe_run
 from crosslens.training.recipe import BILSTM, USUAL, Recipe, find_recipe
 

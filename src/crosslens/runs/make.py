@@ -5,19 +5,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from crosslens.encoders.bilstm import Vectors, fresh_bilstm
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
 from crosslens.errors import StoreError
+from crosslens.mlm.adapt import adapt
+from crosslens.mlm.pretrain import pretrain
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.question import Perplexity
 from crosslens.runs.run import AdaptRun, LookRun, ModelRun, PretrainRun
-from crosslens.training.adapt import adapt
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
-from crosslens.training.pretrain import pretrain
 
 SAVE_EVERY = 200
 """Steps between two states of a training that are kept."""

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from crosslens.identity import digest
+from crosslens.digests import digest
 from crosslens.training import versions
 from crosslens.training.identity import DIGITS
 

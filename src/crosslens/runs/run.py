@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from crosslens.encoders.condition import Condition
+from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.runs.question import CorpusRef, Question
 from crosslens.tasks import Task, find_task
 from crosslens.training import versions
-from crosslens.training.adaptation import Adaptation
 from crosslens.training.identity import described_condition, run_id, training_identity
-from crosslens.training.pretraining import Pretraining
 from crosslens.training.recipe import Recipe, recipe_columns
 
 

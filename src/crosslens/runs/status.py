@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from crosslens.numbers import duration
+from crosslens.formatting import duration
 from crosslens.runs.store import Store
 
 LATELY = 3600.0

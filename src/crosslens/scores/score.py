@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from crosslens import __version__
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,21 +11,21 @@ from typing import Any, Literal
 import numpy as np
 
 from crosslens import __version__
-from crosslens.data.pairs import expand_pairs, split_pair
+from crosslens.corpora.parallel import list_languages, load_parallel
+from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
-from crosslens.encoders.ablation import untrained_pair
+from crosslens.digests import digest
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.pooling import Pooling
+from crosslens.encoders.options import Pooling
+from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
-from crosslens.identity import digest
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Measure, Null, choose_measures
 from crosslens.similarity.sampling import jackknife
-from crosslens.translations import list_languages, load_parallel
 
 State = Literal["pretrained", "fine-tuned", "untrained"]
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from crosslens.digests import stream_seed
 from crosslens.errors import RequestError
-from crosslens.identity import stream_seed
 
 Coefficient = Literal["spearman", "pearson", "kendall"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
 
-from crosslens.encoders.pooling import Pooling
+from crosslens.encoders.options import Pooling
 from crosslens.errors import RequestError, suggest
 from crosslens.plugins import Registry
 from crosslens.similarity.cca import pwcca, svcca

@@ -7,7 +7,7 @@ import numpy as np
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import cut_subwords
+from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import bootstrap_interval
@@ -25,7 +25,7 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         tests: corpora of any languages.
 
     Returns:
-        Two records a corpus, of the measures `crosslens.similarity.transfer.OVERLAPS`; their tag ``unknown`` is the
+        Two records a corpus, of the measures `crosslens.similarity.transfer_gap.OVERLAPS`; their tag ``unknown`` is the
         share of unknown tokens, in percent. The interval of ``overlap_tokens`` is by bootstrap over sentences.
 
     Raises:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import stats
 
-from crosslens.identity import stream_seed
+from crosslens.digests import stream_seed
 from crosslens.similarity.cka import Centred, pair_up, permuted, taken
 
 GROUPS = 20

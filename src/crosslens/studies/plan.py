@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from crosslens.catalogue import name_split
+from crosslens.corpora.catalogue import name_split
 from crosslens.data.corpus import Corpus
-from crosslens.data.pairs import expand_pairs, split_pair
+from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
@@ -20,8 +20,8 @@ from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
 from crosslens.similarity.measures import USUAL as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
+from crosslens.studies.base_encoders import Starts
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.starts import Starts
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe

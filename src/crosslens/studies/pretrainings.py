@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from crosslens.dictionaries import load_dictionary
+from crosslens.corpora.dictionaries import load_dictionary
+from crosslens.digests import digest
 from crosslens.errors import RequestError, suggest
-from crosslens.identity import digest
 from crosslens.lab.export import PRETRAINING, pretraining_settings
 from crosslens.lab.laboratory import USUAL
 from crosslens.lab.presets import find_laboratory
+from crosslens.mlm.pretrain import find_text
+from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.runs.corpora import Corpora
 from crosslens.settings import read_settings
 from crosslens.studies.study import pretrainings
-from crosslens.training.pretrain import find_text
-from crosslens.training.pretraining import Pretraining
 
 WRITTEN_FOR = 8
 """The depth that the layers of `FACTORS` are written for: that of Conneau, Wu et al. (2020)."""

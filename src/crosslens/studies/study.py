@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import EncoderError, RequestError, suggest
+from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
 from crosslens.settings import read_settings
 from crosslens.tasks import TASKS
-from crosslens.training.factors import find_factor
 from crosslens.training.recipe import USUAL, find_recipe
 
 

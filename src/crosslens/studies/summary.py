@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosslens.encoders.condition import Condition
-from crosslens.results.table import mean_name
+from crosslens.results.pivot import mean_name
 from crosslens.runs.counts import key
 from crosslens.runs.question import Score
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
-from crosslens.scores.crossed import Sample, crossed, linearised, mean_sample, q_values
+from crosslens.scores.intervals import Sample, crossed, linearised, mean_sample, q_values
 
 if TYPE_CHECKING:
     import pandas
@@ -57,7 +57,7 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     A condition is compared with the reference on the same seeds and sentences, trained on the same data under the same
     rule of selection; one with a recipe of its own under whatever rule that has, where the reference has one rule only.
     Behind these rows stand those of means over all corpora that are not in the source's language. Tests are corrected
-    within the family that they belong to (`crosslens.scores.crossed.q_values`): differences on single corpora, and
+    within the family that they belong to (`crosslens.scores.intervals.q_values`): differences on single corpora, and
     differences of means. Runs that are not done are left out.
 
     Args:

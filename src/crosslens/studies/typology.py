@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import langcodes
 import numpy as np
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.scripts import main_script, script_name
+from crosslens.digests import canonical_json
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
 from crosslens.errors import RequestError, suggest
-from crosslens.identity import canonical_json
 from crosslens.results.cells import condition_of
 from crosslens.results.record import concatenated
 from crosslens.runs.counts import key
 from crosslens.runs.store import Store
-from crosslens.scores.crossed import linearised
+from crosslens.scores.intervals import linearised
 from crosslens.tasks import find_task
 from crosslens.unseen.typology import Cell, Measurements, known_languages, typology
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import TSV, Format
+from crosslens.data.formats.tsv import require_labels
 from crosslens.data.sentence import Item, Text
-from crosslens.data.tsv import require_labels
 from crosslens.errors import DataError
 from crosslens.scores import Score, accuracy
 from crosslens.tasks.labelling import Labelling
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.reading import Reading
+    from crosslens.encoders.inputs import Reading
 
 
 class Classification(Labelling):
@@ -78,7 +78,7 @@ class Classification(Labelling):
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """A window a text: what does not fit is cut off, and counted."""
-        from crosslens.encoders.reading import read_texts
+        from crosslens.encoders.inputs import read_texts
 
         return read_texts(encoder, corpus, window=window)
 

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.tsv import FirstSentences, first_sentences
+from crosslens.data.formats.tsv import FirstSentences, first_sentences
 from crosslens.tasks.classification import Classification
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.reading import Reading
+    from crosslens.encoders.inputs import Reading
 
 
 class Documents(Classification):

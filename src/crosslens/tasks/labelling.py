@@ -43,7 +43,7 @@ class Labelling(BaseModel):
 
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "nn.Module":
         """A fresh `LinearHead`."""
-        from crosslens.tasks.linear import LinearHead
+        from crosslens.tasks.heads.linear import LinearHead
 
         return LinearHead(width, len(labels), dropout=dropout)
 
@@ -68,7 +68,7 @@ class Labelling(BaseModel):
         self, head: "nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
     ) -> "tuple[torch.Tensor, int]":
         """Cross-entropy, summed over units."""
-        from crosslens.tasks.linear import summed_loss
+        from crosslens.tasks.heads.linear import summed_loss
 
         return summed_loss(head(self.units(states, batch)), targets)
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from crosslens.data.conllu import check_trees
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import CONLLU, Format
+from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
 from crosslens.errors import DataError, suggest
 from crosslens.scores import Score, attachment_scores
+from crosslens.tasks.heads.mst import Decode, Root
 from crosslens.tasks.task import UNSEEN
-from crosslens.tasks.trees import Decode, Root
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     import torch
@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.reading import Reading
-    from crosslens.tasks.biaffine import BiaffineHead
+    from crosslens.encoders.inputs import Reading
+    from crosslens.tasks.heads.biaffine import BiaffineHead
 
 NO_RELATION = "unlabelled"
 """What the root word gets where the root is not learnt: no relation of UD, so never right."""
@@ -117,7 +117,7 @@ class Parsing(BaseModel):
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """Sentences as windows."""
-        from crosslens.encoders.reading import read_windows
+        from crosslens.encoders.inputs import read_windows
 
         return read_windows(encoder, corpus, window=window, context=context)
 
@@ -127,7 +127,7 @@ class Parsing(BaseModel):
 
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "nn.Module":
         """A fresh `BiaffineHead`."""
-        from crosslens.tasks.biaffine import BiaffineHead
+        from crosslens.tasks.heads.biaffine import BiaffineHead
 
         return BiaffineHead(
             width, len(labels), arc_size=self.arc_size, relation_size=self.relation_size,
@@ -198,7 +198,7 @@ def _first(sentence: Sentence, count: int) -> Sentence:
 
 
 def _biaffine(head: "nn.Module") -> "BiaffineHead":
-    from crosslens.tasks.biaffine import BiaffineHead
+    from crosslens.tasks.heads.biaffine import BiaffineHead
 
     assert isinstance(head, BiaffineHead)
     return head

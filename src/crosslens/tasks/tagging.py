@@ -12,7 +12,7 @@ from crosslens.tasks.labelling import Labelling
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.reading import Reading
+    from crosslens.encoders.inputs import Reading
 
 
 class Tagging(Labelling):
@@ -31,7 +31,7 @@ class Tagging(Labelling):
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
         """Sentences as windows."""
-        from crosslens.encoders.reading import read_windows
+        from crosslens.encoders.inputs import read_windows
 
         return read_windows(encoder, corpus, window=window, context=context)
 

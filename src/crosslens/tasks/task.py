@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.reading import Reading
+    from crosslens.encoders.inputs import Reading
 
 
 UNSEEN = -100
@@ -75,7 +75,7 @@ class Task(Protocol):
         ...
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
-        """The corpus as the encoder reads it for this task: see `crosslens.encoders.reading.read_windows`."""
+        """The corpus as the encoder reads it for this task: see `crosslens.encoders.inputs.read_windows`."""
         ...
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:

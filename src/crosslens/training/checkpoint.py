@@ -16,20 +16,20 @@ from torch import nn
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
-from crosslens.encoders.changes import Change
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.tower import Tower as OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
-from crosslens.encoders.tower import Tower, as_tower, rotated
+from crosslens.encoders.readouts.transformer import Tower, as_tower, rotated
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
 from crosslens.tasks import Task, find_task
-from crosslens.tasks.linear import LinearHead
+from crosslens.tasks.heads.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
-from crosslens.training.card import CARD, model_card
 from crosslens.training.model import TaskModel
+from crosslens.training.model_card import CARD, model_card
 from crosslens.training.recipe import Recipe
 
 DESCRIPTION = "crosslens.json"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crosslens import __version__
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.files import new_folder
 from crosslens.progress import Listener, listening
@@ -12,7 +12,7 @@ from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
-from crosslens.training.predictions import prediction_files
+from crosslens.training.prediction_files import prediction_files
 
 
 def evaluate(

@@ -9,26 +9,26 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from crosslens.catalogue import load_corpus
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.batching import training_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
+from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.frozen import States, frozen_parts
-from crosslens.encoders.reading import Reading
-from crosslens.encoders.routed import language_parts
+from crosslens.encoders.inputs import Reading
+from crosslens.encoders.models.language_specific import language_parts
+from crosslens.encoders.state_cache import States, frozen_parts
 from crosslens.errors import DataError, RequestError, suggest
-from crosslens.identity import digest, stream_seed
 from crosslens.progress import Listener, Progress, listening
 from crosslens.tasks import Task, find_task
+from crosslens.training.distributed import processes
 from crosslens.training.identity import run_id, training_identity
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import predict_windows, read_for, task_batch
-from crosslens.training.processes import processes
 from crosslens.training.recipe import Recipe, usual_recipe
-from crosslens.training.rows import only_used_rows
+from crosslens.training.sparse_embeddings import only_used_rows
 
 
 def finetune(

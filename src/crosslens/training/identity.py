@@ -6,8 +6,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crosslens.digests import digest
 from crosslens.encoders.condition import Condition
-from crosslens.identity import digest
 from crosslens.tasks import Task
 from crosslens.training import versions
 from crosslens.training.recipe import Recipe

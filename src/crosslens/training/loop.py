@@ -17,10 +17,10 @@ from typing import Any, Generic, Literal, TypeVar
 import torch
 from torch import nn
 
+from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import write_bytes
-from crosslens.identity import stream_seed
-from crosslens.training.processes import processes
+from crosslens.training.distributed import processes
 
 Item = TypeVar("Item")
 

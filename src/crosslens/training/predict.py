@@ -10,9 +10,9 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
-from crosslens.encoders.frozen import States
-from crosslens.encoders.products import inference
-from crosslens.encoders.reading import Reading
+from crosslens.encoders.inputs import Reading
+from crosslens.encoders.matmul import inference
+from crosslens.encoders.state_cache import States
 from crosslens.progress import SILENT, Listener, Progress, listening
 from crosslens.training.model import TaskModel
 

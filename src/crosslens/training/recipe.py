@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crosslens.encoders.precision import Precision
+from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError, suggest
 from crosslens.settings import replace_settings
 from crosslens.tasks import Task, find_task

@@ -11,8 +11,8 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
 from crosslens.data.scripts import script_name
 from crosslens.data.transliteration import transliterate
-from crosslens.encoders.ablation import random_init
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.unseen.confidence import SourceProbes, train_probes
 from crosslens.unseen.evidence import Evidence, gather

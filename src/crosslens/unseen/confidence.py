@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import softmax
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import UPOS
-from crosslens.data.text import cut_words
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent_words
 from crosslens.errors import RequestError

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.text import cut_words
 from crosslens.data.scripts import count_scripts
-from crosslens.data.text import cut_words
 from crosslens.encoders.coverage import Coverage, measure_coverage
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.reading import cut_subwords
+from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
 from crosslens.unseen.confidence import Confidence, SourceProbes, measure_confidence, read_states
 

@@ -2,7 +2,7 @@
 
 import langcodes
 
-from crosslens.catalogue import load_corpus, split_name
+from crosslens.corpora.catalogue import load_corpus, split_name
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from crosslens.scores.crossed import LEVEL, Estimate, crossed, q_values
+from crosslens.scores.intervals import LEVEL, Estimate, crossed, q_values
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Class = Literal["easy", "intermediate", "hard", "undecided"]
 
 BySeed = Mapping[int, np.ndarray]
-"""Seed -> ``(sentences,)`` in points, from `crosslens.scores.crossed.linearised`."""
+"""Seed -> ``(sentences,)`` in points, from `crosslens.scores.intervals.linearised`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def classify(
 def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
     """A row a cell: means in points, differences to the baseline with their q-values, and the class.
 
-    ``class`` is decided by tests, corrected over the table (`crosslens.scores.crossed.q_values`); ``by means`` is the
+    ``class`` is decided by tests, corrected over the table (`crosslens.scores.intervals.q_values`); ``by means`` is the
     slides' rule, which has no undecided class. Where the encoder and the baseline share one seed, there is neither.
     """
     import pandas as pd

@@ -9,7 +9,7 @@ class Factor(Intervention):
     """Pretrain with one setting changed.
 
     Attributes:
-        name: a row of `crosslens.training.factors.FACTORS`, or one of the study's own factors.
+        name: a row of `crosslens.mlm.factors.FACTORS`, or one of the study's own factors.
     """
 
     kind = "factor"

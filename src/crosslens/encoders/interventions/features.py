@@ -32,6 +32,6 @@ class Features(Intervention):
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """A frozen copy with a fresh BiLSTM on it."""
-        from crosslens.encoders.features import as_features
+        from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 
         return as_features(encoder, seed=seed, hidden=self.hidden)

@@ -35,6 +35,6 @@ class Freeze(Intervention):
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """A copy with these layers frozen; nothing is drawn."""
-        from crosslens.encoders.ablation import freeze
+        from crosslens.encoders.freeze import freeze
 
         return freeze(encoder, self.layers)

@@ -124,6 +124,6 @@ class Intervention(BaseModel):
         """
         from dataclasses import replace
 
-        from crosslens.encoders.changes import Change
+        from crosslens.encoders.interventions.change import Change
 
         return replace(encoder, changes=(*encoder.changes, Change(self)))

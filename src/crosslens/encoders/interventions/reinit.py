@@ -11,7 +11,7 @@ Components = Literal["all", "attention", "ffn", "norms", "embeddings"]
 """Which parts of a layer are re-initialised."""
 
 Init = Literal["architecture", "torch"]
-"""How they are drawn: see `crosslens.encoders.ablation.random_init`."""
+"""How they are drawn: see `crosslens.encoders.reinit.random_init`."""
 
 
 class Reinit(Intervention):
@@ -51,6 +51,6 @@ class Reinit(Intervention):
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """A copy with these layers re-initialised."""
-        from crosslens.encoders.ablation import random_init
+        from crosslens.encoders.reinit import random_init
 
         return random_init(encoder, self.layers, seed=seed, components=self.components, init=self.init)

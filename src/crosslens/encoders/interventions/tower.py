@@ -53,10 +53,10 @@ class Tower(Intervention):
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """A frozen copy with fresh layers on it."""
-        from crosslens.encoders.tower import as_tower
+        from crosslens.encoders.readouts.transformer import as_tower
 
         if self.mapping is not None:
             raise EncoderError(
-                "a mapping is learnt from two encoders", hint="crosslens.alignment.transfer.transfer_by_layer"
+                "a mapping is learnt from two encoders", hint="crosslens.alignment.transplant.transfer_by_layer"
             )
         return as_tower(encoder, self.layer, seed=seed, height=self.height)

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from crosslens.collections import Collection, Files, Sides
+from crosslens.corpora.collection import Collection, Files, Sides
 from foreign.sentiment import read
 
 

@@ -4,7 +4,7 @@ import copy
 from dataclasses import replace
 from typing import ClassVar
 
-from crosslens.encoders.changes import Change
+from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.intervention import Intervention, Layers
 from crosslens.encoders.layers import format_layers, parse_layers
 

@@ -1,0 +1,323 @@
+"""What the terminal shows: tables on standard output, progress on standard error."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+from rich.text import Text
+
+from crosslens.errors import RequestError
+from crosslens.formatting import duration, plain, signed
+from crosslens.progress import SILENT, Progress, Update
+
+if TYPE_CHECKING:
+    import pandas
+
+    from crosslens.report.render import Spread
+    from crosslens.report.table import Table as ReportTable
+    from crosslens.results.record import Results
+
+
+def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
+    if kind == "i":  # how many there are
+        return lambda value, decimals: str(value)
+    write = signed if is_difference else plain
+    return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
+
+
+def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
+    """Print a frame of numbers, and words between them: its index on the left, means in bold, what is absent as a dash.
+
+    A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
+    Columns that ``frame.attrs["differences"]`` names are differences, which have a sign.
+    """
+    from crosslens.results.pivot import CROSS, SAME
+
+    differences = frame.attrs.get("differences", ())
+    means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
+    labels = [
+        " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
+    ]
+    columns = {
+        str(name): [write(value, decimals=decimals) for value in frame[name]]
+        for name in frame.columns
+        for write in (_writing(frame[name].dtype.kind, is_difference=name in differences),)
+    }
+    console = Console(emoji=False)
+    room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
+    console = Console(width=room, emoji=False)
+    room -= max(map(len, labels), default=0) + 2
+    for number, names in enumerate(_fitting(columns, room)):
+        heading = title if number == 0 else "(further columns)"
+        console.print(heading, style="bold", highlight=False, markup=False, soft_wrap=True)
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
+        table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
+        for name in names:
+            table.add_column(name, justify="right", no_wrap=True)
+        for row, (label, mean) in enumerate(zip(labels, means, strict=True)):
+            cells = [columns[name][row] for name in names]
+            table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
+        console.print(table)
+    if note:
+        console.print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
+
+
+def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
+    """The columns' names, in groups that fit the room; at least one a group."""
+    group: list[str] = []
+    used = 0
+    for name, cells in columns.items():
+        width = max(len(name), *map(len, cells)) + 2
+        if group and used + width > room:
+            yield group
+            group, used = [], 0
+        group.append(name)
+        used += width
+    yield group
+
+
+LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
+"""Level of a difference -> its style, readable on dark and light."""
+
+
+def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
+    """Print a paper's table: differences coloured by the paper's thresholds."""
+    from crosslens.report.render import number
+
+    console = Console(emoji=False)
+    console = Console(width=console.width if console.is_terminal else 10_000, emoji=False)
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
+    drawn.add_column("", no_wrap=True)
+    for head in table.head:
+        drawn.add_column(Text(head), justify="right", no_wrap=True)
+    for title, rows in table.groups.items():
+        drawn.add_row(Text(title, style="italic"))
+        for row in rows:
+            style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
+            cells = [Text(number(cell, spread=spread), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
+            drawn.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
+    console.print(drawn)
+    console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
+    for place, note in enumerate(table.notes, start=1):
+        console.print(f"[{place}] {note}", highlight=False, markup=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """A line for the person at the terminal, on standard error."""
+    Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
+
+
+def show_tables(results: "Results", *, metric: str | None = None) -> None:
+    """Every table that records hold: a task, metric, source and encoder each, then similarities.
+
+    Where records cannot stand in one table, the reason is printed in its place.
+
+    Args:
+        results: the records.
+        metric: this one only; None: all of them.
+    """
+    from crosslens.results.cells import groups_of
+    from crosslens.results.record import Results
+
+    scores = results.filter(measure=None)
+    for (task, name, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
+        if task and name == (metric or name):
+            seeds = len(block.groups("seed"))
+            title = f"{task} {name}, source {source}, {encoder}"
+            _print_block(block, title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    similar = results.filter(metric="similarity") if metric in (None, "similarity") else Results.of([])
+    for (encoder, task), block in groups_of(similar, "encoder", "task"):
+        after = f", fine-tuned for {task}" if task else ""
+        _print_block(block, title=f"similarity by layer, {encoder}{after}", decimals=3)
+
+
+def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
+    """Print a table, or why there is none."""
+    try:
+        table = block.table()
+    except RequestError as refused:
+        Console(emoji=False).print(f"{title}: {refused}", highlight=False, markup=False, soft_wrap=True)
+    else:
+        print_table(table, title=title, note=note, decimals=decimals)
+
+
+ODDITIES = {
+    "unknown_gold": "gold labels never seen in training, which count as errors",
+    "unknown_words": "words without a subword, read as the unknown token and scored",
+    "cut_words": "words of so many subwords that only the first ones were read",
+}
+
+
+def say_oddities(results: "Results") -> None:
+    """What a reader of the table should know of each corpus, on standard error."""
+    for corpus, facts in zip(results.records["corpus"].to_pylist(), results.tags(), strict=True):
+        for fact, words in ODDITIES.items():
+            if facts.get(fact):
+                say(f"{corpus}: {words}: {facts[fact]}")
+
+
+EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal to draw a bar on."""
+
+
+@dataclass(slots=True)
+class _Stage:
+    """A stage that goes on: its first and its latest update, and when it began."""
+
+    first: Update
+    latest: Update
+    began: float
+
+
+@dataclass(slots=True)
+class Log:
+    """Progress as lines: one when a stage begins, one when it ends, and one every ten seconds between.
+
+    Attributes:
+        write: writes a line.
+        clock: seconds that go on.
+        every: seconds between two lines of a stage.
+        beginnings: whether a stage has a line when it begins; a bar shows that anyway.
+    """
+
+    write: Callable[[str], None]
+    clock: Callable[[], float] = time.monotonic
+    every: float = EVERY
+    beginnings: bool = True
+    stage: _Stage | None = None
+    written: float = 0.0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        """Write what is new of a stage."""
+        update = Update(stage, done, total, unit, note)
+        with self.lock:
+            if self.stage is None or self.stage.latest.stage != stage or done < self.stage.latest.done:
+                self.end()
+                self.begin(update)
+            else:
+                self.stage.latest = update
+                self.beat()
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        with self.lock:
+            self.write(text)
+
+    def begin(self, update: Update) -> None:
+        """A stage begins."""
+        self.stage = _Stage(update, update, self.clock())
+        self.written = self.stage.began
+        if self.beginnings:
+            from_the_start = update.total is not None and update.done <= 1
+            whole = (replace(update, done=update.total, total=None) if from_the_start else update).counted
+            self.write(": ".join(filter(None, (update.stage, whole))) + " …")
+
+    def beat(self) -> None:
+        """Write how far the stage is, where that was long ago."""
+        with self.lock:
+            now = self.clock()
+            if self.stage is None or now - self.written < self.every:
+                return
+            self.written = now
+            first, latest, passed = self.stage.first, self.stage.latest, now - self.stage.began
+            words = [latest.counted, f"{duration(passed)} so far"]
+            if latest.total and first.done < latest.done < latest.total:
+                left = passed / (latest.done - first.done) * (latest.total - latest.done)
+                words.append(f"about {duration(left)} left")
+            self.write(f"{latest.stage}: {', '.join(filter(None, [*words, latest.note]))}")
+
+    def end(self, *, well: bool = True) -> None:
+        """The stage is over."""
+        with self.lock:
+            if self.stage is None:
+                return
+            latest, passed = self.stage.latest, duration(self.clock() - self.stage.began)
+            self.stage = None
+            words = f"done in {passed}" if well else f"stopped after {passed}"
+            facts = ", ".join(filter(None, (latest.counted, latest.note)))
+            self.write(f"{latest.stage}: {words}" + (f" ({facts})" if facts else ""))
+
+
+@dataclass(slots=True)
+class Bar:
+    """Progress as a bar that follows the stage; a stage that ended leaves a line.
+
+    Attributes:
+        log: writes the lines.
+        bars: draws.
+        task: the bar among them.
+    """
+
+    log: Log
+    bars: Bars
+    task: TaskID
+
+    def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        """Draw how far a stage is."""
+        before = self.log.stage
+        self.log.report(stage, done, total, unit, note)
+        if self.log.stage is not before:
+            self.bars.reset(self.task, description=stage, visible=True)
+        counted = Update(stage, done, total, unit).counted
+        self.bars.update(self.task, completed=done, total=total, counted=counted, note=note)
+
+    def say(self, text: str) -> None:
+        """Write a line above the bar."""
+        self.log.say(text)
+
+
+@contextmanager
+def progress(*, shown: bool = True) -> Iterator[Progress]:
+    """Show progress on standard error while the block runs: a bar on a terminal, lines elsewhere.
+
+    Args:
+        shown: False: show nothing, as in all processes of a training but the first.
+    """
+    if not shown:
+        yield SILENT
+        return
+    console = Console(stderr=True, emoji=False)
+    lines = not console.is_terminal
+    log = Log(say, every=EVERY if lines else float("inf"), beginnings=lines)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[counted]}"),
+        TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"),
+    )  # fmt: skip
+    with (
+        Bars(*columns, console=console, transient=True, disable=lines) as bars,
+        _beating(log, on=lines),
+    ):
+        task = bars.add_task("", total=None, visible=False, counted="", note="")
+        try:
+            yield log if lines else Bar(log, bars, task)
+        except BaseException:
+            log.end(well=False)
+            raise
+        log.end()
+
+
+@contextmanager
+def _beating(log: Log, *, on: bool) -> Iterator[None]:
+    """Lines of progress go on while the work reports nothing."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(1):
+            log.beat()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    if on:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()

@@ -1,0 +1,44 @@
+"""What commands that evaluate share: the corpora, the progress, the table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crosslens.cli._options import split_names
+
+if TYPE_CHECKING:
+    from crosslens.data.corpus import Corpus
+    from crosslens.data.formats import Format
+    from crosslens.results.record import Results
+    from crosslens.tasks import Task
+    from crosslens.training.model import TaskModel
+
+
+def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
+    """The corpora that ``--test`` names; files may be in the format of a task."""
+    from crosslens.corpora.catalogue import load_corpus, match_corpora
+
+    names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
+    return [load_corpus(name, data=data, format=format) for name in names]
+
+
+def evaluate_into(
+    folder: Path, model: "TaskModel", tests: "Sequence[Corpus]", *, predictions: Path | None
+) -> "Results":
+    """Evaluate on each corpus, show progress, and write ``results.csv`` and the predictions."""
+    from crosslens.cli._display import progress
+    from crosslens.training.evaluate import evaluate
+
+    with progress() as bar:
+        results = evaluate(model, tests, predictions=predictions, progress=bar)
+    results.write(folder / "results.csv")
+    return results
+
+
+def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:
+    """The table of the task's metric, and what is odd about a corpus."""
+    from crosslens.cli._display import print_table, say_oddities
+
+    shown = results.filter(metric=task.metric)
+    say_oddities(shown)
+    print_table(shown.table(), title=title, note=note)

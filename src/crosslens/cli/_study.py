@@ -1,0 +1,59 @@
+"""What the commands about studies share."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from crosslens.runs.store import Store
+    from crosslens.studies.study import Study
+
+store_option = click.option(
+    "--out", required=True, metavar="FOLDER", help="The store of runs; several studies may share one."
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Replace a setting: encoder=lab:good, seeds=[1,2]."
+)
+
+
+def find_study(name: str, settings: tuple[str, ...]) -> "Study":
+    """The study of that name or file, with settings replaced."""
+    from crosslens.cli._options import read_settings
+    from crosslens.studies.study import read_study
+
+    return read_study(name, overrides=read_settings(settings))
+
+
+def find_store(folder: str) -> "Store":
+    """A store that is there.
+
+    Raises:
+        RequestError: when the folder is none.
+    """
+    from crosslens.errors import RequestError
+    from crosslens.runs.store import Store, is_store
+
+    if not is_store(folder):
+        raise RequestError(f"{folder} is no store of runs", hint="`crosslens run STUDY --out FOLDER` makes one")
+    return Store(folder)
+
+
+def mean_seconds(store: "Store") -> dict[str, float]:
+    """Task -> how long its finished runs trained on average."""
+    times: dict[str, list[float]] = {}
+    for run in store.ids():
+        described = store.describe(run)
+        if "facts" in described and "task" in described["identity"]:  # others made an encoder, or looked at one
+            times.setdefault(described["identity"]["task"], []).append(described["facts"]["seconds"])
+    return {task: sum(seconds) / len(seconds) for task, seconds in times.items()}
+
+
+def tell_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
+    """``seed: 2 and not 1; recipe.batch: 16 and not 32``."""
+
+    def short(value: Any) -> str:
+        text = str(value)
+        return text[:12] + "…" if len(text) > 40 else text
+
+    return "; ".join(f"{name}: {short(a)} and not {short(b)}" for name, (a, b) in sorted(different.items()))

@@ -1,0 +1,213 @@
+"""Collections of corpora, one row each: its files in a data folder, their reader, the language of each corpus, and
+which corpora are translations of one another. `crosslens.corpora.catalogue` finds data folders."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import langcodes
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats import conllu, iob, text, tsv
+from crosslens.plugins import Registry
+
+SPLITS = ("train", "dev", "test")
+RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
+
+Files = dict[tuple[str, str], Path]
+"""(corpus, split) -> file."""
+
+Sides = dict[str, Callable[[], Corpus]]
+"""Language -> what reads its side of a parallel corpus."""
+
+MLDOC_NAMES = {
+    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
+    "russian": "ru", "chinese": "zh",
+}  # fmt: skip
+"""What MLDoc's files are called by."""
+
+
+def language_tag(code: str) -> str:
+    """A language's usual tag: ``en`` for ``eng_Latn`` and ``english``, ``zh`` for ``cmn``; an unusual script stays."""
+    language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
+    bare = langcodes.Language.make(language=language.language)
+    usual = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
+    return bare.to_tag() if language.script in usual else language.to_tag()
+
+
+def _first_part(corpus: str) -> str:
+    """The language that a corpus's name begins with: ``en`` of ``en_ewt``; MasakhaNER's ``wol`` is UD's ``wo``."""
+    return langcodes.standardize_tag(corpus.partition("_")[0])
+
+
+def _none(corpus: str) -> None:
+    """Of a corpus in several languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection of corpora, as it is published.
+
+    Attributes:
+        files: data folder -> what of the collection is in it.
+        read: ``read(path, name=…, language=…, split=…)``: the corpus in one of those files.
+        language: a corpus's name -> its language; None: it is in several.
+        sides: data folder and name -> the sides of the parallel corpus of that name, empty where there is none; None:
+            nothing of the collection is parallel.
+        get: how it can be got, as errors put it.
+    """
+
+    files: Callable[[Path], Files]
+    read: Callable[..., Corpus]
+    language: Callable[[str], str | None]
+    sides: Callable[[Path, str], Sides] | None = None
+    get: str = ""
+
+
+def _treebanks(folder: Path) -> Files:
+    """Universal Dependencies, in any of its layouts; of several releases the newest."""
+    releases = [folder / "ud", folder] if folder.is_dir() else []
+    if folder.is_dir():
+        unpacked = [child for child in folder.iterdir() if RELEASE.match(child.name)]
+        newest_first = sorted(unpacked, key=lambda c: tuple(map(int, c.name[14:].split("."))), reverse=True)
+        releases += newest_first
+    return _files(
+        (file for release in releases for bank in sorted(release.glob("UD_*")) for file in sorted(bank.iterdir())),
+        r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.conllu",
+    )
+
+
+def _read_treebank(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
+    """With its release, where the folder of the treebank's folder names it."""
+    release = RELEASE.match(path.parent.parent.name)
+    return conllu.read(path, name=name, language=language, split=split, release=release[1] if release else None)
+
+
+def _treebank_sides(folder: Path, part: str) -> Sides:
+    """The test splits of all treebanks whose names end alike."""
+    sides: Sides = {}
+    for (bank, split), file in sorted(_treebanks(folder).items()):
+        if split == "test" and bank.endswith(f"_{part}"):
+            name = f"ud/{bank}:test"
+            sides[bank.partition("_")[0]] = partial(
+                _read_treebank, file, name=name, language=_first_part(bank), split=split
+            )
+    return sides
+
+
+def _uner(folder: Path) -> Files:
+    files = sorted((folder / "uner").glob("UNER_*/*.iob2"))
+    return _files(files, r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.iob2")
+
+
+def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection that has a folder a language, and in it a file a split."""
+
+    def find(folder: Path) -> Files:
+        files = sorted((folder / collection).glob(pattern))
+        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS}
+
+    return find
+
+
+def _in_one_folder(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection whose files lie side by side."""
+    return lambda folder: _files(sorted((folder / collection).glob("*")), pattern)
+
+
+def _whole(collection: str, pattern: str) -> Callable[[Path], Files]:
+    """A collection that is one corpus, ``all``."""
+    return lambda folder: {
+        ("all", split): file
+        for split in SPLITS
+        if (file := folder / collection / pattern.format(split=split)).is_file()
+    }
+
+
+def _files(files: Iterable[Path], pattern: str) -> Files:
+    found: Files = {}
+    for file in files:
+        parts = re.fullmatch(pattern, file.name)
+        if parts:
+            found.setdefault((parts["corpus"], parts["split"]), file)
+    return found
+
+
+def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
+    """Texts, and their labels from the file beside theirs."""
+    return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=name, split=split)
+
+
+def _topic_sides(folder: Path, part: str) -> Sides:
+    """The same sentences in every language."""
+    sides: Sides = {}
+    for file in sorted((folder / "sib200").glob(f"*/{part}.tsv")):
+        language, name = language_tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
+        sides[language] = partial(tsv.read, file, layout=tsv.SIB200, name=name, language=language)
+    return sides
+
+
+def _hypothesis_sides(folder: Path, part: str) -> Sides:
+    """The hypotheses of all languages, because a premise comes three times."""
+    files = sorted((folder / "xnli").glob(f"{part}-*.tsv"))
+    return {language: partial(_hypotheses, file, language) for file in files if (language := file.stem.split("-")[-1])}
+
+
+def _hypotheses(file: Path, language: str) -> Corpus:
+    corpus = tsv.read(file, layout=tsv.XNLI, name=f"xnli/{file.stem}", language=language)
+    return replace(corpus, items=tuple(replace(pair, segments=pair.segments[1:]) for pair in corpus.texts))
+
+
+def _tatoeba_sides(folder: Path, part: str) -> Sides:
+    """English with one other language."""
+    for file in sorted((folder / "tatoeba").glob("tatoeba.*-eng.eng")):
+        code = file.name.split(".")[1].removesuffix("-eng")
+        if part in (code, language_tag(code)):
+            sides = (("en", file), (language_tag(code), file.with_suffix(f".{code}")))
+            return {language: partial(text.read_lines, path, language=language) for language, path in sides}
+    return {}
+
+
+_TAGGED = partial(iob.read, prefixed=False)
+
+_ALL: dict[str, Collection] = {
+    # ud/UD_English-EWT/en_ewt-ud-train.conllu, or ud-treebanks-v2.14/UD_English-EWT/…; the folder may be that release
+    # itself. Parallel: ud/pud is UD_English-PUD, UD_French-PUD, …
+    "ud": Collection(
+        _treebanks, _read_treebank, _first_part, _treebank_sides, get="`crosslens data get ud --release 2.14`"
+    ),
+    # uner/UNER_English-EWT/en_ewt-ud-train.iob2
+    "uner": Collection(_uner, _TAGGED, _first_part),
+    # wikiann/en/train
+    "wikiann": Collection(_by_language("wikiann", "*/*"), partial(iob.read, prefixed=True), _first_part),
+    # wikineural/en/train.conll
+    "wikineural": Collection(_by_language("wikineural", "*/*.conll"), _TAGGED, _first_part),
+    # masakhaner/…/wol/train.txt
+    "masakhaner": Collection(_by_language("masakhaner", "**/*.txt"), _TAGGED, _first_part),
+    # sib200/eng_Latn/train.tsv, texts with topics. Parallel: sib200/test
+    "sib200": Collection(
+        _by_language("sib200", "*/*.tsv"), partial(tsv.read, layout=tsv.SIB200), language_tag, _topic_sides
+    ),
+    # xnli/dev-en.tsv, pairs. Parallel: xnli/dev, their hypotheses
+    "xnli": Collection(
+        _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
+        partial(tsv.read, layout=tsv.XNLI), language_tag, _hypothesis_sides,
+    ),
+    # langid/train.tsv, sentences with their languages, which is langid/all
+    "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
+    # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
+    "wili": Collection(_whole("wili", "x_{split}.txt"), _read_wili, _none),
+    # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german
+    "mldoc": Collection(
+        _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
+        partial(tsv.read, layout=tsv.MLDOC), language_tag,
+    ),
+    # tatoeba/tatoeba.fra-eng.fra and ….eng: parallel alone, tatoeba/fr
+    "tatoeba": Collection(lambda folder: {}, text.read_lines, language_tag, _tatoeba_sides),
+}  # fmt: skip
+
+COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
+"""Name -> collection: a new one is one row, and a reader if its format is new; or an entry point of the group
+``crosslens.corpora.collection``."""

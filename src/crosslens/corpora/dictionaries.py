@@ -1,0 +1,58 @@
+"""Bilingual dictionaries by name: ``muse/en-fr:test``, ``lab/src-adj``, or a path to a file.
+
+``muse`` is read from a data folder (`crosslens.corpora.catalogue.roots`) as published: ``muse/en-fr.0-5000.txt`` is the
+training split, ``en-fr.5000-6500.txt`` the test split, and ``en-fr.txt`` all of it. Dictionaries of artificial languages
+are generated; their test split is every fifth word.
+"""
+
+import re
+from pathlib import Path
+
+from crosslens.corpora.catalogue import LAB, find_lab, places, roots
+from crosslens.data.dictionary import Dictionary, of_words, read
+from crosslens.errors import DataError
+
+MUSE = {"train": ".0-5000", "test": ".5000-6500", None: ""}
+"""Split -> how its file is called."""
+
+_NAME = re.compile(r"(?P<collection>muse|lab)/(?P<source>\w+)-(?P<target>\w+)(?::(?P<split>train|test))?", re.ASCII)
+
+
+def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dictionary:
+    """Read a dictionary.
+
+    Args:
+        name: as above; without a split all of it is meant.
+        data: a folder that is looked through first.
+
+    Raises:
+        DataError: when there is none of that name; for a file that cannot be read.
+    """
+    named = _NAME.fullmatch(str(name))
+    if not named:
+        if not Path(name).exists():
+            raise DataError(
+                f"there is no dictionary {str(name)!r}: no such file", hint="or muse/en-fr:test, lab/src-adj:train"
+            )
+        return read(name)
+    if named["collection"] == LAB:
+        return _of_laboratory(str(name), named)
+    for root in roots(data):
+        files = [root.folder / "muse" / f"{named['source']}-{named['target']}{MUSE[named['split']]}.txt"]
+        if named["split"] is None and not files[0].is_file():  # all of it is both splits together
+            both = [MUSE["train"], MUSE["test"]]
+            files = [root.folder / "muse" / f"{named['source']}-{named['target']}{part}.txt" for part in both]
+        if all(file.is_file() for file in files):
+            return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
+    raise DataError(
+        f"there is no dictionary {name} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+    )
+
+
+def _of_laboratory(name: str, named: re.Match) -> Dictionary:
+    target, laboratory = find_lab(named["target"])
+    pairs = laboratory.dictionary(named["source"], target)
+    if named["split"]:
+        test = named["split"] == "test"
+        pairs = [pair for number, pair in enumerate(pairs) if (number % 5 == 0) == test]
+    return of_words(pairs, name=name)

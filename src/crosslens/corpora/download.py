@@ -1,0 +1,210 @@
+"""Downloading treebanks: resumed where it stopped, checked, and unpacked whole or not at all."""
+
+import tarfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from crosslens.digests import digest_file
+from crosslens.environment import offline
+from crosslens.errors import DownloadError, RequestError, suggest
+from crosslens.files import new_folder, refuse_existing, write_text
+from crosslens.progress import Listener, Progress, listening
+
+LINDAT = "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234"
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """An official Universal Dependencies release.
+
+    Attributes:
+        handle: its number at LINDAT, below 11234/.
+        sha256: of the archive of its treebanks; None: not published.
+    """
+
+    handle: str
+    sha256: str | None = None
+
+
+# The sha256 are those that pyconll's test suite pins (LINDAT itself publishes none).
+RELEASES = {
+    "1.4": Release("1-1827"),  # Wu & Dredze 2019, tagging; nobody has published its sha256
+    "2.0": Release("1-1983", "c6c6428f709102e64f608e9f251be59d35e4add1dd842d8dc5a417d01415eb29"),
+    "2.1": Release("1-2515", "446cc70f2194d0141fb079fb22c05b310cae9213920e3036b763899f349fee9b"),
+    "2.2": Release(
+        "1-2837", "a9580ac2d3a6d70d6a9589d3aeb948fbfba76dca813ef7ca7668eb7be2eb4322"
+    ),  # Wu & Dredze 2019, parsing
+    "2.3": Release(
+        "1-2895", "122e93ad09684b971fd32b4eb4deeebd9740cd96df5542abc79925d74976efff"
+    ),  # Conneau, Wu et al. 2020
+    "2.4": Release("1-2988", "252a937038d88587842f652669cdf922b07d0f1ed98b926f738def662791eb62"),  # Muller et al. 2021
+    "2.5": Release("1-3105", "5ff973e44345a5f69b94cc1427158e14e851c967d58773cc2ac5a1d3adaca409"),
+    "2.6": Release("1-3226", "a462a91606c6b2534a767bbe8e3f154b678ef3cc81b64eedfc9efe9d60ceeb9e"),
+    "2.7": Release("1-3424", "ee61f186ac5701440f9d2889ca26da35f18d433255b5a188b0df30bc1525502b"),
+    "2.8": Release("1-3687", "95d2f4370dc5fe93653eb36e7268f4ec0c1bd012e51e943d55430f1e9d0d7e05"),
+    "2.9": Release("1-4611", "ca0162be47151a55a5c6c5de24db821c76d67f322fcdfa3fe1436891e9bf2232"),
+    "2.10": Release("1-4758", "f6deca6ab803abdfa8dca911600f6bc5f214267e348acbd59fd4c4b88db14ea6"),
+    "2.11": Release("1-4923", "d75f7df726761836f797fe6c001c7a1ecce93d93129414ef57cf2262d15707e8"),
+    "2.12": Release("1-5150", "24f876d5ad9dbdc639a33a73f02d12ddfe582e8d4e7f5d08978c8a86680d088c"),
+    "2.13": Release("1-5287", "d6538ed4c05508be3bb7d9c3448de1062f6f9958c833b93558df300e4b1d3781"),
+    "2.14": Release("1-5502", "a710e09f977fc1ca4aeaf200806a75fbbc46d2c0717c70933a94ad78129ee1af"),
+    "2.15": Release("1-5787", "24ddd9a7e6a291f3882c13febb4d97accfbc6f51633a867963c19e6004d7df97"),
+    "2.16": Release("1-5901", "87710204b6441736a8a9fed779585aa88b6eeafe231fa2ed9282c0cd9e30960b"),
+}
+
+
+def get_ud(
+    release: str,
+    folder: str | Path,
+    *,
+    url: str | None = None,
+    sha256: str | None = None,
+    progress: Listener = None,
+) -> Path:
+    """Download a release of Universal Dependencies and unpack it to ``folder/ud-treebanks-vX.Y``.
+
+    The archive must have the sha256 that is known of its release. Where none is known (release 1.4, a mirror's own
+    archive), the first download writes it to ``folder/*.tgz.sha256``, and a later one must have the same.
+
+    Args:
+        release: such as ``2.14``.
+        folder: the data folder; `crosslens.corpora.catalogue.cache_folder` is where corpora are looked for.
+        url: a mirror's address of the archive.
+        sha256: what the archive must have.
+        progress: hears how many bytes have arrived.
+
+    Returns:
+        The folder made.
+
+    Raises:
+        RequestError: for a release that is not known, or that is there already.
+        DownloadError: when the network is switched off or fails, or the archive is not what was published.
+    """
+    if url is None and release not in RELEASES:
+        raise RequestError(
+            f"the UD release {release!r} is not known", hint=f"{suggest(release, RELEASES)}, or give --url"
+        )
+    folder = Path(folder)
+    target = refuse_existing(folder / f"ud-treebanks-v{release}", what=f"UD {release}")
+    known = RELEASES.get(release)
+    if url is None and known is not None:
+        url, sha256 = f"{LINDAT}/{known.handle}/ud-treebanks-v{release}.tgz", sha256 or known.sha256
+    assert url is not None
+    listener = listening(progress)
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"ud-treebanks-v{release}.tgz"
+    note = archive.with_name(archive.name + ".sha256")
+    fetch(url, archive, sha256=sha256 or (note.read_text().split()[0] if note.exists() else None), progress=listener)
+    listener.report(f"unpacking {archive.name}", 0)
+    unpack(archive, target)
+    write_text(note, f"{digest_file(archive)}  {archive.name}\n")  # noted only once it has proved to be an archive
+    archive.unlink()
+    return target
+
+
+def fetch(
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None = None,
+    progress: Listener = None,
+    pause: float = 1.0,
+) -> None:
+    """Download a file; what came before an interruption is kept in ``path.part`` and not asked for again.
+
+    Args:
+        url: where it is.
+        path: where it goes; it appears when it is whole and checked.
+        sha256: what it must have; None: not checked.
+        progress: hears how many bytes have arrived.
+        pause: seconds before the second try; twice as many before each further one.
+
+    Raises:
+        DownloadError: when the network is switched off, when the server refuses or keeps breaking off, or when the
+            file does not have its sha256; a wrong file is removed.
+    """
+    if offline():
+        raise DownloadError(f"{url} is not downloaded: the network is switched off", hint="unset CROSSLENS_OFFLINE")
+    listener = listening(progress)
+    part = path.with_name(path.name + ".part")
+    reason = ""
+    for attempt in range(TRIES):
+        if attempt:
+            time.sleep(pause * 2 ** (attempt - 1))
+        try:
+            if _fetch_rest(url, part, listener):
+                break
+            reason = "the server broke off"
+        except httpx.HTTPStatusError as error:
+            status = error.response.status_code
+            reason = f"the server answered {status} {error.response.reason_phrase}"
+            if status < 500 and status != 429:
+                raise DownloadError(f"{url}: {reason}", hint="check the address") from None
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+    else:
+        raise DownloadError(
+            f"{url}: gave up after {TRIES} tries: {reason}", hint=f"try again: {part} is kept and goes on"
+        )
+    if sha256 is not None:
+        found = digest_file(part)
+        if found != sha256.lower():
+            part.unlink()
+            raise DownloadError(
+                f"{url}: the file has the sha256 {found}, and {sha256.lower()} is expected",
+                hint="it is not what was published, or was changed on the way; it was removed",
+            )
+    part.replace(path)
+
+
+def _fetch_rest(url: str, part: Path, progress: Progress) -> bool:
+    """Ask for what is missing; whether the file is whole now."""
+    there = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={there}-"} if there else {})}
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=30) as answer:
+        if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            _, _, size = answer.headers.get("Content-Range", "").partition("/")
+            if size == str(there):
+                return True  # it was whole already
+            part.unlink()
+            return False
+        answer.raise_for_status()
+        if answer.status_code != httpx.codes.PARTIAL_CONTENT:
+            there = 0  # a server that does not resume sends it all again
+        elif not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
+            part.unlink()  # it goes on from somewhere else: what there is and what comes do not fit
+            return False
+        length = answer.headers.get("Content-Length")
+        total = there + int(length) if length else None
+        with open(part, "ab" if there else "wb") as stream:
+            for chunk in answer.iter_bytes():
+                stream.write(chunk)
+                there += len(chunk)
+                progress.report(f"downloading {part.stem}", there, total, "bytes")
+    return total is None or there == total
+
+
+def unpack(archive: Path, target: Path) -> None:
+    """Unpack an archive's single folder as ``target``, whole or not at all.
+
+    Raises:
+        DownloadError: for a damaged archive, for one that holds anything but one folder, or one that would write
+            outside it.
+    """
+    try:
+        with new_folder(target) as partial:
+            with tarfile.open(archive) as content:
+                content.extractall(partial, filter="data")
+            folders = [child for child in partial.iterdir() if child.is_dir()]
+            if len(folders) != 1:
+                raise DownloadError(f"{archive.name} holds {len(folders)} folders, where one is expected")
+            for child in [*folders[0].iterdir()]:
+                child.rename(partial / child.name)
+            folders[0].rmdir()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DownloadError(f"{archive} cannot be unpacked: {reason}", hint="remove it and download again") from None

@@ -1,0 +1,245 @@
+"""Named entities as one tag a word, IOB: the layouts of UNER, CoNLL, MasakhaNER and WikiANN, read and written back.
+
+A line is a word, an empty line ends a sentence. The layouts differ in where the word and its tag stand:
+
+    UNER         ``1 <tab> Paris <tab> B-LOC <tab> - <tab> annotator``, with comments as in CoNLL-U
+    CoNLL        ``Paris NNP B-NP B-LOC``, the word first and the tag last, between tabs or spaces; MasakhaNER too
+    WikiANN      ``en:Paris <tab> B-LOC``, the language before every word
+    no tags      ``Paris``, text to be annotated
+
+Tags stay as they stand, illegal ones (an I- that follows nothing) too: how those are read is a rule of scoring, see
+`crosslens.scores.spans`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
+from crosslens.data.sentence import Sentence, Where
+from crosslens.errors import DataError
+from crosslens.files import write_bytes
+
+TAG = re.compile(r"O|[BI]-\S+")
+_OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
+DOCUMENT = "-DOCSTART-"
+"""Begins the line that CoNLL puts between documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things stand in a line.
+
+    Attributes:
+        columns: how many there are.
+        word: the column of the word.
+        tag: the column of the tag; None: there are no tags.
+        separator: between columns: a tab, or a space.
+        prefix: what stands before every word, such as ``en:``.
+    """
+
+    columns: int
+    word: int
+    tag: int | None
+    separator: str
+    prefix: str = ""
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the first column counts the words."""
+        return self.word == 1
+
+    def split(self, line: str) -> list[str]:
+        """A line's columns."""
+        return line.split("\t") if self.separator == "\t" else [part for part in line.split(" ") if part]
+
+
+def read(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+    prefixed: bool | None = None,
+) -> Corpus:
+    """Read a file in one of the layouts above; which one, its first word and its columns tell.
+
+    Args:
+        path: the file.
+        name: what errors and records call the corpus; the path by default.
+        language: its BCP 47 tag.
+        split: ``train``, ``dev`` or ``test``.
+        prefixed: whether every word has a language before it, as in WikiANN; None: when every word has the same.
+
+    Raises:
+        DataError: with file and line: for a file that is missing, empty or not UTF-8; a line with more or fewer
+            columns than the others; a tag that is no IOB; ids that skip; a word without its prefix.
+    """
+    file = str(path)
+    text = read_text(path)
+    found = list(blocks(text, spaces_are_empty=True))
+    layout = _layout([line for _, block in found for line in block], prefixed)
+    sentences = []
+    waiting: list[str] = []  # what stands between documents belongs to the sentence behind it
+    for start, block in found:
+        sentence = _sentence([*waiting, *block], start - len(waiting), file, layout)
+        waiting = [] if sentence else [*waiting, *block]
+        sentences += [sentence] if sentence else []
+    if not sentences:
+        raise DataError("has no sentence", file=file, hint="is it the right file?")
+    return Corpus(tuple(sentences), name or file, language, split)
+
+
+def write(corpus: Corpus, path: str | Path) -> None:
+    """Write a corpus with entities, whole or not at all.
+
+    Sentences that were read from a file in one of the layouts keep their lines, and only tags that changed are
+    replaced; others are written as UNER has them.
+
+    Raises:
+        DataError: for a corpus of running text, or without entities.
+    """
+    write_bytes(path, to_text(corpus).encode("utf-8"))
+
+
+def to_text(corpus: Corpus) -> str:
+    """The corpus as text: sentences that were read and not changed give the very lines they came from."""
+    corpus.require("entities")
+    lines = [line for sentence in corpus.sentences for line in sentence.lines or ()]
+    layout = _layout(lines, None) if all(sentence.lines for sentence in corpus.sentences) else None
+    if layout is not None and layout.tag is not None and not _same_words(corpus, layout):
+        layout = None
+    return "".join("".join(_lines(sentence, layout)) for sentence in corpus.sentences)
+
+
+def is_iob(path: str | Path) -> bool:
+    """Whether a file's first word has a tag behind it: a ``.txt`` can be that, or text of words only."""
+    lines = [line for _, block in blocks(read_text(path)) for line in block]
+    layout = _layout(lines, None)
+    if layout.tag is None:
+        return False
+    first = next(line for line in lines if line.strip() and not line.startswith(("#", DOCUMENT)))
+    tag = layout.split(first.rstrip("\r\n"))[layout.tag]
+    return bool(TAG.fullmatch(tag) or _OTHER_SCHEME.fullmatch(tag))
+
+
+def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
+    rows = [line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in lines]
+    words = [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
+    if not words:
+        return Layout(1, 0, None, "\t")
+    first = words[0]
+    separator = "\t" if "\t" in first else " "
+    columns = first.split("\t") if separator == "\t" else first.split()
+    if separator == "\t" and len(columns) >= 4 and columns[0] == "1" and TAG.fullmatch(columns[2]):
+        return Layout(len(columns), 1, 2, separator)
+    if len(columns) == 1:
+        return Layout(1, 0, None, separator)
+    prefix = ""
+    said = _LANGUAGE.match(columns[0])
+    if said and prefixed is not False and (prefixed or all(row.startswith(said[0]) for row in words)):
+        prefix = said[0]
+    return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
+
+
+def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Sentence | None:
+    """One sentence; None where a block holds none, as around the lines between documents."""
+    words: list[str] = []
+    tags: list[str] = []
+    name = None
+    first = None
+    for number, whole in enumerate(block, start=start):
+        line = whole.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK)
+        if not line.strip() or line.startswith(DOCUMENT):
+            continue
+        first = first or number
+        columns = layout.split(line)
+        if _is_comment(line, columns, layout):
+            name = sentence_id(line) or name
+            continue
+        if len(columns) != layout.columns:
+            hint = "every word needs its tag" if len(columns) < layout.columns else None
+            raise DataError(
+                f"{len(columns)} columns, where the first word of the file has {layout.columns}",
+                file=file, line=number, hint=hint,
+            )  # fmt: skip
+        if layout.numbered and columns[0] != str(len(words) + 1):
+            hint = "an empty line separates sentences" if columns[0] == "1" else None
+            reason = f"the id {columns[0]!r} does not follow: {len(words) + 1} is expected"
+            raise DataError(reason, file=file, line=number, hint=hint)
+        word = columns[layout.word]
+        if not word.startswith(layout.prefix):
+            raise DataError(f"the word {word!r} has no {layout.prefix!r} before it", file=file, line=number)
+        word = normal(word[len(layout.prefix) :])  # the first only: en:12:30 is the word 12:30
+        if not word:
+            raise DataError("the word has no form", file=file, line=number)
+        words.append(word)
+        if layout.tag is not None:
+            tags.append(_tag(columns[layout.tag], file, number))
+    if not words:
+        return None
+    return Sentence(
+        words=tuple(words), entities=tuple(tags) if layout.tag is not None else None, id=name,
+        where=Where(file, first or start), lines=tuple(block),
+    )  # fmt: skip
+
+
+def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
+    """A line that begins with # is a comment, but where lines are no more than words and tags it may be a word."""
+    if not line.startswith("#"):
+        return False
+    if layout.numbered or layout.tag is None:
+        return True
+    return len(columns) != layout.columns or not TAG.fullmatch(columns[layout.tag])
+
+
+def _tag(tag: str, file: str, line: int) -> str:
+    if TAG.fullmatch(tag):
+        return tag
+    other = _OTHER_SCHEME.fullmatch(tag)
+    hint = "tags are O, B-TYPE and I-TYPE" + ("; convert BIOES and BILOU to IOB2 first" if other else "")
+    raise DataError(f"{tag!r} is no IOB tag", file=file, line=line, hint=hint)
+
+
+def _same_words(corpus: Corpus, layout: Layout) -> bool:
+    """Whether the lines that sentences carry are lines of this layout, with these words."""
+    for sentence in corpus.sentences:
+        try:
+            again = _sentence(sentence.lines or (), 1, corpus.name, layout)
+        except DataError:
+            return False
+        if again is None or again.words != sentence.words:
+            return False
+    return True
+
+
+def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
+    tags = sentence.entities or ()
+    if layout is None or layout.tag is None:
+        yield from (line for line in sentence.lines or () if line.startswith("#") and "\t" not in line)
+        for number, (word, tag) in enumerate(zip(sentence.words, tags, strict=True), start=1):
+            yield f"{number}\t{word}\t{tag}\t-\t-\n"
+        yield "\n"
+        return
+    word = 0
+    for whole in sentence.lines or ():
+        line = whole.rstrip("\r\n")
+        columns = layout.split(line.removeprefix(BYTE_ORDER_MARK))
+        if not line.strip() or line.startswith(DOCUMENT) or _is_comment(line, columns, layout):
+            yield whole
+            continue
+        old, word = columns[layout.tag], word + 1
+        if old == tags[word - 1]:
+            yield whole
+            continue
+        # The tag's last occurrence in a line that ends with it, or the column of a line cut at tabs.
+        if layout.separator == "\t":
+            parts = line.split("\t")
+            parts[layout.tag] = tags[word - 1]
+            yield "\t".join(parts) + whole[len(line) :]
+        else:
+            body = line.rstrip(" ")
+            yield body[: len(body) - len(old)] + tags[word - 1] + line[len(body) :] + whole[len(line) :]

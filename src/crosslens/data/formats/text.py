@@ -1,0 +1,91 @@
+"""Raw text: a line is a sentence or a paragraph."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.sentence import Sentence, Text, Where
+from crosslens.errors import DataError
+
+
+def read(path: str | Path, *, language: str | None = None) -> Corpus:
+    """Read a text file; empty lines are passed over, lines are normalised to NFC.
+
+    Raises:
+        DataError: with file and line: for a file that is missing, empty, or not UTF-8.
+    """
+    file = str(path)
+    items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
+    if not items:
+        raise DataError("has no text", file=file)
+    return Corpus(items, file, language)
+
+
+def read_words(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
+    """Read text that is cut into words already: a line is a sentence, its words stand between spaces.
+
+    Raises:
+        DataError: as `read`.
+    """
+    file = str(path)
+    items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
+    if not items:
+        raise DataError("has no text", file=file)
+    return Corpus(items, name or file, language)
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’\u00b7-][^\W_]+)*|[^\w\s]|_")
+"""Letters and digits, joined by what joins parts of a word; any other sign by itself."""
+
+
+def cut_words(corpus: Corpus) -> Corpus:
+    """Running text cut into words at spaces and punctuation; sentences of words are what they are.
+
+    Scripts that write no spaces are not cut any further: give their text with spaces between the words.
+    """
+    if all(isinstance(item, Sentence) for item in corpus):
+        return corpus
+    items = tuple(Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts)
+    return replace(corpus, items=items)
+
+
+def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
+    """Read one side of a text that is aligned line by line: a line is an item, and its number is its id.
+
+    Raises:
+        DataError: as `read`; and for an empty line, because what is passed over would shift all that follows.
+    """
+    file = str(path)
+    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            raise DataError("an empty line, in text that is aligned line by line", file=file, line=number)
+    if not lines:
+        raise DataError("has no text", file=file)
+    texts = [normal(line).strip() for line in lines]
+    items = tuple(Text((text,), id=str(n), where=Where(file, n)) for n, text in enumerate(texts, start=1))
+    return Corpus(items, name or file, language)
+
+
+def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = None, split: str | None = None) -> Corpus:
+    """Read texts and, from a second file line by line, their labels: WiLI-2018 (Thoma 2018).
+
+    Raises:
+        DataError: as `read_lines`; and where one file has more lines than the other.
+    """
+    texts, its = read_lines(path), read_lines(labels)
+    if len(texts) != len(its):
+        raise DataError(f"{len(its)} labels, where {path} has {len(texts)} texts", file=str(labels))
+    items = tuple(replace(text, label=label.text) for text, label in zip(texts.texts, its.texts, strict=True))
+    return replace(texts, items=items, name=name or str(path), split=split)
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+        text = normal(line).strip()
+        if text:
+            yield number, text

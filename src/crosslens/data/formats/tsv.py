@@ -1,0 +1,196 @@
+"""Labelled texts and pairs of texts, tab-separated, as SIB-200, XNLI, MultiNLI, MLDoc and others publish them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.sentence import Text, Where
+from crosslens.errors import DataError, RequestError
+from crosslens.files import write_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the columns of a file are.
+
+    Attributes:
+        name: what people call it.
+        columns: the names of the columns that are read: of a text's segments in their order, and of its label.
+        headed: whether the first line names the columns.
+        id: the column of the id; None: the line's number is.
+        language: the column that says each row's language.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    headed: bool = True
+    id: str | None = None
+    language: str | None = None
+
+
+SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
+"""Adelani et al. 2024: a topic; the id is that of the translations too."""
+XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
+"""As XTREME ships it."""
+MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
+"""Schwenk & Li 2018: what its script makes of the Reuters corpora."""
+
+LABELLED = Layout("labelled text", ("text", "label"))
+
+LAYOUTS = (
+    SIB200,
+    LABELLED,
+    Layout("XNLI", ("sentence1", "sentence2", "gold_label"), id="pairID", language="language"),
+    Layout("MultiNLI", ("sentence1", "sentence2", "gold_label"), id="pairID"),
+    Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label")),
+    XNLI,
+    MLDOC,
+)
+"""Where a file does not say what it is, the first that fits it is it."""
+
+UNDECIDED = "-"
+"""MultiNLI's gold label of pairs that the annotators did not agree on; as everywhere, they are left out."""
+
+
+def read(
+    path: str | Path,
+    *,
+    layout: Layout | None = None,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+) -> Corpus:
+    """Read texts, or pairs of texts, with their labels.
+
+    Args:
+        path: the file.
+        layout: what its columns are; None: one of `LAYOUTS`, by its header or its number of columns.
+        name: the corpus's; None: the path.
+        language: the corpus's; of a file of several languages only its rows are read.
+        split: the corpus's.
+
+    Raises:
+        DataError: with file and line: for a header or a row that is not the layout's, an empty field, a file that has
+            several languages where none is named.
+    """
+    file = str(path)
+    rows = _rows(path)
+    layout = layout or _recognised(rows, file)
+    if layout.headed:
+        header = rows[0][1]
+        wanted = [*layout.columns, *([layout.id] if layout.id else [])]
+        if not set(wanted) <= set(header):
+            what = " ".join(wanted)
+            raise DataError(f"is not {layout.name}: the first line must name the columns {what}", file=file, line=1)
+        places = [header.index(column) for column in layout.columns]
+        rows = rows[1:]
+        languages = [row[header.index(layout.language)] for _, row in rows] if layout.language in header else []
+        if languages and language is None and len(set(languages)) > 1:
+            raise DataError(f"has {len(set(languages))} languages", file=file, hint=f"name one: {languages[0]}={file}")
+        if languages and language is not None:
+            rows = [row for row, its in zip(rows, languages, strict=True) if its == language]
+    else:
+        header, places = [], list(range(len(layout.columns)))
+    items = []
+    for line, row in rows:
+        fields = dict(zip(layout.columns, _fields(row, places, layout, file, line), strict=True))
+        label = next(fields.pop(column) for column in ("label", "category", "gold_label") if column in fields)
+        if label != UNDECIDED:
+            identifier = row[header.index(layout.id)] if layout.id in header else str(line)
+            items.append(Text(tuple(fields.values()), label, identifier, Where(file, line)))
+    if not items:
+        raise DataError("has no text" + (f" in {language!r}" if layout.language else ""), file=file)
+    return Corpus(tuple(items), name or file, language, split)
+
+
+def write(corpus: Corpus, path: str | Path) -> None:
+    """Write texts as SIB-200 has them, pairs as XNLI, whole or not at all.
+
+    Raises:
+        DataError: for a corpus of sentences, or a text without a label.
+    """
+    rows = [
+        [*text.segments, label] if len(text.segments) == 2 else [text.id or "", label, text.text]
+        for text, label in zip(corpus.texts, require_labels(corpus), strict=True)
+    ]
+    if len(corpus.texts[0].segments) == 1:
+        rows.insert(0, ["index_id", "category", "text"])
+    write_bytes(path, "".join("\t".join(row) + "\n" for row in rows).encode("utf-8"))
+
+
+def require_labels(corpus: Corpus) -> list[str]:
+    """The label of every text.
+
+    Raises:
+        DataError: with file and line, for a text that has none.
+    """
+    for text in corpus.texts:
+        if text.label is None:
+            file, line = text.where or (corpus.name, None)
+            raise DataError(f"{corpus.name} has no label here, and one is needed", file=file, line=line)
+    return [text.label for text in corpus.texts if text.label is not None]
+
+
+FirstSentences = Literal["all"] | Annotated[int, Field(ge=1, le=2)]
+"""What is read of a document: all of it, or so many sentences, each a segment; a text has two segments at most."""
+
+
+def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
+    """Documents cut to their first sentences, each a segment of its own.
+
+    Wu & Dredze (2019, section 4.1) read two sentences of a document, which they split with NLTK; here sentencex does,
+    which has rules for more languages and needs no download.
+
+    Args:
+        corpus: documents of one segment; its language says by which rules they are split.
+        count: sentences kept; all: the documents as they are, whole.
+
+    Raises:
+        RequestError: when sentencex is not installed.
+    """
+    if count == "all":
+        return corpus
+    try:
+        from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue]
+    except ImportError:
+        raise RequestError("sentences are split by sentencex", hint="pip install 'crosslens[documents]'") from None
+    items = []
+    for document in corpus.texts:
+        sentences = [sentence.strip() for sentence in segment(corpus.language or "en", document.text)]
+        kept = tuple(sentence for sentence in sentences if sentence)[:count]
+        items.append(replace(document, segments=kept or document.segments))
+    return replace(corpus, items=tuple(items))
+
+
+def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
+    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).rstrip("\r\n").split("\n")
+    return [(number, [normal(field).strip() for field in line.split("\t")]) for number, line in enumerate(lines, 1)]
+
+
+def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
+    header = rows[0][1]
+    for layout in LAYOUTS:
+        named = [*layout.columns, *([layout.language] if layout.language else [])]
+        if set(named) <= set(header) if layout.headed else len(layout.columns) == len(header):
+            return layout
+    raise DataError(
+        "is none of the tab-separated files that are known", file=file, line=1,
+        hint="two columns are label and text, three are premise, hypothesis and label",
+    )  # fmt: skip
+
+
+def _fields(row: list[str], places: Sequence[int], layout: Layout, file: str, line: int) -> Iterator[str]:
+    """The row's segments and label, all of them filled."""
+    if not layout.headed and len(row) != len(places):
+        raise DataError(f"{len(places)} fields between tabs are needed, and {len(row)} are here", file=file, line=line)
+    for column, place in zip(layout.columns, places, strict=True):
+        if place >= len(row):
+            raise DataError(f"ends before its column {column!r}", file=file, line=line)
+        if not row[place]:
+            raise DataError(f"has no {column}", file=file, line=line, hint="take the row out, or fill it")
+        yield row[place]

@@ -1,0 +1,57 @@
+"""Freezing: exclude chosen layers of an encoder from training (Wu & Dredze 2019, section 4.3)."""
+
+import copy
+from dataclasses import replace
+
+from torch import nn
+
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.interventions.freeze import Freeze
+from crosslens.encoders.layers import format_layers, parse_layers
+
+
+def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
+    """A copy of an encoder whose chosen layers training leaves alone (Wu & Dredze 2019, section 4.3).
+
+    Their parameters get no gradient, and so neither momentum nor weight decay. Dropout inside them goes on in
+    training, as in the published code.
+
+    Args:
+        encoder: left as it is.
+        layers: ``0-3``: the embeddings and layers 1 to 3. What layers share, such as mDeBERTa's embeddings of relative
+            positions, is frozen with any of them: a frozen layer computes the same all through training.
+
+    Returns:
+        The copy; its last change lists the tensors frozen, and which of them the layers share.
+
+    Raises:
+        EncoderError: for layers that are not there.
+    """
+    chosen = parse_layers(layers, encoder.depth)
+    model = copy.deepcopy(encoder.model)
+    copied = replace(encoder, model=model)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    frozen: list[nn.Parameter] = []
+    for layer in chosen:
+        if layer:
+            frozen += copied.own(layer).values()
+        else:
+            frozen += copied.outside(everything=False).values()
+    shared = copied.shared_names(chosen)
+    frozen += [copied.shared[name] for name in shared]
+    for parameter in frozen:
+        parameter.requires_grad_(False)
+        parameter.grad = None
+    done = Freeze(layers=format_layers(chosen))
+    tensors = tuple(names[id(parameter)] for parameter in frozen)
+    return copied.changed(Change(done, tensors=tensors, shared=shared), since=encoder)
+
+
+def frozen_whole(encoder: Encoder) -> Encoder:
+    """A copy that is not trained at all, with nothing noted: for networks that read a fixed encoder."""
+    copied = replace(encoder, model=copy.deepcopy(encoder.model))
+    for parameter in copied.model.parameters():
+        parameter.requires_grad_(False)
+        parameter.grad = None
+    return copied

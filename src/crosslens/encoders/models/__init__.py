@@ -1,0 +1,1 @@
+"""Encoders with code of their own: a BiLSTM baseline, the packaged multilingual-e5-small, language-specific parts."""

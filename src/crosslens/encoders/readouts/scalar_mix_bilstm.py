@@ -1,0 +1,55 @@
+"""An encoder used for its features: nothing of it is trained, and a fresh network reads all of its layers.
+
+Wu & Dredze (2019, section 5.2), after ELMo: the layers are mixed by learnt weights, and a bidirectional LSTM of two
+layers reads the mixture.
+"""
+
+from dataclasses import replace
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from crosslens.digests import stream_seed
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.freeze import frozen_whole
+from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.interventions.features import Features as FeatureBased
+from crosslens.encoders.readouts.readout import Top
+
+
+class Features(Top):
+    """A softmax mixture of layers, then a BiLSTM.
+
+    Args:
+        layers: how many are mixed, the embeddings among them.
+        width: of a layer's states.
+        hidden: of the LSTM, in each direction.
+    """
+
+    def __init__(self, layers: int, width: int, hidden: int) -> None:
+        super().__init__(reads=tuple(range(layers)), width=2 * hidden)
+        self.mixture = nn.Parameter(torch.zeros(layers))
+        self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
+
+    def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """``(layers + 1, windows, length, width)`` to ``(windows, length, 2 * hidden)``; padding is not read."""
+        mixed = torch.tensordot(torch.softmax(self.mixture, 0), layers, 1)
+        packed = pack_padded_sequence(mixed, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        return pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])[0]
+
+
+def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> Encoder:
+    """A copy of an encoder that is frozen whole, with fresh `Features` on it.
+
+    Args:
+        encoder: left as it is.
+        seed: of the fresh network.
+        hidden: its size in each direction; None: the encoder's width. (The paper says "d_h hidden size".)
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "features"))
+        top = Features(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
+    frozen = frozen_whole(encoder)
+    change = Change(FeatureBased(use="features", hidden=hidden), seed)
+    return replace(frozen.changed(change, since=encoder), top=top)

@@ -1,0 +1,198 @@
+"""Masked language modelling: the loss, perplexity, and the training that pretraining and adaptation share."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+
+from crosslens.encoders.matmul import computed_in, inference
+from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
+from crosslens.encoders.options import Precision
+from crosslens.errors import RequestError
+from crosslens.files import write_text
+from crosslens.mlm.pretrain_settings import Validation
+from crosslens.progress import Listener, listening
+from crosslens.training.distributed import processes
+from crosslens.training.loop import Loop
+
+Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
+"""Language (None: perhaps several), and ``(sequences, length)`` ids, what is shown, and which are to be predicted."""
+
+Perplexities = Mapping[str, float]
+
+
+def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32") -> tuple[torch.Tensor, int]:
+    """The summed cross-entropy of a batch's hidden subwords, and how many they are."""
+    language, ids, shown, chosen = batch
+    device = next(model.parameters()).device
+    spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
+    places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
+    with computed_in(precision, device), _reading(model, places):
+        logits = model(input_ids=torch.from_numpy(shown).to(device), **spoken).logits[0]
+    gold = torch.from_numpy(ids[chosen]).to(device)
+    return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
+
+
+def _reading(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextManager:
+    """The head, the widest matrix of a small encoder, reads these places only, whatever the architecture calls it."""
+
+    def only_these(module: nn.Module, arguments: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[places][None]
+        return output
+
+    return model.base_model.register_forward_hook(only_these)
+
+
+def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
+    """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
+    model.eval()
+    found = {}
+    with inference():
+        for language, its in batches.items():
+            parts = [masked_loss(model, batch) for batch in its]
+            total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
+            found[language] = math.exp(min(total, 700.0))
+    model.train()
+    return found
+
+
+def describe_perplexities(found: Perplexities) -> str:
+    """``perplexity en 12.30, fr 20.11``."""
+    return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in found.items())
+
+
+@dataclass
+class Best:
+    """What is kept of a training so far.
+
+    Attributes:
+        step: after which it was measured; 0: nothing was yet.
+        score: the perplexity that selects, or 0 where nothing does and the last weights are kept.
+        perplexities: of each language.
+        weights: None: those in place.
+    """
+
+    step: int = 0
+    score: float = math.inf
+    perplexities: Perplexities | None = None
+    weights: dict[str, torch.Tensor] | None = None
+
+    def after(self, step: int, found: Perplexities, model: nn.Module, select: str | None) -> "Best":
+        """What is kept after a measurement: the best so far, or the last where nothing selects."""
+        if select is None:
+            return Best(step, 0.0, found)
+        score = found[select] if select in found else math.exp(np.mean([math.log(value) for value in found.values()]))
+        if self.step and self.score <= score:
+            return self
+        weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
+        return Best(step, float(score), found, weights)
+
+
+def train_masked(
+    loop: Loop[Batch],
+    model: PreTrainedModel,
+    batches: Callable[[int], Sequence[Batch]],
+    *,
+    partial: Path,
+    unseen: Mapping[str, list[Batch]],
+    validation: Validation | None,
+    precision: Precision = "float32",
+    save_every: int,
+    stage: str,
+    note: Callable[[float], str] = lambda loss: f"loss {loss:.3f}",
+    progress: Listener = None,
+    stepped: Callable[[int, float], None] | None = None,
+    validated: Callable[[int, Perplexities], None] | None = None,
+) -> dict[str, Any]:
+    """Train a masked language model in place, from the state that is kept of it where there is one.
+
+    Args:
+        loop: its optimiser.
+        model: what is trained.
+        batches: step, counted from 0 -> its micro-batches.
+        partial: the folder that was claimed for it, which holds its state.
+        unseen: text held out, as the model reads it.
+        validation: what of it is measured, and what that selects; None: nothing.
+        precision: what is computed in.
+        save_every: steps between two states kept.
+        stage: what the training is called where progress is reported.
+        note: what is reported beside a step's loss.
+        progress: hears of every step and measurement.
+        stepped: called after every step with the steps done and the loss.
+        validated: called after every measurement with the steps done and each language's perplexity.
+
+    Returns:
+        ``loss`` (the mean over the last hundred steps), ``steps``; with validation ``perplexity LANGUAGE`` of the
+        weights that are kept, and ``kept_step``.
+    """
+    listener = listening(progress)
+    best = Best()
+    among = processes()
+    steps = loop.settings.steps
+    if (partial / "state.pt").exists():
+        best = Best(**loop.load(partial / "state.pt")["best"])
+    among.wait()
+
+    def after_step(step: int, mean: float) -> None:
+        nonlocal best
+        if validation is not None and (step % validation.every == 0 or step == steps):
+            found = perplexities(model, unseen)
+            best = best.after(step, found, model, validation.select)
+            loop.over = bool(validation.patience) and step - best.step >= validation.patience * validation.every  # pyright: ignore
+            listener.say(f"step {step} of {steps}: {describe_perplexities(found)}")
+            if validated is not None:
+                validated(step, found)
+        if step % save_every == 0 and step < steps and among.rank == 0:
+            loop.save(partial / "state.pt", best=vars(best))
+        if stepped is not None:
+            stepped(step, mean)
+        try:
+            listener.report(stage, step, steps, "steps", note(mean))
+        except KeyboardInterrupt:
+            if step < steps and among.rank == 0:
+                loop.save(partial / "state.pt", best=vars(best))
+            raise
+
+    loop.run(batches, lambda batch: masked_loss(model, batch, precision=precision), after_step=after_step)
+    facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}
+    if best.weights:
+        model.load_state_dict(best.weights)
+    if best.step and best.perplexities:
+        facts |= {f"perplexity {language}": value for language, value in best.perplexities.items()}
+        facts["kept_step"] = best.step
+    return facts
+
+
+def claim(partial: Path, identity: str) -> None:
+    """Make the folder of a running training, or check that it is the same one's.
+
+    Raises:
+        RequestError: when it holds something else.
+    """
+    note = partial / "identity.txt"
+    if note.exists():
+        if note.read_text() != identity:
+            raise RequestError(
+                f"{partial} holds an unfinished training of other settings or other text",
+                hint="remove it to start again, or name another folder",
+            )
+        return
+    partial.mkdir(parents=True, exist_ok=True)
+    if any(partial.iterdir()):
+        raise RequestError(f"{partial} holds something that is no training of ours", hint="name another folder")
+    write_text(note, identity)
+
+
+def release(partial: Path) -> None:
+    """Remove the folder of a training that is done."""
+    for file in partial.iterdir():
+        file.unlink()
+    partial.rmdir()

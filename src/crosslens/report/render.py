@@ -1,0 +1,183 @@
+"""Tables as text: LaTeX, Markdown, CSV."""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from io import StringIO
+from typing import Literal
+
+from crosslens.formatting import MINUS, plain, signed
+from crosslens.report.table import Cell, Row, Table
+from crosslens.scores.intervals import LEVEL
+
+COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}
+"""Level of a difference -> its colour: blue for no loss, orange that darkens with the loss, also in grey."""
+
+LEVELS = {"above": "at least the reference", "below": "below it", "two": "by 2 points or more", "five": "by 5 or more"}
+"""Level of a difference -> what the legend says of it."""
+
+PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "[table]{xcolor}")
+
+LONG, WIDE = 30, 10
+"""Rows beyond which a LaTeX table runs over pages, and columns beyond which it is made as narrow as the page."""
+
+_LETTERS = "\u0370-\u1dff\u2c00-\uabff\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufeff\U00010000-\U0003ffff"
+_OTHER = re.compile(f"[{_LETTERS}]+(?: [{_LETTERS}]+)*")
+
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
+_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+_SPECIAL |= {MINUS: "$-$", "–": "--", "Δ": r"$\Delta$", "±": r"$\pm$", "†": r"$\dagger$"}
+
+
+Spread = Literal["none", "std", "interval"]
+"""What stands behind a number: nothing, ``± std`` over seeds, or a mark and its confidence interval."""
+
+
+def number(cell: Cell, *, spread: Spread = "none") -> str:
+    """A cell's number as people read it: differences with their sign, a dash where there is none."""
+    if cell.value is None:
+        return "–"
+    write = plain if cell.kind == "score" else signed
+    text = write(cell.value, decimals=2)
+    if spread == "std" and cell.std is not None:
+        return f"{text} ± {cell.std:.2f}"
+    if spread == "interval" and cell.interval is not None:
+        low, high = (write(end, decimals=2) for end in (cell.interval.low, cell.interval.high))
+        return f"{text}{'*' if cell.interval.marked else ''} [{low}, {high}]"
+    return text
+
+
+def marks(table: Table, spread: Spread) -> str:
+    """What a caption says of intervals and marks; "" where there are none."""
+    cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
+    over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
+    caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
+    if "sentences" in over:
+        caption += " where there is one seed, of which nothing is tested"
+    if "seeds and sentences" in over:
+        caption += f"; * marks differences that are significant after Benjamini-Hochberg correction (q < {LEVEL})"
+    return caption and f"{caption}."
+
+
+def to_latex(table: Table, *, spread: Spread = "none") -> str:
+    """A table for a paper: booktabs rules and coloured cells.
+
+    Needs the packages that its first line names; `latex_document` brings them.
+
+    Args:
+        table: what is written.
+        spread: what stands behind each number.
+    """
+
+    def write(cell: Cell) -> str:
+        colour = rf"\cellcolor{{crosslens{cell.level}}}" if cell.level else ""
+        note = rf"\rlap{{$^{{{cell.note}}}$}}" if cell.note else ""
+        return colour + escape(number(cell, spread=spread)) + note
+
+    opening, closing = _shape(table)
+    lines = ["% needs " + "".join(rf"\usepackage{package}" for package in PACKAGES)]
+    lines += [rf"\definecolor{{crosslens{level}}}{{HTML}}{{{colour}}}" for level, colour in COLOURS.items()]
+    lines += [*opening, r"\toprule", " & ".join(["", *map(escape, table.head)]) + r" \\", r"\midrule"]
+    lines += [r"\endhead"] if r"\end{longtable}" in closing else []
+    for place, (title, rows) in enumerate(table.groups.items()):
+        lines += [r"\addlinespace"] if place else []
+        lines += [rf"\multicolumn{{{len(table.head) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"]
+        for row in rows:
+            label = {"mean": r"\textbf{%s}", "beside": r"\quad\footnotesize %s"}.get(row.kind, "%s") % escape(row.label)
+            lines.append(" & ".join([label, *map(write, row.cells)]) + r" \\")
+    legend = [
+        rf"\colorbox{{crosslens{level}}}{{{LEVELS[level]}}}"
+        for level in COLOURS
+        if any(cell.level == level for rows in table.groups.values() for row in rows for cell in row.cells)
+    ]
+    notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
+    caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
+    said = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
+    text = "\n".join([*lines, r"\bottomrule", *(said.get(line, line) for line in closing), ""])
+    # Declared only where it is needed, behind the line that names the packages.
+    first, rest = text.split("\n", 1)
+    other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
+    return "\n".join([first, *other, rest])
+
+
+def _shape(table: Table) -> tuple[list[str], list[str]]:
+    """What opens and closes a table: one of many rows runs over pages, one of many columns fits the page."""
+    columns = rf"{{l{'r' * len(table.head)}}}"
+    if sum(map(len, table.groups.values())) > LONG:
+        opening = [r"\begingroup\small\setlength{\LTcapwidth}{\linewidth}", rf"\begin{{longtable}}{columns}"]
+        return opening, ["CAPTION", r"\end{longtable}", r"\endgroup"]
+    opening, closing = [r"\begin{table}", r"\centering\small"], ["CAPTION", r"\end{table}"]
+    if len(table.head) > WIDE:
+        opening, closing = [*opening, r"\resizebox{\linewidth}{!}{%"], ["}", *closing]
+    return [*opening, rf"\begin{{tabular}}{columns}"], [r"\end{tabular}", *closing]
+
+
+def latex_document(names: Sequence[str]) -> str:
+    """A document that shows tables, each from its own file beside it."""
+    packages = [*PACKAGES, "[margin=1.5cm,landscape]{geometry}"]
+    lines = [r"\documentclass{article}", *(rf"\usepackage{package}" for package in packages), r"\begin{document}"]
+    return "\n".join([*lines, *(rf"\input{{{name}}}" for name in names), r"\end{document}", ""])
+
+
+def escape(text: str) -> str:
+    """Text as LaTeX prints it; words of other scripts by the commands of `OTHER_SCRIPTS`."""
+    special = "".join(_SPECIAL.get(character, character) for character in text)
+    return _OTHER.sub(_of_another_script, special)
+
+
+OTHER_SCRIPTS = (
+    r"\DeclareRobustCommand{\otherscript}[2]{\ifdefined\directlua #1\else\ifdefined\XeTeXversion #1\else #2\fi\fi}",
+    r"\DeclareRobustCommand{\righttoleft}[2]{\ifdefined\directlua\bgroup\textdir TRT #1\egroup\else"
+    r"\ifdefined\XeTeXversion\TeXXeTstate=1 \beginR #1\endR\else #2\fi\fi}",
+)
+"""Words that pdfLaTeX has no letters for: as they are in LuaLaTeX and XeLaTeX with a font for them; else named."""
+
+
+def _of_another_script(found: re.Match) -> str:
+    words = found[0]
+    command = "righttoleft" if unicodedata.bidirectional(words[0]) in ("R", "AL") else "otherscript"
+    script = unicodedata.name(words[0], "unnamed").split(" ")[0].capitalize()
+    numbers = " ".join(f"{ord(letter):04X}" for letter in words if letter != " ")
+    return rf"\{command}{{{words}}}{{[{script} {numbers}]}}"
+
+
+def to_markdown(table: Table, *, spread: Spread = "none") -> str:
+    """A table for a page that is read as it is; losses of five points and more stand in bold."""
+
+    def write(cell: Cell) -> str:
+        text = number(cell, spread=spread).replace("*", r"\*")
+        text = f"**{text}**" if cell.level == "five" else text
+        return f"{text} [{cell.note}]" if cell.note else text
+
+    lines = [table.caption + marks(table, spread), "", "| " + " | ".join(["", *map(_bars, table.head)]) + " |"]
+    lines.append("|---|" + "--:|" * len(table.head))
+    for title, rows in table.groups.items():
+        lines.append("| *" + _bars(title) + "* |" + " |" * len(table.head))
+        for row in rows:
+            label = {"mean": "**%s**", "beside": "· %s"}.get(row.kind, "%s") % _bars(row.label)
+            lines.append("| " + " | ".join([label, *map(write, row.cells)]) + " |")
+    notes = [f"[{place}] {note}." for place, note in enumerate(table.notes, start=1)]
+    return "\n".join([*lines, "", *notes, ""]) if notes else "\n".join([*lines, ""])
+
+
+def _bars(text: str) -> str:
+    return re.sub(r"([|*_`<])", r"\\\1", text)
+
+
+def to_csv(table: Table) -> str:
+    """The numbers alone, a row a line; standard deviations over seeds in columns of their own."""
+    with_std = any(cell.std is not None for rows in table.groups.values() for row in rows for cell in row.cells)
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["group", "row", *table.head, *(f"{head} std" for head in table.head if with_std)])
+    for title, rows in table.groups.items():
+        for row in rows:
+            writer.writerow([title, row.label, *_values(row, lambda cell: cell.value),
+                             *(_values(row, lambda cell: cell.std) if with_std else [])])  # fmt: skip
+    return stream.getvalue()
+
+
+def _values(row: Row, of: Callable[[Cell], float | None]) -> list[str]:
+    return ["" if (value := of(cell)) is None else repr(round(value, 6)) for cell in row.cells]

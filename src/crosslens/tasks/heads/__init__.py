@@ -1,0 +1,1 @@
+"""Task heads, and the decoder of dependency trees."""

@@ -1,0 +1,151 @@
+"""The model card of a fine-tuned model: the README.md of its folder, as the Hugging Face hub shows it."""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from transformers import PreTrainedTokenizerBase
+
+from crosslens import __version__
+from crosslens.data.subwords import LONE_PREFIXES, LONGEST_WORD, word_prefix
+from crosslens.formatting import plain
+from crosslens.tasks.tagging import Tagging
+from crosslens.training.model import TaskModel
+
+CARD = "README.md"
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+def model_card(model: TaskModel, *, exported: bool) -> str:
+    """What the model is, and how to read it with crosslens and with plain transformers, as Markdown.
+
+    The header is YAML, as the hub reads it; the licence is left to whoever publishes the model.
+
+    Args:
+        model: a fine-tuned model.
+        exported: whether the folder holds encoder and head as one of transformers' token classifiers.
+    """
+    alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.voices
+    parts = [
+        f"---\n{_header(model, alone=alone)}---", f"# {_short_name(model)} fine-tuned for {model.task.name}",
+        _training(model), "This card has no licence yet: add `license: …` to its header before you publish the model.",
+        "## With crosslens", _code("sh", _command(model)), "## With plain transformers",
+        *(_plain_tagging(model) if alone else [_unreadable(model, exported=exported)]),
+    ]  # fmt: skip
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _header(model: TaskModel, *, alone: bool) -> str:
+    facts = {
+        "language": model.source, "library_name": "transformers" if alone else "crosslens",
+        "base_model": model.encoder.name if _is_on_hub(model.encoder.name) else None,
+        "pipeline_tag": "token-classification" if isinstance(model.task, Tagging) else None,
+        "tags": ["crosslens", model.task.name],
+        "metrics": [model.recipe.select_by or model.task.metric] if "dev_score" in model.facts else None,
+    }  # fmt: skip
+    text = io.StringIO()
+    YAML().dump({key: value for key, value in facts.items() if value is not None}, text)
+    return text.getvalue()
+
+
+def _is_on_hub(name: str) -> bool:
+    return HUB_NAME.fullmatch(name) is not None and not Path(name).exists()
+
+
+def _short_name(model: TaskModel) -> str:
+    return Path(model.encoder.name).name
+
+
+def _training(model: TaskModel) -> str:
+    facts, sentences = model.facts, [f"`{_short_name(model)}`, fine-tuned by crosslens {__version__}."]
+    if "train" in facts:
+        language = f" ({model.source})" if model.source else ""
+        unit = "sentences" if "train_words" in facts else "texts"
+        sentences.append(
+            f"Training data: `{facts['train']}`{language}, {facts['train_sentences']} {unit}; seed {model.seed}."
+        )
+    if model.encoder.condition.change:
+        sentences.append(
+            f"The encoder was modified before fine-tuning: condition `{model.encoder.condition.change}` of crosslens."
+        )
+    if "dev_score" in facts:
+        score = plain(float(facts["dev_score"]), decimals=2)
+        sentences.append(f"Its {model.recipe.select_by or model.task.metric} on `{facts['dev']}` is {score}.")
+    return "\n".join(sentences)
+
+
+def _command(model: TaskModel) -> str:
+    ending = model.task.format.ending
+    return f"crosslens predict FOLDER text{ending} --out predicted{ending}"
+
+
+def _plain_tagging(model: TaskModel) -> list[str]:
+    return [
+        "The tag of a word is read from its first subword that carries a character. Where a vocabulary puts a lone"
+        " `▁` first,\nas XLM-R's often does, the first subword of a word says nothing of it, so neither"
+        ' `pipeline("token-classification")` nor\nthe first subword of each of the `word_ids` gives the tags of this'
+        " model. This does:",
+        _code("python", snippet(model.encoder.tokenizer)),
+        f"Sentences of more than {model.encoder.capacity} subwords, special tokens included, are read in windows by"
+        f" crosslens, and of a word\nof more than {LONGEST_WORD} subwords only those: the lines above do neither.",
+    ]
+
+
+def snippet(tokenizer: PreTrainedTokenizerBase) -> str:
+    """Python code that tags words with plain transformers as crosslens does.
+
+    Args:
+        tokenizer: the model's, which has an alignment of subwords to words.
+    """
+    # transformers does not save that a byte-level vocabulary is to mark each word; a space before it does that too.
+    backend: Any = tokenizer.backend_tokenizer
+    spaced = word_prefix(tokenizer) == " " or getattr(backend.pre_tokenizer, "add_prefix_space", False)
+    word = 'f" {word}"' if spaced else "word"
+    marks = ", ".join(f'"{mark}"' for mark in LONE_PREFIXES)
+    return f"""import torch
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+FOLDER = "."  # the folder of this card, or the name of the model on the hub
+MARKS = ({marks})  # subwords without a character
+tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+model = AutoModelForTokenClassification.from_pretrained(FOLDER).eval()
+
+
+def tag(words):
+    words = [{word} if tokenizer.tokenize(word) else tokenizer.unk_token for word in words]
+    inputs = tokenizer(words, is_split_into_words=True, return_tensors="pt", return_token_type_ids=False)
+    with torch.inference_mode():
+        best = model(**inputs).logits[0].argmax(-1).tolist()
+    subwords, owners, tags = inputs.tokens(), inputs.word_ids(), []
+    for number in range(len(words)):
+        place = owners.index(number)
+        if subwords[place] in MARKS and owners[place + 1 : place + 2] == [number]:
+            place += 1
+        tags.append(model.config.id2label[best[place]])
+    return tags
+
+
+print(tag(["The", "dog", "barks", "."]))"""
+
+
+def _unreadable(model: TaskModel, *, exported: bool) -> str:
+    encoder = model.encoder.model
+    if exported:
+        return (
+            "Plain transformers reads the weights with `AutoModelForTokenClassification`, but cannot tell which subword"
+            " belongs to\nwhich word: tag with crosslens."
+        )
+    known = type(encoder).__module__.startswith("transformers.")
+    reading = (
+        f" `{type(encoder).__name__}.from_pretrained` gives\nthe fine-tuned encoder without its head." if known else ""
+    )
+    return (
+        "Plain transformers cannot read the head of this model, which is in `head.safetensors`: its `AutoModelFor…`"
+        f" classes would\nput random weights in the place of it, with no more than a warning.{reading}"
+    )
+
+
+def _code(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"

@@ -1,0 +1,192 @@
+import pytest
+
+from crosslens.corpora import catalogue
+from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora, name_split, roots
+from crosslens.corpora.parallel import load_parallel
+from crosslens.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def nothing_outside(monkeypatch, tmp_path):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    monkeypatch.setattr(catalogue, "cache_folder", lambda: tmp_path / "cache")
+
+
+def test_names_and_their_splits(treebanks):
+    corpus = load_corpus("ud/en_toy:train", data=treebanks)
+    assert (corpus.name, corpus.language, corpus.split, len(corpus)) == ("ud/en_toy:train", "en", "train", 6)
+    assert load_corpus("ud/en_toy", data=treebanks).split == "test"
+    assert load_corpus("ud/en_toy", data=treebanks, split="dev").split == "dev"
+
+
+def test_slices_as_hugging_face_writes_them(treebanks):
+    whole = load_corpus("ud/en_toy:train", data=treebanks)
+    part = load_corpus("ud/en_toy:train[1:3]", data=treebanks)
+    assert part.items == whole.items[1:3]
+    assert part.name == "ud/en_toy:train[1:3]"
+    assert len(load_corpus("ud/en_toy[:2]", data=treebanks)) == 2
+    assert len(load_corpus("ud/en_toy[4:]", data=treebanks)) == 2
+    assert part.digest != whole.digest
+    with pytest.raises(DataError, match=r"\[9:\] is empty: ud/en_toy has 6 sentences"):
+        load_corpus("ud/en_toy[9:]", data=treebanks)
+
+
+def test_a_seed_in_a_slice_shuffles_before_it_cuts(treebanks):
+    whole = load_corpus("ud/en_toy:train", data=treebanks)
+    shuffled = {seed: load_corpus(f"ud/en_toy:train[{seed}~:]", data=treebanks) for seed in (1, 2)}
+    for corpus in shuffled.values():
+        assert sorted(item.id for item in corpus) == sorted(item.id for item in whole)
+        assert corpus.items != whole.items
+    assert shuffled[1].items != shuffled[2].items
+    assert load_corpus("ud/en_toy:train[2~1:4]", data=treebanks).items == shuffled[2].items[1:4]
+
+
+def test_another_split_is_transliterated_alike():
+    assert name_split("ud/ug_udt:train@uroman", "dev") == "ud/ug_udt:dev@uroman"
+    assert name_split("ud/ug_udt[:200]@uroman[:9]", "dev") == "ud/ug_udt:dev@uroman"
+
+
+def test_a_path_is_a_corpus_too(treebanks):
+    path = treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-dev.conllu"
+    corpus = load_corpus(path)
+    assert (corpus.language, corpus.split, corpus.name) == ("en", "dev", str(path))
+    assert corpus.digest == load_corpus("ud/en_toy:dev", data=treebanks).digest
+
+
+def test_a_path_may_say_its_language(treebanks, tmp_path):
+    path = tmp_path / "mine.conllu"
+    path.write_bytes((treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-dev.conllu").read_bytes())
+    assert load_corpus(path).language is None
+    corpus = load_corpus(f"wo={path}[:2]")
+    assert (corpus.language, corpus.name, len(corpus)) == ("wo", f"{path}[:2]", 2)
+    assert load_corpus(f"zh-Hans={path}").language == "zh-Hans"
+    assert match_corpora(f"wo={path}") == [f"wo={path}"]
+    with pytest.raises(DataError, match="no such file"):
+        load_corpus("wo=nowhere.conllu")
+
+
+def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, monkeypatch):
+    release = tmp_path / "cache" / "ud-treebanks-v2.14" / "UD_English-toy"
+    release.mkdir(parents=True)
+    text = (treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-test.conllu").read_text()
+    (release / "en_toy-ud-test.conllu").write_text(text.split("\n\n")[0] + "\n\n")
+    older = tmp_path / "cache" / "ud-treebanks-v2.4" / "UD_English-toy"
+    older.mkdir(parents=True)
+    (older / "en_toy-ud-test.conllu").write_text(text)
+    newest = load_corpus("ud/en_toy")
+    assert (newest.release, len(newest)) == ("2.14", 1)
+    assert load_corpus("ud/en_toy", data=tmp_path / "cache" / "ud-treebanks-v2.4").release == "2.4"
+    assert load_corpus("ud/en_toy", data=treebanks).release is None
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    assert load_corpus("ud/en_toy").release is None
+    assert [root.given_by for root in roots("x")] == ["--data", "CROSSLENS_DATA", "cache"]
+
+
+def test_patterns(treebanks):
+    assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
+    assert match_corpora("ud/en_*:test", data=treebanks) == ["ud/en_pud:test", "ud/en_toy:test"]
+    assert match_corpora("./x.conllu", data=treebanks) == ["./x.conllu"]
+    assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
+    with pytest.raises(DataError, match="no corpus 'ud/xx_"):
+        match_corpora("ud/xx_*", data=treebanks)
+    with pytest.raises(DataError, match="give --dev as well"):
+        name_split("./x.conllu", "dev")
+
+
+def test_a_pattern_never_mixes_two_folders(treebanks, tmp_path, monkeypatch):
+    other = tmp_path / "other" / "ud" / "UD_German-PUD"
+    other.mkdir(parents=True)
+    (other / "de_pud-ud-test.conllu").write_text("# sent_id = elsewhere\n1\tx" + "\t_" * 8 + "\n\n")
+    monkeypatch.setenv("CROSSLENS_DATA", str(tmp_path / "other"))
+    assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
+    assert load_parallel("ud/pud", data=treebanks).languages == ("en", "fr")
+    assert match_corpora("ud/*_pud") == ["ud/de_pud"]
+    assert load_corpus("ud/de_pud", data=treebanks)[0].id == "elsewhere"
+
+
+def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp_path):
+    with pytest.raises(DataError) as caught:
+        load_corpus("ud/en_tyo:train", data=treebanks)
+    assert str(treebanks) in caught.value.message
+    assert str(tmp_path / "cache") in caught.value.message
+    assert "crosslens data get ud --release" in caught.value.hint
+    assert "did you mean 'ud/en_toy'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ud/en_toy:trian", r"no split 'trian' .did you mean 'train'"),
+        ("ud/fr_pud:train", r"ud/fr_pud has no train split here .there is test"),
+        ("ud/en-toy", "is no name of a corpus"),
+        ("unre/en_ewt", "no collection 'unre' .did you mean 'uner'"),
+        ("nowhere.conllu", "no such file"),
+        ("nothing", "no such file"),
+    ],
+)
+def test_wrong_names(treebanks, name, message):
+    with pytest.raises(DataError, match=message):
+        load_corpus(name, data=treebanks)
+
+
+def on_disk(folder):
+    """What a folder has, without the artificial languages, which are always there."""
+    return {name: splits for name, splits in list_corpora(folder).items() if not name.startswith(("lab/", "lab_"))}
+
+
+def test_collections_of_entities(tmp_path):
+    """Each as it is published; languages as Universal Dependencies names them."""
+    for name, text in (
+        ("wikiann/en/train", "en:Bonn\tB-LOC\n"), ("wikineural/de/test.conll", "Bonn\tB-LOC\n"),
+        ("masakhaner/MasakhaNER2.0/data/wol/dev.txt", "Bonn B-LOC\n"),
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    expected = {"masakhaner/wol": ["dev"], "wikiann/en": ["train"], "wikineural/de": ["test"]}
+    assert on_disk(tmp_path) == expected
+    for name, language in (("wikiann/en:train", "en"), ("wikineural/de", "de"), ("masakhaner/wol:dev[:1]", "wo")):
+        corpus = load_corpus(name, data=tmp_path)
+        assert (corpus[0].words, corpus[0].entities, corpus.language) == (("Bonn",), ("B-LOC",), language)
+    assert match_corpora("wikiann/*:train", data=tmp_path) == ["wikiann/en:train"]
+    assert name_split("wikiann/en:train", "dev") == "wikiann/en:dev"
+    (tmp_path / "wikiann" / "en" / "train").write_text("en:Bonn\tB-LOC\nRhein\tB-LOC\n")
+    with pytest.raises(DataError, match=r"train:2: the word 'Rhein' has no 'en:' before it"):
+        load_corpus("wikiann/en:train", data=tmp_path)
+
+
+def test_files_of_other_kinds(tmp_path, treebanks):
+    (tmp_path / "x.txt").write_text("hello world\n\nagain .\n")
+    read = load_corpus(f"wo={tmp_path / 'x.txt'}")
+    assert [s.words for s in read.sentences] == [("hello", "world"), ("again", ".")]
+    assert (read.language, read.layers, str(read[1].where)) == ("wo", frozenset(), f"{tmp_path / 'x.txt'}:3")
+    (tmp_path / "tags.txt").write_text("Dakar B-LOC\nci O\n")
+    assert load_corpus(tmp_path / "tags.txt")[0].entities == ("B-LOC", "O")
+    uner = treebanks / "uner" / "UNER_EN-pud" / "en_pud-ud-test.iob2"
+    assert (load_corpus(uner).language, load_corpus(uner).split) == ("en", "test")
+    with pytest.raises(DataError, match="is a folder"):
+        load_corpus(tmp_path)
+
+
+def test_what_there_is(treebanks):
+    expected = {"en_pud": ["test"], "en_toy": ["train", "dev", "test"], "fr_pud": ["test"]}
+    splits = ["train", "dev", "test"]
+    texts = {name: splits for name in ("sib200/eng_Latn", "sib200/fra_Latn", "xnli/en", "xnli/fr")}
+    words = {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
+    assert on_disk(treebanks) == words | texts
+    assert "10 corpora" in roots(treebanks)[0].describe()
+    assert "no such folder" in roots(treebanks / "x")[0].describe()
+
+
+def test_parallel_treebanks_are_joined_by_id(treebanks):
+    pud = load_parallel("ud/pud", data=treebanks)
+    assert pud.languages == ("en", "fr")
+    assert [item.id for item in pud["en"]] == [item.id for item in pud["fr"]]
+    assert len(pud.head(3)["fr"]) == len(pud.head(3)) == 3
+    with pytest.raises(DataError, match="has no 'de'"):
+        load_parallel("ud/pud", languages=["en", "de"], data=treebanks)
+    with pytest.raises(DataError, match="has no 'xx'"):
+        pud["xx"]
+    with pytest.raises(DataError, match="names no parallel corpus"):
+        load_parallel("pud", data=treebanks)
+    with pytest.raises(DataError, match="there is no parallel corpus 'ud/xyz' in"):
+        load_parallel("ud/xyz", data=treebanks)

@@ -1,0 +1,118 @@
+import pytest
+
+from crosslens.corpora.parallel import list_languages, load_parallel
+from crosslens.errors import CrosslensError, DataError
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A data folder with a little of every parallel collection."""
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    files = {
+        "tatoeba/tatoeba.cmn-eng.cmn": "你好。\n再见。\n谢谢。\n",
+        "tatoeba/tatoeba.cmn-eng.eng": "Hello.\nBye.\nThanks.\n",
+        "sib200/eng_Latn/test.tsv": "index_id\tcategory\ttext\n7\tsports\tBall.\n3\thealth\tMilk.\n",
+        "sib200/fra_Latn/test.tsv": "index_id\tcategory\ttext\n3\thealth\tLait.\n7\tsports\tBallon.\n",
+        "sib200/taq_Tfng/test.tsv": "index_id\tcategory\ttext\n7\tsports\tⴰⴱⴱ\n3\thealth\tⴰⴳ\n",
+        "xnli/dev-en.tsv": "A.\tB.\tneutral\nA.\tC.\tentailment\nA.\tD.\tneutral\n",
+        "xnli/dev-fr.tsv": "A.\tBe.\tneutral\nA.\tCe.\tentailment\n",
+        "own/dev.en": "one\ntwo\nthree\n", "own/dev.wo": "benn\nñaar\nñett\n", "own/short.wo": "benn\nñaar\n",
+        "own/gap.wo": "benn\n\nñett\n", "own/empty.wo": "",
+    }  # fmt: skip
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return tmp_path
+
+
+def texts(parallel, language):
+    return [item.text for item in parallel[language]]
+
+
+def test_tatoeba_by_either_code(data):
+    for name in ("tatoeba/zh", "tatoeba/cmn"):
+        found = load_parallel(name, data=data)
+        assert found.languages == ("en", "zh")
+        assert texts(found, "zh") == ["你好。", "再见。", "谢谢。"]
+    assert texts(load_parallel("tatoeba/zh[1:]", data=data), "en") == ["Bye.", "Thanks."]
+
+
+def test_sib200_is_joined_by_id_and_keeps_scripts_that_are_not_the_usual(data):
+    found = load_parallel("sib200/test", data=data)
+    assert found.languages == ("en", "fr", "taq-Tfng")
+    assert texts(found, "fr") == ["Ballon.", "Lait."]
+    assert list_languages("sib200/test", data=data) == found.languages
+
+
+def test_xnli_is_its_hypotheses_and_a_slice_takes_what_all_have(data):
+    found = load_parallel("xnli/dev[:2]", data=data)
+    assert (texts(found, "en"), texts(found, "fr")) == (["B.", "C."], ["Be.", "Ce."])
+    with pytest.raises(DataError, match=r"not parallel: xnli/dev-fr has no item '3'.*\[:100\] takes the first ones"):
+        load_parallel("xnli/dev", data=data)
+
+
+def test_labels_that_differ_show_a_misaligned_file(data):
+    (data / "xnli/dev-fr.tsv").write_text("A.\tCe.\tentailment\nA.\tBe.\tneutral\nA.\tD.\tneutral\n", "utf-8")
+    with pytest.raises(DataError, match=r"not parallel: '1' is neutral in xnli/dev-en and entailment in xnli/dev-fr"):
+        load_parallel("xnli/dev", data=data)
+
+
+def test_files_that_are_aligned_line_by_line(data):
+    own = data / "own"
+    found = load_parallel(f"en={own}/dev.en,wo={own}/dev.wo")
+    assert found.languages == ("en", "wo")
+    assert texts(found, "wo") == ["benn", "ñaar", "ñett"]
+
+
+def test_treebanks_as_files_are_joined_by_their_ids(treebanks):
+    banks = {
+        language: next((treebanks / "ud").glob(f"UD_{language.upper()}-pud/*.conllu")) for language in ("en", "fr")
+    }
+    found = load_parallel(",".join(f"{language}={path}" for language, path in banks.items()))
+    assert found["fr"].digest == load_parallel("ud/pud", data=treebanks)["fr"].digest
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("en={}/dev.en,wo={}/short.wo", r"not parallel: .*short.wo has no item '3'"),
+        ("en={}/dev.en,wo={}/gap.wo", r"gap.wo:2: an empty line, in text that is aligned line by line"),
+        ("en={}/dev.en,wo={}/empty.wo", r"empty.wo: has no text"),
+        ("en={}/dev.en,wo={}/none.wo", r"none.wo: there is no such file"),
+        ("en={}/dev.en,{}/dev.wo", r"is no side of a parallel corpus \(write it as fr=FILE\)"),
+        ("en={}/dev.en,en={}/dev.wo", r"has two files of 'en'"),
+        ("tatoeba/xx", r"there is no parallel corpus 'tatoeba/xx' in .*\(--data\)"),
+        ("sib200/dev", r"there is no parallel corpus 'sib200/dev' in"),
+        ("lab/sov", r"there is no parallel corpus 'lab/sov' in"),
+        ("flores/dev", r"'flores/dev' names no parallel corpus \(for example ud/pud"),
+        ("tatoeba", r"'tatoeba' names no parallel corpus"),
+    ],
+)
+def test_what_is_not_there_or_not_aligned(data, name, message):
+    with pytest.raises(CrosslensError, match=message):
+        load_parallel(name.replace("{}", str(data / "own")), data=data)
+
+
+def test_a_language_that_is_not_there(data):
+    with pytest.raises(DataError, match=r"sib200/test has no 'de'"):
+        load_parallel("sib200/test", languages=["en", "de"], data=data)
+
+
+def test_the_language_of_the_original_is_known_for_pud(treebanks, tmp_path):
+    text = "# sent_id = {}\n1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    for language in ("en", "fr"):
+        folder = tmp_path / "ud" / f"UD_{language}-PUD"
+        folder.mkdir(parents=True)
+        ids = ("n01001011", "w03002017", "n02001011", "other")
+        (folder / f"{language}_pud-ud-test.conllu").write_text("".join(map(text.format, ids)), "utf-8")
+    pud = load_parallel("ud/pud", data=tmp_path)
+    assert pud.originals == ("en", "fr", "de", None)
+    assert [item.id for item in pud.originally("fr")["en"]] == ["w03002017"]
+    with pytest.raises(DataError, match="has no item that was written in 'ru'"):
+        pud.originally("ru")
+
+
+def test_artificial_languages_are_those_of_the_laboratory():
+    assert load_parallel("lab/all[:3]", languages=["src", "sov"]).languages == ("sov", "src")
+    assert list_languages("lab/all_cognates") == ("adj", "gen", "sov", "src")

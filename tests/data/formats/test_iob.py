@@ -1,0 +1,166 @@
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats import conllu, iob
+from crosslens.data.sentence import Sentence
+from crosslens.errors import DataError
+
+UNER = """\
+# newdoc id = d
+# sent_id = d-1
+# text = Anna Smith slept .
+1\tAnna\tB-PER\t-\tme
+2\tSmith\tI-PER\t-\tme
+3\tslept\tO\t-\tme
+4\t.\tO\t-\tme
+
+# sent_id = d-2
+1\t#\tO\t-\tme
+2\tParis\tB-LOC\t-\tme
+
+"""
+CONLL = "-DOCSTART- -X- -X- O\n\nAnna NNP B-NP B-PER\nslept VBD B-VP O\n\n# NN B-NP O\nParis NNP B-NP I-LOC\n"
+MASAKHA = "Ndekete O\nAnna B-PER\n# O\n\nWaaw O\n"
+WIKIANN = "en:12:30\tO\nen::\tO\nen:http://a.b\tB-ORG\n\nen:Paris\tB-LOC\n"
+
+
+def written(folder: Path, text: str, name="x.iob2") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "tags", "ids"),
+    [
+        (UNER, [("Anna", "Smith", "slept", "."), ("#", "Paris")], ("B-PER", "I-PER", "O", "O"), ["d-1", "d-2"]),
+        (CONLL, [("Anna", "slept"), ("#", "Paris")], ("B-PER", "O"), [None, None]),
+        (MASAKHA, [("Ndekete", "Anna", "#"), ("Waaw",)], ("O", "B-PER", "O"), [None, None]),
+        ("A O\n \t\nB O\n", [("A",), ("B",)], ("O",), [None, None]),
+        ("Paris\nis\n\nhere\n", [("Paris", "is"), ("here",)], None, [None, None]),
+    ],
+)
+def test_layouts(tmp_path, text, words, tags, ids):
+    corpus = iob.read(written(tmp_path, text), language="en", split="test")
+    assert [s.words for s in corpus.sentences] == words
+    assert corpus[0].entities == tags
+    assert [s.id for s in corpus.sentences] == ids
+    if tags:
+        assert iob.to_text(corpus) == text
+
+
+def test_wikiann_loses_its_language_and_nothing_else(tmp_path):
+    """R4: the first prefix goes, colons in the word stay."""
+    corpus = iob.read(written(tmp_path, WIKIANN))
+    assert corpus[0].words == ("12:30", ":", "http://a.b")
+    assert iob.to_text(corpus) == WIKIANN
+    changed = replace(corpus, items=tuple(replace(s, entities=("O",) * len(s)) for s in corpus.sentences))
+    assert iob.to_text(changed) == WIKIANN.replace("B-ORG", "O").replace("B-LOC", "O")
+
+
+def test_a_word_with_a_colon_is_no_prefix(tmp_path):
+    corpus = iob.read(written(tmp_path, "at:home\tO\nParis\tB-LOC\n"))
+    assert corpus[0].words == ("at:home", "Paris")
+
+
+def test_only_changed_tags_are_replaced(tmp_path):
+    corpus = iob.read(written(tmp_path, UNER.replace("\n", "\r\n")))
+    changed = replace(corpus, items=(replace(corpus[0], entities=("O", "O", "B-X", "O")), corpus[1]))
+    expected = UNER.replace("B-PER", "O").replace("I-PER", "O").replace("slept\tO", "slept\tB-X")
+    assert iob.to_text(changed) == expected.replace("\n", "\r\n")
+    corpus = iob.read(written(tmp_path, "O O \nParis  O\n"))
+    changed = replace(corpus, items=(replace(corpus[0], entities=("B-PER", "B-LOC")),))
+    assert iob.to_text(changed) == "O B-PER \nParis  B-LOC\n"
+
+
+def test_what_came_from_elsewhere_is_written_as_uner(tmp_path, toy):
+    """Predicted entities of a treebank keep its comments."""
+    tree = toy()[0]
+    corpus = Corpus((replace(tree, entities=("O",) * len(tree)), Sentence(("A",), entities=("B-X",))), "mixed")
+    text = iob.to_text(corpus)
+    assert text.startswith("# sent_id = n01\n# text = the cat sees a small dog .\n1\tthe\tO\t-\t-\n")
+    assert text.endswith("\n\n1\tA\tB-X\t-\t-\n\n")
+    again = iob.read(written(tmp_path, text))
+    assert [s.words for s in again.sentences] == [tree.words, ("A",)]
+    with pytest.raises(DataError, match="has no entities"):
+        iob.to_text(toy())
+    entities = toy(task="ner")
+    tagged = replace(entities, items=tuple(replace(s, upos=("X",) * len(s)) for s in entities.sentences))
+    conllu.write(tagged, tmp_path / "tagged.conllu")
+    assert conllu.read(tmp_path / "tagged.conllu")[0].upos[0] == "X"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Paris\tB_LOC\nis\tO\n", r":1: 'B_LOC' is no IOB tag"),
+        ("Paris\tB-LOC\nis\tS-LOC\n", r":2: 'S-LOC' is no IOB tag .*BIOES"),
+        ("Paris\tB-LOC\nis\t\n", r":2: '' is no IOB tag"),
+        ("Paris\tB-LOC\nis\n", r":2: 1 columns, where the first word of the file has 2 .every word needs its tag"),
+        ("Paris B-LOC\nin the O\n", r":2: 3 columns, where the first word of the file has 2"),
+        ("Paris\tB-LOC\n\tO\n", r":2: the word has no form"),
+        ("1\tA\tO\t-\t-\n3\tB\tO\t-\t-\n", r":2: the id '3' does not follow: 2 is expected"),
+        ("1\tA\tO\t-\t-\n1\tB\tO\t-\t-\n", r"empty line separates"),
+        ("1\tA\tO\t-\t-\n2\tB\tO\n", r":2: 3 columns"),
+        ("", "has no sentence"),
+        ("\n\n", "has no sentence"),
+        ("-DOCSTART- O\n\n", "has no sentence"),
+        ("# only a comment\n", "has no sentence"),
+        ("caf\udce9 O\n", ":1: is not UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_says_where(tmp_path, text, message):
+    path = tmp_path / "x.iob2"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DataError, match=message) as caught:
+        iob.read(path)
+    assert caught.value.message.startswith(str(path))
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        iob.read(tmp_path / "x")
+    with pytest.raises(DataError, match="is a folder"):
+        iob.read(tmp_path)
+
+
+word = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
+tag = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
+
+
+@given(st.lists(st.lists(st.tuples(word, tag), min_size=1, max_size=6), min_size=1, max_size=5))
+def test_written_words_and_tags_come_back(tmp_path_factory, rows):
+    import unicodedata
+
+    sentences = tuple(
+        Sentence(tuple(unicodedata.normalize("NFC", w) for w, _ in r), entities=tuple(t for _, t in r)) for r in rows
+    )
+    path = tmp_path_factory.mktemp("round") / "x.iob2"
+    iob.write(Corpus(sentences, "x"), path)
+    assert iob.read(path).items == sentences
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif("CROSSLENS_DATA" not in os.environ, reason="CROSSLENS_DATA names no data")
+def test_every_real_file_is_read_whole_and_comes_back():
+    """R2: as many sentences and words as there are lines, and the same bytes."""
+    data = Path(os.environ["CROSSLENS_DATA"])
+    files = [*data.glob("uner/*/*.iob2"), *data.glob("masakhaner/**/*.txt"), *data.glob("wikineural/*/*.conll")]
+    files += [file for file in data.glob("wikiann/*/*") if file.name in ("train", "dev", "test")]
+    assert files
+    random.Random(0).shuffle(files)
+    for file in files:
+        corpus = iob.read(file)
+        raw = file.read_bytes()
+        rows = [line for line in raw.decode("utf-8").split("\n") if line.strip() and not line.startswith("# ")]
+        if "uner" not in file.parts:
+            rows = [line for line in raw.decode("utf-8").split("\n") if line.strip()]
+        assert corpus.words == len(rows), file
+        assert iob.to_text(corpus).encode() == raw, file

@@ -1,0 +1,97 @@
+import pytest
+
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.formats.tsv import MLDOC, SIB200, XNLI, first_sentences, read
+from crosslens.errors import DataError
+
+SIB = "index_id\tcategory\ttext\n7\tsports\tThe ball is round.\n3\thealth\tCafe\u0301 au lait.\n"
+PAIRS = "He came home.\tHe left.\tcontradiction\r\nShe reads.\tShe reads a book.\tneutral\r\n"
+OFFICIAL = (
+    "language\tgold_label\tsentence1_binary_parse\tsentence1\tsentence2\tpromptID\tpairID\n"
+    "en\tneutral\t\tHe sat.\tHe stood.\t1\t11\nfr\tneutral\t\tIl est assis.\tIl est debout.\t1\t11\n"
+)
+
+
+def write(folder, text, name="file.tsv"):
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_topics(tmp_path):
+    corpus = read(write(tmp_path, SIB), language="en")
+    assert [(text.id, text.label, text.text) for text in corpus.texts] == [
+        ("7", "sports", "The ball is round."), ("3", "health", "Café au lait."),
+    ]  # fmt: skip
+    assert corpus[1].where.line == 3
+    assert corpus.lengths == (18, 13)
+
+
+def test_pairs_with_windows_line_ends(tmp_path):
+    corpus = read(write(tmp_path, PAIRS))
+    assert [(text.id, text.segments, text.label) for text in corpus.texts] == [
+        ("1", ("He came home.", "He left."), "contradiction"), ("2", ("She reads.", "She reads a book."), "neutral"),
+    ]  # fmt: skip
+
+
+def test_the_columns_are_found_by_their_names(tmp_path):
+    swapped = write(tmp_path, "label\ttext\nde\tGuten Tag.\n")
+    assert (read(swapped)[0].label, read(swapped)[0].text) == ("de", "Guten Tag.")
+    translated = read(write(tmp_path, "premise\thypo\tlabel\nEr sitzt.\tEr steht.\tcontradictory\n"))
+    assert (translated[0].segments, translated[0].label) == (("Er sitzt.", "Er steht."), "contradictory")
+
+
+def test_a_file_of_several_languages_is_read_one_by_one(tmp_path):
+    path = write(tmp_path, OFFICIAL)
+    corpus = load_corpus(f"fr={path}")
+    assert [(text.segments, text.label, text.id, text.where.line) for text in corpus.texts] == [
+        (("Il est assis.", "Il est debout."), "neutral", "11", 3)
+    ]
+    with pytest.raises(DataError, match=r"file.tsv: has 2 languages \(name one: en="):
+        load_corpus(path)
+    with pytest.raises(DataError, match=r"file.tsv: has no text in 'de'"):
+        load_corpus(f"de={path}")
+
+
+def test_pairs_that_nobody_agreed_on_are_left_out(tmp_path):
+    rows = "gold_label\tsentence1\tsentence2\tpairID\n-\tA.\tB.\t1\nneutral\tC.\tD.\t2\n"
+    assert [text.id for text in read(write(tmp_path, rows)).texts] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "text", "message"),
+    [
+        (SIB200, "", r"file.tsv:1: is not SIB-200: the first line must name the columns text category index_id"),
+        (SIB200, "id\tlabel\ttext\n1\ta\tb\n", r"file.tsv:1: is not SIB-200: the first line must name the columns"),
+        (SIB200, "index_id\tcategory\ttext\n", r"file.tsv: has no text"),
+        (SIB200, SIB + "9\tsports\n", r"file.tsv:4: ends before its column 'text'"),
+        (SIB200, SIB + "9\t\tno label\n", r"file.tsv:4: has no category"),
+        (SIB200, SIB + "9\tsports\t \n", r"file.tsv:4: has no text"),
+        (XNLI, PAIRS + "a\tb\tc\td\n", r"file.tsv:3: 3 fields between tabs are needed, and 4 are here"),
+        (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 3 fields between tabs are needed, and 1 are here"),
+        (None, "one column\nonly\n", r"file.tsv:1: is none of the tab-separated files that are known"),
+        (MLDOC, "CCAT\t\n", r"file.tsv:1: has no text"),
+    ],
+)
+def test_what_is_no_such_file_is_refused_with_its_line(tmp_path, layout, text, message):
+    with pytest.raises(DataError, match=message):
+        read(write(tmp_path, text), layout=layout)
+
+
+def test_documents_are_cut_to_their_first_sentences(tmp_path):
+    pytest.importorskip("sentencex")
+    (tmp_path / "mldoc").mkdir()
+    text = "ECAT\tMr. Smith paid 3.5 pct. He left. Nobody saw him.\nGCAT\tOnly one.\n"
+    write(tmp_path / "mldoc", text, "english.train.1000")
+    corpus = load_corpus("mldoc/english:train", data=tmp_path)
+    assert (corpus.language, corpus.name, corpus[0].label) == ("en", "mldoc/english:train", "ECAT")
+    assert [document.segments for document in first_sentences(corpus).texts] == [
+        ("Mr. Smith paid 3.5 pct.", "He left."), ("Only one.",),
+    ]  # fmt: skip
+
+
+def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):
+    with pytest.raises(DataError, match="is running text, where sentences of words are needed"):
+        read(write(tmp_path, PAIRS)).sentences  # noqa: B018
+    with pytest.raises(DataError, match="is sentences of words, where running text is needed"):
+        toy("test").texts  # noqa: B018

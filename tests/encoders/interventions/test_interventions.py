@@ -1,0 +1,185 @@
+"""The contract of every intervention, built in or not: applied to a loaded encoder, written, read, recorded, scaled."""
+
+import itertools
+import json
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions import INTERVENTIONS
+from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.layers import parse_layers
+from crosslens.results.record import Record, Results
+from crosslens.results.version1 import condition_of_label
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.identity import run_id, training_identity
+from crosslens.training.recipe import find_recipe
+
+EXAMPLES = {
+    "factor": [{"factor": "no-anchors"}, {"factor": "mine"}],
+    "start": [{"start": "adapted"}, {"start": "scratch"}, {"start": "bilstm"}],
+    "reinit": [
+        {"layers": "1-2"}, {"layers": 1}, {"layers": "all"}, {"layers": "0,all"},
+        {"layers": "1-2", "components": "attention"}, {"layers": "2", "init": "torch"},
+    ],
+    "freeze": [{"freeze": "0-3"}, {"freeze": 0}],
+    "features": [{"use": "features"}, {"use": "features", "hidden": 8}],
+    "tower": [{"tower": 2}, {"tower": 0, "height": 1}],
+    "scale": [{"scale": "1-2"}, {"scale": "all", "by": 2.0}],
+}  # fmt: skip
+"""Kind -> ways to ask for it, as study files write them."""
+
+MADE_BEFORE = ("pretraining", "start")
+"""Stages whose interventions a study's own runs do: applied, they are noted and change nothing."""
+
+pytestmark = pytest.mark.usefixtures("plugins")
+
+ALL = [pytest.param(kind, keys, id=f"{kind} {keys}") for kind, ways in EXAMPLES.items() for keys in ways]
+
+
+def test_every_intervention_has_examples(plugins):
+    assert set(EXAMPLES) == set(INTERVENTIONS)
+
+
+def applied(encoder, condition, seed=1):
+    for intervention in condition.interventions:
+        encoder = intervention.apply(encoder, seed=seed)
+    return encoder
+
+
+def weights(encoder):
+    return {name: parameter.detach().clone() for name, parameter in encoder.model.named_parameters()}
+
+
+@pytest.mark.parametrize(("kind", "keys"), ALL)
+def test_written_and_read_it_is_the_same(kind, keys):
+    condition = Condition(**keys)
+    (intervention,) = condition.interventions
+    assert intervention.kind == kind
+    assert Condition.parse(condition.text) == condition == Condition.model_validate(condition.plain)
+    assert Condition.model_validate(json.loads(json.dumps(condition.model_dump(mode="json")))) == condition
+    assert hash(Condition.parse(condition.text)) == hash(condition)
+    with pytest.raises(ValidationError):
+        intervention.kept = 1
+    assert not condition.is_reference
+
+
+def test_labels_are_different():
+    conditions = [Condition(), *(Condition(**keys) for ways in EXAMPLES.values() for keys in ways)]
+    conditions += [
+        Condition(**a, **b)
+        for first, second in itertools.combinations(EXAMPLES.values(), 2)
+        for a, b in itertools.product(first, second)
+    ]
+    conditions += [condition.model_copy(update={"recipe": "small"}) for condition in conditions]
+    assert len({condition.text for condition in conditions}) == len(set(conditions)) > 300
+    assert len({condition.label for condition in conditions}) == len(set(conditions))
+
+
+@pytest.mark.parametrize(("kind", "keys"), ALL)
+def test_applied_it_changes_what_it_names_and_nothing_else(kind, keys, encoder):
+    condition = Condition(**keys)
+    before = weights(encoder)
+    once, again, other = (applied(encoder, condition, seed) for seed in (1, 1, 2))
+    assert all(torch.equal(before[name], value) for name, value in weights(encoder).items())  # a copy was changed
+    (change,) = once.changes
+    assert isinstance(change, Change)
+    moved = {name for name, value in weights(once).items() if not torch.equal(value, before[name])}
+    assert moved <= set(change.tensors)
+    if condition.interventions[0].stage in MADE_BEFORE:
+        assert once.digest == encoder.digest
+    if kind in ("reinit", "scale"):
+        assert moved
+        inside = {
+            name
+            for layer in parse_layers(change.intervention.acts_on, encoder.depth)
+            if layer
+            for name, parameter in encoder.model.named_parameters()
+            if any(parameter is own for own in encoder.layers[layer - 1].parameters())
+        }
+        assert inside or not set(change.tensors) - inside
+    assert once.digest == again.digest
+    assert (once.digest != other.digest) == (change.seed is not None)
+    assert once.loaded_digest == encoder.digest
+    assert once.condition.scaled(written_for=None, depth=encoder.depth) == condition.scaled(
+        written_for=None, depth=encoder.depth
+    )
+
+
+@pytest.mark.parametrize(("kind", "keys"), ALL)
+def test_a_record_and_a_saved_model_know_it(kind, keys, encoder, toy, tmp_path):
+    condition = Condition(**keys)
+    ablated = applied(encoder, condition)
+    recipe = find_recipe("small", "pos", {"batch": 6, "epochs": 1})
+    model = finetune(ablated, "pos", train=toy("train"), recipe=recipe)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model", device="cpu")
+    assert loaded.encoder.changes == model.encoder.changes
+    assert loaded.encoder.loaded_digest == encoder.digest
+    (record, *_), (again, *_) = (evaluate(each, [toy("test")]).records.to_pylist() for each in (model, loaded))
+    assert record == again
+    assert Condition.parse(record["condition"]) == ablated.condition
+    assert record["encoder_digest"] == encoder.digest
+    assert record["run"] == model.facts["run"]
+    Results.of([Record(**ablated.condition.columns)]).write(tmp_path / "r.parquet")
+
+
+def test_each_is_another_training(encoder, toy):
+    from crosslens.tasks import find_task
+
+    def identity(condition):
+        return run_id(
+            training_identity(
+                encoder="e", condition=condition, seed=1, task=find_task("pos"), recipe=find_recipe("small", "pos"),
+                train="t", dev=None,
+            )
+        )  # fmt: skip
+
+    conditions = [Condition(), *(Condition(**keys) for ways in EXAMPLES.values() for keys in ways)]
+    assert len({identity(condition) for condition in conditions}) == len(conditions)
+    assert identity(Condition(recipe="small")) == identity(Condition())
+
+
+@pytest.mark.parametrize(("kind", "keys"), ALL)
+@pytest.mark.parametrize("depth", [4, 6, 24])
+def test_scaled_to_another_depth_it_names_layers_of_that(kind, keys, depth):
+    condition = Condition(**keys)
+    scaled = condition.scaled(written_for=12, depth=depth)
+    assert scaled.scaled(written_for=depth, depth=depth) == scaled
+    assert [each.kind for each in scaled.interventions] == [kind]
+    for intervention in scaled.interventions:
+        if intervention.acts_on and kind != "tower":
+            assert parse_layers(intervention.acts_on, depth)
+
+
+def test_a_condition_knows_what_it_does():
+    assert Condition().is_reference
+    assert not Condition(recipe="small").interventions
+    assert not Condition(recipe="small").is_reference
+    assert Condition(layers="1-4").reinitialised(12) == (1, 2, 3, 4)
+    assert Condition(layers="0-2").reinitialised(12) == (0, 1, 2)
+    assert not Condition(layers="0-2").is_untrained(12)
+    assert not Condition(layers="1-12").is_untrained(12)
+    assert Condition(layers="0-12").is_untrained(12)
+    assert Condition(layers="0,all", factor="no-anchors").is_untrained(6)
+    assert Condition(layers="0-4", components="attention").reinitialised(4) == ()
+    assert Condition(layers="1-2", freeze="0").reinitialised(4) == ()
+    own = {"features": {"use": "features"}, "bilstm": {"start": "bilstm"}, "recipe": {"recipe": "small"}}
+    shared = {"reference": {}, "adapted": {"start": "adapted"}, "layers": {"layers": "1"}, "frozen": {"freeze": "0"}}
+    assert all(Condition(**keys).own_recipe for keys in own.values())
+    assert not any(Condition(**keys).own_recipe for keys in shared.values())
+    assert not Condition(freeze="0").trains_all
+    assert Condition(layers="1").trains_all
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["reference", "1-2", "1-2 attention", "reference frozen 0-3", "reference features", "adapted;1-2", "BiLSTM",
+     "from scratch", "no-anchors", "sep-emb-1-3", "reference tower on 2", "0-12", "2 init=torch", "1,3 ffn;5-6"],
+)  # fmt: skip
+def test_labels_of_version_1_are_read(label):
+    assert condition_of_label(label).label == label

@@ -1,0 +1,203 @@
+"""The BiLSTM: it reads words and nothing else, and is an encoder as any other."""
+
+import numpy as np
+import pytest
+import torch
+
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.coverage import measure_coverage
+from crosslens.encoders.freeze import freeze
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.models.bilstm import fresh_bilstm, spelling_keys
+from crosslens.encoders.reinit import random_init
+from crosslens.encoders.represent import represent
+from crosslens.errors import DataError, RequestError
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.recipe import find_recipe
+
+SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "character_size": 8, "character_hidden": 12, "word_size": 10}
+
+
+@pytest.fixture(scope="module")
+def train():
+    return load_corpus("lab/src:train[:200]")
+
+
+@pytest.fixture(scope="module")
+def bilstm(train):
+    return fresh_bilstm(train, **SIZES)
+
+
+def states(encoder, sentences):
+    """Each word's state, in one batch, sentence by sentence."""
+    corpus = Corpus(tuple(Sentence(tuple(s)) for s in sentences), "mine")
+    windows = read_windows(encoder, corpus).windows
+    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+    with torch.inference_mode():
+        return torch.split(batch.at_words(encoder.states(batch.ids, batch.mask)), list(batch.lengths))
+
+
+@pytest.mark.rounding
+def test_what_else_is_in_the_batch_does_not_matter(bilstm, train):
+    sentences = [s.words for s in train.sentences[:7]]
+    together = states(bilstm, sentences)
+    for words, whole in zip(sentences, together, strict=True):
+        (alone,) = states(bilstm, [words])
+        assert torch.allclose(alone, whole, atol=1e-6)
+
+
+def test_every_word_is_read_by_its_whole_sentence(bilstm, train):
+    words = list(train.sentences[0].words)
+    (before,) = states(bilstm, [words])
+    for changed in (0, len(words) - 1):
+        other = [*words]
+        other[changed] = "zzz"
+        (after,) = states(bilstm, [other])
+        assert (before - after).abs().sum(1).gt(1e-6).all()
+
+
+def test_a_naive_network_gives_the_same(bilstm, train):
+    """Word by word and without packing: the oracle of places and padding."""
+    model, tokenizer = bilstm.model, bilstm.tokenizer
+    words = ["[CLS]", *train.sentences[3].words, "[SEP]"]
+    rows = []
+    with torch.inference_mode():
+        for word in words:
+            special = word in ("[CLS]", "[SEP]")
+            ids = [tokenizer.convert_tokens_to_ids(word)] if special else tokenizer.encode(
+                [word], is_split_into_words=True, add_special_tokens=False
+            )  # fmt: skip
+            characters = torch.tensor([ids])
+            _, (last, _) = model.embeddings.spelling(model.embeddings.characters(characters))
+            key = spelling_keys(characters, 0)
+            known = (model.embeddings.word_keys == key).nonzero()
+            own = int(known[0]) if len(known) else model.config.words
+            parts = [last.transpose(0, 1).flatten(1)[0], model.embeddings.words.weight[own]]
+            rows.append(model.embeddings.projection(torch.cat(parts)))
+        sentence = torch.stack(rows)[None]
+        for layer in model.layers:
+            sentence, _ = layer.lstm(sentence)
+    (found,) = states(bilstm, [words[1:-1]])
+    assert torch.allclose(sentence[0, 1:-1], found, atol=1e-5)
+
+
+def test_words_that_come_more_than_once_have_an_embedding(bilstm, train):
+    counts = {}
+    for sentence in train.sentences:
+        for word in sentence.words:
+            counts[word] = counts.get(word, 0) + 1
+    assert bilstm.model.config.words == sum(count > 1 for count in counts.values())
+    keys = bilstm.model.embeddings.word_keys
+    assert (keys[1:] > keys[:-1]).all()  # sorted, and no two words have one key
+
+
+def test_saving_and_loading_keeps_the_bits(bilstm, tmp_path):
+    save_encoder(bilstm, tmp_path / "saved")
+    again = load_encoder(tmp_path / "saved", device="cpu")
+    assert again.digest == bilstm.digest
+    test = load_corpus("lab/src:test[:10]")
+    assert np.array_equal(represent(again, test).vectors, represent(bilstm, test).vectors)
+
+
+def test_it_depends_on_the_seed_and_on_the_words(train):
+    assert fresh_bilstm(train, **SIZES).digest == fresh_bilstm(train, **SIZES).digest
+    assert fresh_bilstm(train, seed=2, **SIZES).digest != fresh_bilstm(train, **SIZES).digest
+    assert fresh_bilstm(train[:150], **SIZES).digest != fresh_bilstm(train, **SIZES).digest
+
+
+def test_layers_are_drawn_anew_and_frozen(bilstm):
+    drawn = random_init(bilstm, "1", seed=3)
+    changed = {
+        name for (name, a), (_, b) in zip(
+            bilstm.model.named_parameters(), drawn.model.named_parameters(), strict=True
+        ) if not torch.equal(a, b)
+    }  # fmt: skip
+    assert changed
+    assert all(name.startswith("layers.0.") for name in changed)
+    frozen = freeze(bilstm, "0-1")
+    assert not any(p.requires_grad for p in frozen.layers[0].parameters())
+    assert all(p.requires_grad for p in frozen.layers[1].parameters())
+
+
+def test_given_vectors_are_read_and_not_trained(train):
+    vectors = {word: np.full(5, number, np.float32) for number, word in enumerate(("zzz", "yyy", "zzz's"), start=1)}
+    its = fresh_bilstm(train, vectors=vectors, **SIZES)
+    (a, b) = states(its, [["zzz"], ["zzzz"]])
+    assert not torch.allclose(a, b)
+    embeddings = its.model.embeddings
+    for word, vector in vectors.items():
+        ids = its.tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False)
+        place = int((embeddings.vector_keys == spelling_keys(torch.tensor([ids]), 0)).nonzero()[0])
+        assert np.array_equal(embeddings.vectors[place].detach().numpy(), vector)
+    model = finetune(its, "pos", train=train[:32], recipe=find_recipe("bilstm", "pos", {"epochs": "1"}))
+    assert torch.equal(model.encoder.model.embeddings.vectors, embeddings.vectors)
+    assert not torch.equal(model.encoder.model.embeddings.words.weight, embeddings.words.weight)
+
+
+def test_words_are_trained_by_their_own_embedding_however_few_characters_occur():
+    """Of a training set's many characters a part of it may have few, as in Chinese; words are known by their ids."""
+    words = [chr(0x4E00 + number) + chr(0x5E00 + number) for number in range(120)]
+    sentences = [Sentence((word, word, "。"), upos=("NOUN", "VERB", "PUNCT")) for word in words]
+    train = Corpus(tuple(sentences * 2), "signs", language="zh")
+    fresh = fresh_bilstm(train, **SIZES)
+    recipe = find_recipe("bilstm", "pos", {"epochs": "6", "batch": "2", "limit": "12"})
+    model = finetune(fresh, "pos", train=train, recipe=recipe)
+    before, after = fresh.model.embeddings.words.weight, model.encoder.model.embeddings.words.weight
+    moved = set((before != after).any(1).nonzero().flatten().tolist())
+    read = {sentence.words[0] for sentence in train.sentences[::20]} | {"。"}
+    ids = [fresh.tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False) for word in sorted(read)]
+    keys = torch.stack([spelling_keys(torch.tensor([row]), 0)[0] for row in ids])
+    own = torch.isin(fresh.model.embeddings.word_keys, keys).nonzero().flatten().tolist()
+    assert len(own) == len(read) == 7
+    assert moved - {len(words) + 1} == set(own)  # the last one is that of unknown words
+
+
+@pytest.mark.parametrize(
+    ("task", "metric", "least"), [("pos", "accuracy", 80), ("parsing", "las", 40), ("ner", "f1", 10)]
+)
+def test_it_learns(train, task, metric, least):
+    its = fresh_bilstm(train, hidden_size=64, num_hidden_layers=1, character_size=16, character_hidden=32, word_size=32)
+    model = finetune(its, task, train=train, recipe=find_recipe("bilstm", task, {"epochs": "8", "batch": "8"}))
+    found = evaluate(model, [load_corpus("lab/src:test[:100]")]).filter(metric=metric)
+    assert found.records["value"][0].as_py() > least
+
+
+def test_texts_are_read_too(toy):
+    document = toy(task="document")
+    its = fresh_bilstm(document, **SIZES)
+    model = finetune(its, "document", train=document, recipe=find_recipe("bilstm", "document", {"epochs": "2"}))
+    assert len(evaluate(model, [document]))
+
+
+def test_unknown_characters_and_long_sentences(bilstm):
+    found = states(bilstm, [["猫", "ga"], ["ga"] * 700])
+    assert [len(its) for its in found] == [2, 700]
+    assert all(torch.isfinite(its).all() for its in found)
+
+
+def test_wrong_requests(train):
+    with pytest.raises(DataError, match="no words"):
+        fresh_bilstm(Corpus((), "nothing"))
+    with pytest.raises(RequestError, match="all of one size"):
+        fresh_bilstm(train, vectors={"a": np.zeros(2), "b": np.zeros(3)})
+    with pytest.raises(RequestError, match="all of one size"):
+        fresh_bilstm(train, vectors={})
+
+
+def test_coverage_by_hand(encoder):
+    corpus = Corpus((Sentence(("the", "cat", "zebra", "猫", ".")),), "mine")
+    tokens = [encoder.tokenizer.tokenize(word) for word in corpus[0].words]
+    found = measure_coverage(encoder, corpus)
+    assert found.words == 5
+    assert found.unknown == 100 * sum("[UNK]" in its for its in tokens) / 5
+    assert found.broken == 100 * sum(len(its) > 1 for its in tokens) / 5
+    assert found.fertility == sum(map(len, tokens)) / 5
+    read = sum(len(word) for word, its in zip(corpus[0].words, tokens, strict=True) if "[UNK]" not in its)
+    assert found.characters == pytest.approx(read / sum(map(len, tokens)))
+    with pytest.raises(DataError, match="has no word"):
+        measure_coverage(encoder, Corpus((Sentence(()),), "empty"))

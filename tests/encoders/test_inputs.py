@@ -1,0 +1,31 @@
+"""Words are cut into subwords once for each tokenizer and corpus."""
+
+import dataclasses
+
+import crosslens.encoders.inputs as reading
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.data.subwords import split_words
+from crosslens.encoders.reinit import random_init
+from toys import SENTENCES
+
+
+def test_subwords_are_cut_once_for_all_encoders_of_one_tokenizer(encoder, monkeypatch):
+    cut = []
+    monkeypatch.setattr(reading, "split_words", lambda *its, **more: cut.append(its) or split_words(*its, **more))
+    corpus = Corpus(tuple(Sentence(tuple(text.split())) for text in SENTENCES["en"][:3]), "first", "en")
+    first = reading.read_windows(encoder, corpus)
+    again = reading.read_windows(random_init(encoder, "1", seed=1), dataclasses.replace(corpus, name="another"))
+    assert len(cut) == 1
+    for a, b in zip(first.windows, again.windows, strict=True):
+        assert a.ids.tolist() == b.ids.tolist()
+    reading.read_windows(encoder, corpus[:2])
+    assert len(cut) == 2
+
+
+def test_windows_larger_than_the_encoder_are_as_large_as_it_is(encoder):
+    """A recipe's window of 128 that keeps 64 is no reason to fail on a small encoder."""
+    long = Corpus((Sentence(("a",) * 200),), "long")
+    asked = reading.read_windows(encoder, long, window=128, context=100)
+    usual = reading.read_windows(encoder, long)
+    assert [len(window) for window in asked.windows] == [len(window) for window in usual.windows]

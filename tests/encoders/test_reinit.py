@@ -1,0 +1,148 @@
+"""The published loader's bugs, each a test (R5, R6), on BERTs of a size where they show."""
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertModel
+
+from crosslens.digests import stream_seed
+from crosslens.encoders import reinit
+from crosslens.encoders.freeze import freeze
+from crosslens.encoders.load import load_encoder
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import EncoderError
+from toys import word_piece
+
+
+def save_bert(folder, *, prefix="", **settings):
+    tokenizer = word_piece()
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **settings)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = BertModel(config, add_pooling_layer=False)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.37)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if prefix:
+        tensors = load_file(folder / "model.safetensors")
+        save_file({prefix + name: t for name, t in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
+    return load_encoder(folder, device="cpu")
+
+
+@pytest.mark.parametrize("prefix", ["", "bert."])
+def test_layer_2_is_layer_2_and_neither_10_nor_11_nor_12(tmp_path, prefix):
+    """R5: patterns of names hit layers 10 and 11 too, and nothing where the prefix was another."""
+    encoder = save_bert(
+        tmp_path / "deep", prefix=prefix, hidden_size=16, num_hidden_layers=12, num_attention_heads=2,
+        intermediate_size=24,
+    )  # fmt: skip
+    for number in (1, 2, 11):
+        ablated = random_init(encoder, str(number), seed=1)
+        before, after = encoder.model.state_dict(), ablated.model.state_dict()
+        changed = {name for name in before if not torch.equal(before[name], after[name])}
+        assert len(changed) == 16
+        assert all(name.startswith(f"encoder.layer.{number - 1}.") for name in changed)
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wide") / "wide"
+    return save_bert(
+        folder, hidden_size=384, num_hidden_layers=2, num_attention_heads=6, intermediate_size=1536,
+        initializer_range=0.02,
+    )  # fmt: skip
+
+
+def test_the_default_is_the_architectures_normal(wide):
+    """R6: standard deviation 0.02 in every matrix, biases 0, normalisations 1 and 0."""
+    layer = random_init(wide, "2", seed=5).layers[1]
+    for name, parameter in layer.state_dict().items():
+        if parameter.ndim > 1:
+            assert abs(float(parameter.std()) / 0.02 - 1) < 0.02, name
+            assert abs(float(parameter.mean())) < 0.0005, name
+            assert float(parameter.abs().max()) > 0.06, name  # normal, not uniform
+        else:
+            assert torch.equal(parameter, torch.full_like(parameter, 1.0 if name.endswith("Norm.weight") else 0.0))
+
+
+def test_torch_is_what_the_published_loader_left(wide):
+    """R6: uniform within 1/sqrt(fan in), with random biases."""
+    layer = random_init(wide, "2", seed=5, init="torch").layers[1]
+    for name, parameter in layer.state_dict().items():
+        if "LayerNorm" in name:
+            assert torch.equal(parameter, torch.full_like(parameter, 1.0 if name.endswith("weight") else 0.0))
+        elif parameter.ndim > 1:
+            assert abs(float(parameter.std()) / (1 / (3 * parameter.shape[1]) ** 0.5) - 1) < 0.02, name
+            assert float(parameter.abs().max()) <= 1 / parameter.shape[1] ** 0.5
+        else:
+            assert float(parameter.std()) > 0.005, name
+
+
+def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):
+    def drawn(layers, seed):
+        return [layer.state_dict() for layer in random_init(encoder, layers, seed=seed).layers]
+
+    both, first, other = drawn("1-2", 1), drawn("1", 1), drawn("1", 2)
+    matrices = [name for name, tensor in both[0].items() if tensor.ndim > 1]
+    assert len(matrices) == 6
+    for name in matrices:
+        assert not torch.equal(both[0][name], both[1][name])
+        assert torch.equal(both[0][name], first[0][name])
+        assert not torch.equal(first[0][name], other[0][name])
+
+
+def test_every_layer_has_a_stream_of_random_numbers_of_its_own(encoder, monkeypatch):
+    """Named, so that nothing else that is drawn with the seed has the same one."""
+    paths = []
+    monkeypatch.setattr(reinit, "stream_seed", lambda *path: paths.append(path) or stream_seed(*path))
+    random_init(encoder, "0-2", seed=7)
+    random_init(encoder, "0,all", seed=7)
+    assert paths[:3] == [(7, "random-init", layer) for layer in (0, 1, 2)]
+    assert paths[3:] == [(7, "random-init", layer) for layer in range(5)]
+
+
+def test_a_tensor_is_named_once_however_many_layers_are_drawn(encoder):
+    for layers, count in (("0", 5), ("all", 64), ("0,all", 69)):
+        tensors = random_init(encoder, layers, seed=1).changes[-1].tensors
+        assert len(tensors) == len(set(tensors)) == count
+
+
+def test_the_components_of_a_layer_are_all_of_it_each_once(encoder):
+    parts = {
+        components: random_init(encoder, "2", seed=1, components=components).changes[-1].tensors
+        for components in ("attention", "ffn", "norms")
+    }
+    named = sorted(name for names in parts.values() for name in names)
+    assert named == sorted(random_init(encoder, "2", seed=1).changes[-1].tensors)
+    assert [len(names) for names in parts.values()] == [8, 4, 4]
+    assert all("LayerNorm" in name for name in parts["norms"])
+    assert all(".attention." in name for name in parts["attention"])
+
+
+def test_frozen_are_the_tensors_that_the_change_names_and_no_others(encoder):
+    for layers, count in (("0", 5), ("2", 16), ("0-1", 21), ("0-4", 69)):
+        frozen = freeze(encoder, layers)
+        still = {name for name, parameter in frozen.model.named_parameters() if not parameter.requires_grad}
+        assert still == set(frozen.changes[-1].tensors)
+        assert len(still) == count
+    assert all(parameter.requires_grad for parameter in encoder.model.parameters())
+
+
+def test_ablating_twice_keeps_both_in_the_record(encoder):
+    twice = random_init(random_init(encoder, "1", seed=1), "3-4", seed=2)
+    assert twice.condition.columns["ablation"] == "1;3-4"
+    assert twice.condition.label == "1;3-4"
+    assert [change.seed for change in twice.changes] == [1, 2]
+    assert encoder.condition.is_reference
+    assert twice.loaded_digest == encoder.digest != twice.digest
+
+
+def test_wrong_choices_are_refused(encoder):
+    with pytest.raises(EncoderError, match=r"no component 'attn'.*did you mean|no component 'attn'"):
+        random_init(encoder, "1", seed=1, components="attn")
+    with pytest.raises(EncoderError, match="no init 'zeros'"):
+        random_init(encoder, "1", seed=1, init="zeros")
+    with pytest.raises(EncoderError, match=r"no layer 5.*layers 1 to 4"):
+        random_init(encoder, "5", seed=1)

@@ -1,0 +1,172 @@
+"""Adapting an encoder: it goes on from the checkpoint, keeps the tokenizer, and says what the text was made of."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForMaskedLM, BertConfig, BertForMaskedLM
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Text
+from crosslens.encoders.load import load_encoder, load_masked_lm
+from crosslens.errors import DataError, EncoderError, RequestError
+from crosslens.mlm.adapt import adapt
+from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.objective import masked_loss
+from crosslens.mlm.pretrain_settings import Masking
+from toys import SENTENCES, byte_level, metaspace, word_piece
+
+SMALL = Adaptation(epochs=6, length=16, batch=4, learning_rate=3e-3, held_out=0.1)
+
+
+def text(language="fr", times=20, name="raw"):
+    return Corpus(tuple(Text((line,)) for line in SENTENCES[language] * times), name, language)
+
+
+@pytest.fixture(scope="module")
+def masked_bert(tmp_path_factory):
+    """A BERT with the head of a masked language model."""
+    folder = tmp_path_factory.mktemp("masked") / "bert"
+    tokenizer = word_piece()
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+        max_position_embeddings=64, initializer_range=0.1,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        BertForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_it_goes_on_from_the_checkpoint(masked_bert, tmp_path):
+    facts = adapt(masked_bert, {"fr": text()}, tmp_path / "out", settings=SMALL, device="cpu")
+    assert facts["fresh_head"] == []
+    assert facts["perplexity fr"] < facts["perplexity before fr"] / 2
+    before, after = (load_encoder(folder, device="cpu") for folder in (masked_bert, tmp_path / "out"))
+    assert after.tokenizer.get_vocab() == before.tokenizer.get_vocab()
+    assert after.digest != before.digest
+    told = json.loads((tmp_path / "out" / "adaptation.json").read_text())
+    assert told["encoder_digest"] == before.digest
+    assert told["facts"]["broken fr"] == facts["broken fr"] > 0
+    assert not (tmp_path / "out.partial").exists()
+
+
+def test_the_same_request_gives_the_same_bits(masked_bert, tmp_path):
+    for name in ("a", "b"):
+        adapt(masked_bert, {"fr": text()}, tmp_path / name, settings=SMALL, device="cpu")
+    assert load_encoder(tmp_path / "a").digest == load_encoder(tmp_path / "b").digest
+
+
+def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
+    adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
+
+    def stop(update):
+        if update.done == 31:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, save_every=10, progress=stop)
+    assert (tmp_path / "part.partial" / "state.pt").exists()
+    with pytest.raises(RequestError, match="other settings"):
+        adapt(masked_bert, {"fr": text("en")}, tmp_path / "part", settings=SMALL)
+    adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, device="cpu")
+    assert load_encoder(tmp_path / "whole").digest == load_encoder(tmp_path / "part").digest
+
+
+def test_a_head_that_is_missing_is_fresh_and_said(tiny_bert, tmp_path):
+    facts = adapt(tiny_bert, {"fr": text()}, tmp_path / "out", settings=SMALL, device="cpu")
+    assert facts["fresh_head"]
+    assert all(name.startswith("cls.") for name in facts["fresh_head"])
+
+
+def test_a_head_alone_is_fitted_to_a_frozen_encoder(tiny_bert, tmp_path):
+    settings = SMALL.model_copy(update={"freeze": "0-4"})
+    facts = adapt(tiny_bert, {"fr": text(), "en": text("en")}, tmp_path / "out", settings=settings, device="cpu")
+    assert load_encoder(tmp_path / "out").digest == load_encoder(tiny_bert).digest
+    assert facts["perplexity fr"] < facts["perplexity before fr"]
+    again = adapt(tmp_path / "out", {"fr": text()}, tmp_path / "on", settings=SMALL, device="cpu")
+    assert again["fresh_head"] == []
+
+
+def test_the_best_pass_is_kept(masked_bert, tmp_path):
+    seen = []
+    settings = SMALL.model_copy(update={"epochs": 8, "learning_rate": 0.05})
+    facts = adapt(
+        masked_bert, {"fr": text(times=4)}, tmp_path / "out", settings=settings, device="cpu",
+        validated=lambda step, found: seen.append((found["fr"], step)),
+    )  # fmt: skip
+    assert (facts["perplexity fr"], facts["kept_step"]) == min(seen[1:])
+    assert seen[0][0] == facts["perplexity before fr"]
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "distilbert", "electra", "deberta-v2", "modernbert", "xlm"])
+def test_the_head_reads_only_what_is_hidden(kind):
+    """Whatever the architecture calls it: the loss is that of all logits, at the hidden places."""
+    from transformers import AutoConfig
+
+    from encoders.test_architectures import SETTINGS
+
+    tokenizer = word_piece()
+    config = AutoConfig.for_model(kind, vocab_size=len(tokenizer) + 4, **SETTINGS[kind])
+    torch.manual_seed(0)
+    model = AutoModelForMaskedLM.from_config(config).eval()
+    ids = np.random.default_rng(0).integers(5, 40, size=(3, 12))
+    chosen = np.random.default_rng(1).random(ids.shape) < 0.3
+    with torch.inference_mode():
+        logits = model(input_ids=torch.from_numpy(ids)).logits
+        wanted = torch.nn.functional.cross_entropy(
+            logits[torch.from_numpy(chosen)], torch.from_numpy(ids[chosen]), reduction="sum"
+        )
+        found, count = masked_loss(model, (None, ids, ids, chosen))
+    assert count == chosen.sum()
+    assert float(found) == pytest.approx(float(wanted), rel=1e-5)
+    assert model(input_ids=torch.from_numpy(ids)).logits.shape[:2] == (3, 12)  # nothing is left behind
+
+
+def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
+    out = tmp_path / "out"
+    with pytest.raises(DataError, match="no letter of any known script"):
+        adapt(masked_bert, {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
+    with pytest.raises(RequestError, match="one is to be held out"):
+        adapt(masked_bert, {"fr": text()[:1]}, out)
+    with pytest.raises(RequestError, match="too few for one sequence"):
+        adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
+    with pytest.raises(RequestError, match="exists already"):
+        adapt(masked_bert, {"fr": text()}, tiny_bert)
+    with pytest.raises(EncoderError, match="no mask"):
+        load_masked_lm(replace(encoder, tokenizer=byte_level()))
+    assert not out.exists()
+    assert not (tmp_path / "out.partial").exists()
+
+
+def test_decoders_have_no_masked_language_model(tmp_path):
+    from transformers import LlamaConfig, LlamaModel
+
+    tokenizer = word_piece()
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+    )  # fmt: skip
+    LlamaModel(config).save_pretrained(tmp_path / "llama")
+    tokenizer.save_pretrained(tmp_path / "llama")
+    with pytest.raises(EncoderError, match="llama encoders have no masked language model"):
+        adapt(tmp_path / "llama", {"fr": text()}, tmp_path / "out", settings=SMALL)
+
+
+def test_specials_of_other_tokenizers(tmp_path):
+    """XLM-R's kind: other special tokens than BERT's, and the mask last."""
+    from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM
+
+    tokenizer = metaspace()
+    config = XLMRobertaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=70, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+    )  # fmt: skip
+    XLMRobertaForMaskedLM(config).save_pretrained(tmp_path / "x")
+    tokenizer.save_pretrained(tmp_path / "x")
+    settings = Adaptation(epochs=1, length=24, masking=Masking(share=0.5), learning_rate=1e-2)
+    facts = adapt(tmp_path / "x", {"en": text("en")}, tmp_path / "out", settings=settings, device="cpu")
+    assert facts["steps"] > 0
+    assert facts["fertility en"] > 1

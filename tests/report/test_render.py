@@ -1,0 +1,90 @@
+"""Tables as text that other programs read."""
+
+import csv
+import io
+import shutil
+import subprocess
+
+import pytest
+
+from crosslens.report.render import COLOURS, escape, latex_document, to_csv, to_latex, to_markdown
+from crosslens.report.table import Cell, Row, Table
+
+HOSTILE = r"a_b%c&d#e{f}g~h^i\j$k<l>m|n"
+
+
+def table(*, rows=2, columns=3):
+    cells = [Cell(12.345, "score", 0.5), Cell(-6.004, "difference", 1.0, note=1)]
+    cells += [Cell(value, "difference") for value in (0.0, None, -3.0, -1.0)] + [Cell(-0.84, "coefficient")]
+    kinds = ["plain", "beside", "mean"]
+    lines = tuple(
+        Row(f"{HOSTILE} {number}", tuple(cells[(number + i) % len(cells)] for i in range(columns)), kinds[number % 3])
+        for number in range(rows)
+    )
+    head = tuple(f"Δ {i}_{HOSTILE}" if i else "Ref" for i in range(columns))
+    return Table("made-up", f"Caption of {HOSTILE}.", head, {"group_1": lines, "group & 2": lines}, ("a 100 % note_",))
+
+
+def test_csv_holds_the_numbers_and_nothing_else():
+    rows = list(csv.reader(io.StringIO(to_csv(table()))))
+    assert rows[0][:3] == ["group", "row", "Ref"]
+    assert rows[0][-1].endswith(" std")
+    assert rows[1][2:] == ["12.345", "-6.004", "0.0", "0.5", "1.0", ""]
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_markdown_has_one_width_and_shows_hostile_names_as_text():
+    text = to_markdown(table(), spread="std")
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    bare = [line.replace(r"\|", "") for line in lines]
+    assert {line.count("|") for line in bare} == {5}
+    assert "12.35 ± 0.50" in text or "12.34 ± 0.50" in text
+    assert "**−6.00 ± 1.00** [1]" in text
+    assert "[1] a 100 % note_." in text
+    assert r"\<l>m\|n" in text
+
+
+def test_every_level_that_occurs_is_explained():
+    text = to_latex(table())
+    assert text.count(r"\definecolor") == len(COLOURS)
+    for level, shown in (("five", True), ("above", True), ("below", False)):
+        assert (rf"\colorbox{{crosslens{level}}}" in text) is shown
+
+
+def test_escaped_text_has_nothing_special_left():
+    for character in "&%$#_":
+        assert character not in escape(HOSTILE).replace(f"\\{character}", "")
+    assert escape("Δ −1") == r"$\Delta$ $-$1"
+
+
+@pytest.mark.parametrize("engine", ["pdflatex", "lualatex", "xelatex"])
+def test_names_in_other_scripts_are_safe(tmp_path, engine):
+    """Right to left where the engine can; named by their letters where it cannot."""
+    if shutil.which(engine) is None:
+        pytest.skip(f"no {engine} here")
+    row = Row("العربية", (Cell(1.0, "score"),))
+    text = to_latex(Table("made-up", "c", ("中文",), {"Ελληνικά русский": (row, row)}))
+    assert r"\righttoleft{العربية}{[Arabic 0627 0644" in text
+    assert r"\otherscript{Ελληνικά русский}" in text
+    (tmp_path / "made-up.tex").write_text(text, "utf-8")
+    (tmp_path / "tables.tex").write_text(latex_document(["made-up"]), "utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_scripts_that_every_engine_sets_need_no_command():
+    text = to_latex(Table("made-up", "naïve – “quoted” Δ …", ("é",), {"ß": (Row("ø ń", (Cell(1.0, "score"),)),)}))
+    assert "otherscript" not in text
+    assert "righttoleft" not in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+@pytest.mark.parametrize(("rows", "columns"), [(2, 3), (40, 7), (4, 14)], ids=["small", "long", "wide"])
+def test_it_compiles_as_it_is(tmp_path, rows, columns):
+    (tmp_path / "made-up.tex").write_text(to_latex(table(rows=rows, columns=columns), spread="std"), "utf-8")
+    (tmp_path / "tables.tex").write_text(latex_document(["made-up"]), "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "tables.pdf").stat().st_size > 1000

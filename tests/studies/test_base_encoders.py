@@ -1,0 +1,196 @@
+"""Conditions that begin with another encoder: what is made first, what waits for it, and the typology of the end."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from crosslens.cli import cli
+from crosslens.cli._study import mean_seconds
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError
+from crosslens.runs.run import AdaptRun, ModelRun
+from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.run_study import run_study
+from crosslens.studies.study import read_study
+from crosslens.studies.typology import read_typology
+from toys import SENTENCES
+
+STUDY = """
+name: starts
+encoder: {encoder}
+data:
+  recipe: small
+  tasks:
+    pos:
+      fr: {{train: ud/fr_pud:test, tests: [ud/fr_pud], text: {text}}}
+set: {{batch: 3, epochs: 2}}
+conditions: [none, {{start: adapted}}, {{start: scratch}}, {{start: bilstm}}]
+adaptation: {{epochs: 2, length: 16, learning_rate: 1e-3}}
+scratch:
+  steps: 6
+  vocabulary: {{size: 200}}
+  shape: {{layers: 2, width: 16, heads: 2, positions: 32}}
+  validation: {{lines: 10, every: 3, select: mean}}
+seeds: 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, treebanks):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20) + "\n", "utf-8")
+    return tmp_path
+
+
+def read(folder, encoder, text="fr.txt", more=""):
+    (folder / "starts.yaml").write_text(STUDY.format(encoder=encoder, text=text) + more, "utf-8")
+    return read_study(folder / "starts.yaml")
+
+
+def test_encoders_are_made_first_and_once(folder, tiny_bert):
+    study, store = read(folder, tiny_bert), Store(folder / "runs")
+    first = plan(study, store)
+    assert [each.run.label for each in first.runs[:4]] == [
+        "adapt to fr.txt adapted seed 1", "adapt to fr.txt adapted seed 2", "pretrain fr from scratch seed 1",
+        "pretrain fr from scratch seed 2",
+    ]  # fmt: skip
+    assert first.waiting == 4  # two seeds of what begins with either
+    assert {each.run.condition.label for each in first.runs[4:]} == {"reference", "BiLSTM"}
+
+    outcome = run_study(study, store.folder)
+    assert not outcome.failed
+    assert len(store.ids()) == 2 * 2 + 4 * 2
+    whole = plan(study, store)
+    assert (whole.waiting, whole.left) == (0, ())
+    adapted = {each.run.settings.seed: each.run for each in whole.runs if isinstance(each.run, AdaptRun)}
+    encoders = {seed: store.path(run.id) / "encoder" for seed, run in adapted.items()}
+    digests = {seed: load_encoder(folder).digest for seed, folder in encoders.items()}
+    assert digests == {seed: store.describe(run.id)["encoder_digest"] for seed, run in adapted.items()}
+    models = [
+        each.run for each in whole.runs if isinstance(each.run, ModelRun) and each.run.condition.start == "adapted"
+    ]
+    assert {run.seed: run.base.digest for run in models} == digests
+    assert len({*digests.values(), load_encoder(tiny_bert).digest}) == 3
+    assert whole.notes == ()
+
+    assert set(mean_seconds(store)) == {"pos"}  # what made an encoder was no task
+
+    found = read_typology(store)
+    assert len(found) == 1
+    row = found.iloc[0]
+    assert (row["language"], row["script"], row["task"], row["seeds"]) == ("fr", "Latin", "pos", 2)
+    assert row["text"] == 20 * sum(len(s.split()) for s in SENTENCES["fr"])
+    assert row["class"] in ("easy", "intermediate", "hard", "undecided")
+    assert row["adapted encoders"] == 2
+    assert {"encoder", "adapted", "from scratch", "BiLSTM"} <= set(found.columns)
+    summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
+    encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
+    assert encoders == {"reference": "one", "adapted": "each", "from scratch": "each", "BiLSTM": "each"}
+
+
+def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
+    """How adapted encoders differ is then in no interval: the plan, the summary and the typology each say it."""
+    study, store = read(folder, tiny_bert, more="starts: one\n"), Store(folder / "runs")
+    assert not run_study(study, store.folder).failed
+    assert len(store.ids()) == 2 + 4 * 2
+    assert plan(study, store).notes == tuple(
+        f"{label}: all 2 seeds begin with one encoder; how such encoders differ from seed to seed is in no interval and"
+        " no test (starts: one)"
+        for label in ("adapted", "from scratch")
+    )
+    summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
+    encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
+    assert encoders == {"reference": "one", "adapted": "one", "from scratch": "one", "BiLSTM": "each"}
+    assert read_typology(store).iloc[0]["adapted encoders"] == 1
+    shown = CliRunner().invoke(cli, ["typology", str(store.folder)])
+    assert "in 1 of 1 rows all seeds begin with one adapted encoder" in shown.output
+
+
+def test_a_search_for_an_adapted_encoders_recipe_has_an_adapted_encoder(folder, tiny_bert):
+    grid = "grid: {each: condition, seed: 7, epochs: [1, 2]}\n"
+    study = read(folder, tiny_bert, text="fr.txt, dev: ud/fr_pud:test", more=grid)
+    labels = [each.run.label for each in plan(study, Store(folder / "runs")).runs]
+    assert "adapt to fr.txt adapted seed 7" in labels
+
+
+def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):
+    runs = plan(read(folder, tiny_bert), Store(folder / "runs")).runs
+    models = [each.run for each in runs if isinstance(each.run, ModelRun)]
+    (bilstm, other) = (next(run for run in models if run.condition.start == start) for start in ("bilstm", "encoder"))
+    assert bilstm.training.recipe.learning_rate == 3e-3
+    assert other.training.recipe.learning_rate == 2e-4
+    assert bilstm.training.recipe.epochs == other.training.recipe.epochs == 2
+
+
+def test_other_text_is_another_run(folder, tiny_bert):
+    a = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0].run
+    (folder / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 21) + "\n", "utf-8")
+    b = plan(read(folder, tiny_bert), Store(folder / "runs")).runs[0].run
+    c = plan(read(folder, tiny_bert, more="tasks: [pos]\n"), Store(folder / "runs")).runs[0].run
+    assert a.id != b.id == c.id
+    assert json.loads(json.dumps(a.identity))["adaptation"]["epochs"] == 2
+
+
+def test_a_source_without_text_is_refused(folder, tiny_bert):
+    (folder / "s.yaml").write_text(
+        STUDY.format(encoder=tiny_bert, text="fr.txt").replace(", text: fr.txt", ""), "utf-8"
+    )
+    with pytest.raises(RequestError, match=r"starts: adapted needs raw text.*has none"):
+        plan(read_study(folder / "s.yaml"), Store(folder / "runs"))
+
+
+def test_wrong_settings_are_refused(folder, tiny_bert):
+    study = read(folder, tiny_bert).model_copy(update={"adaptation": {"epoch": 3}})
+    with pytest.raises(RequestError, match="an adaptation has no setting 'epoch'"):
+        plan(study, Store(folder / "runs"))
+
+
+def test_a_store_without_a_baseline_has_no_typology(folder):
+    with pytest.raises(RequestError, match="no language on which an encoder and a BiLSTM"):
+        read_typology(Store(folder / "runs"))
+
+
+def test_labels():
+    assert Condition(start="adapted").label == "adapted"
+    assert Condition(start="adapted", layers="1-2").label == "adapted;1-2"
+    assert Condition(start="bilstm").label == "BiLSTM"
+    assert Condition(start="scratch").label == "from scratch"
+    assert Condition().label == "reference"
+
+
+def test_sources_that_share_their_training_data_share_their_reference(folder, tiny_bert):
+    """Zero-shot from one treebank to two languages, the encoder adapted to each: both are compared with one run."""
+    (folder / "en.txt").write_text("\n".join(SENTENCES["en"] * 20) + "\n", "utf-8")
+    (folder / "two.yaml").write_text(
+        f"""
+name: two
+encoder: {tiny_bert}
+data:
+  recipe: small
+  tasks:
+    pos:
+      to-fr: {{train: ud/en_toy, tests: [ud/fr_pud], text: fr.txt}}
+      to-en: {{train: ud/en_toy, tests: [ud/en_pud], text: en.txt}}
+set: {{batch: 3, epochs: 1}}
+conditions: [none, {{start: adapted}}]
+adaptation: {{epochs: 1, length: 16}}
+seeds: 1
+""",
+        "utf-8",
+    )
+    study, store = read_study(folder / "two.yaml"), Store(folder / "runs")
+    run_study(study, store.folder, executor="serial")
+    assert len(store.ids()) == 2 + 1 + 2
+    summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
+    assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
+    (note,) = plan(study, store).notes
+    assert note == (
+        "pos: these sources have the same training data, and share their runs: to-fr (ud/en_toy:train), to-en"
+        " (ud/en_toy:train)"
+    )
+    assert summary[summary["label"] == "adapted"]["delta"].notna().all()
