@@ -15,7 +15,7 @@ import torch
 from ratios import PER_SECOND, note, row, seconds
 
 from crosslens import Recipe, finetune, freeze, load_corpus, load_encoder
-from crosslens.encoders.state_cache import States
+from crosslens.encoders.state_cache import StateCache
 
 SENTENCES, EPOCHS, TURNS = 300, 3, 7
 
@@ -30,7 +30,7 @@ def main():
     half = encoder.depth // 2
     frozen = freeze(encoder, f"0-{half}")
     recipe = Recipe(batch=16, epochs=EPOCHS, limit=SENTENCES, select="last", encoder_dropout="off")
-    keep = States.keep
+    keep = StateCache.keep
     ways = {
         "everything is trained": (encoder, keep), "frozen, computed anew": (frozen, lambda *_: False),
         "frozen, computed once": (frozen, keep),
@@ -38,7 +38,7 @@ def main():
     rates = {way: [] for way in ways}
     for _ in range(TURNS):
         for way, (its, kept) in ways.items():
-            States.keep = kept
+            StateCache.keep = kept
             took, model = seconds(lambda its=its: finetune(its, "pos", train=train, recipe=recipe))
             rates[way].append(model.facts["train_sentences"] * EPOCHS / took)
     whole, anew, once = rates

@@ -85,8 +85,8 @@ def test_each_encoder_is_normalised_by_its_own_means(encoder, data):
     moved = transplant(model, other, rotation)
     # The rotation's target is the space that the head was trained in; its source is the other encoder's.
     for top, means, matrix in (
-        (model.encoder.top, rotation.target.means, np.eye(encoder.width)),
-        (moved.encoder.top, rotation.source.means, rotation.matrix),
+        (model.encoder.readout, rotation.target.means, np.eye(encoder.width)),
+        (moved.encoder.readout, rotation.source.means, rotation.matrix),
     ):
         assert np.allclose(top.means.numpy(), means, atol=1e-6)
         assert np.allclose(top.matrix.numpy(), matrix, atol=1e-6)

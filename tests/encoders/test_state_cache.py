@@ -12,7 +12,7 @@ from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.encoders.readouts.transformer import as_tower
-from crosslens.encoders.state_cache import States, frozen_depth, frozen_parts
+from crosslens.encoders.state_cache import StateCache, frozen_depth, frozen_parts
 from crosslens.errors import RequestError
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -44,7 +44,7 @@ def test_how_deep_it_is_frozen(encoder):
 def test_kept_states_are_those_that_are_computed(encoder, toy, layers):
     encoder = freeze(encoder, layers)
     windows = read_windows(encoder, toy()).windows
-    states = States(encoder)
+    states = StateCache(encoder)
     assert states.keep(windows)
     for some in (windows, windows[::-1], windows[2:3]):
         batch, whole = states_of(encoder, some)
@@ -58,7 +58,7 @@ def test_what_is_kept_is_computed_without_dropout_whatever_the_mode(encoder, toy
     batch, whole = states_of(encoder, windows)
     assert any(part.p > 0 for part in encoder.model.modules() if isinstance(part, torch.nn.Dropout))
     encoder.model.train()
-    states = States(encoder)
+    states = StateCache(encoder)
     assert states.keep(windows)
     encoder.model.eval()
     with torch.inference_mode():
@@ -82,7 +82,7 @@ def test_nothing_is_kept_where_layers_hand_on_more_than_states(encoder, toy):
     for layer, forward in ((first, give), (last, take)):
         layer.__class__ = type("Handing", (type(layer),), {"forward": forward})
     encoder.model.register_forward_pre_hook(lambda *_: handed.clear())
-    states = States(encoder)
+    states = StateCache(encoder)
     assert not states.keep(windows)
     batch, whole = states_of(encoder, windows)
     with torch.inference_mode():
@@ -92,7 +92,7 @@ def test_nothing_is_kept_where_layers_hand_on_more_than_states(encoder, toy):
 def test_the_frozen_layers_do_no_work_again(encoder, toy, monkeypatch):
     encoder = freeze(encoder, "0-2")
     windows = read_windows(encoder, toy()).windows
-    states = States(encoder)
+    states = StateCache(encoder)
     states.keep(windows)
     worked = []
     encoder.model.embeddings.word_embeddings.register_forward_hook(lambda *_: worked.append(0))
@@ -105,7 +105,7 @@ def test_the_frozen_layers_do_no_work_again(encoder, toy, monkeypatch):
 def test_windows_that_are_not_kept_are_read_whole(encoder, toy):
     encoder = freeze(encoder, "0-2")
     windows = read_windows(encoder, toy()).windows
-    states = States(encoder)
+    states = StateCache(encoder)
     states.keep(windows[:3])
     batch, whole = states_of(encoder, windows)
     with torch.inference_mode():
@@ -114,10 +114,10 @@ def test_windows_that_are_not_kept_are_read_whole(encoder, toy):
 
 def test_nothing_is_kept_where_nothing_is_frozen_or_the_disk_is_full(encoder, toy, monkeypatch):
     windows = read_windows(encoder, toy()).windows
-    assert not States(encoder).keep(windows)
+    assert not StateCache(encoder).keep(windows)
     full = type("Full", (), {"free": 10})
     monkeypatch.setattr(module.shutil, "disk_usage", lambda _: full)
-    assert not States(freeze(encoder, "0-2")).keep(windows)
+    assert not StateCache(freeze(encoder, "0-2")).keep(windows)
 
 
 SMALL = {"vocab_size": 90, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
@@ -142,7 +142,7 @@ def test_other_architectures(config, kept, encoder, toy, tmp_path):
     encoder.tokenizer.save_pretrained(tmp_path)
     other = freeze(load_encoder(tmp_path, device="cpu"), "0-2")
     windows = read_windows(other, toy()).windows
-    states = States(other)
+    states = StateCache(other)
     assert states.keep(windows) is kept
     batch, whole = states_of(other, windows)
     with torch.inference_mode():
@@ -158,7 +158,7 @@ def test_training_is_the_same_with_and_without_keeping(encoder, toy, monkeypatch
     trainings = []
     for keep in (True, False):
         if not keep:
-            monkeypatch.setattr(States, "keep", lambda *_: False)
+            monkeypatch.setattr(StateCache, "keep", lambda *_: False)
         losses = []
         with recorded_gradients() as steps:
             finetune(frozen, "pos", train=toy(), recipe=recipe, stepped=lambda _, loss, to=losses: to.append(loss))
@@ -171,13 +171,13 @@ def test_training_is_the_same_with_and_without_keeping(encoder, toy, monkeypatch
 def test_dropout_in_frozen_layers_is_a_choice(encoder, toy, monkeypatch):
     modes = {}
 
-    class Watched(States):
+    class Watched(StateCache):
         def __call__(self, batch):
             if self.encoder.layers[3].training:
                 modes[recipe.encoder_dropout] = [layer.training for layer in self.encoder.layers]
             return super().__call__(batch)
 
-    monkeypatch.setattr("crosslens.training.finetune.States", Watched)
+    monkeypatch.setattr("crosslens.training.finetune.StateCache", Watched)
     for dropout in ("checkpoint", "trained", "off"):
         recipe = FAST.model_copy(update={"encoder_dropout": dropout, "epochs": 1})
         finetune(freeze(encoder, "0-2"), "pos", train=toy(), recipe=recipe)
@@ -195,13 +195,13 @@ def test_features_begin_as_the_mean_of_all_layers_and_do_not_see_padding(encoder
     for row, window in enumerate(windows):
         _, alone = states_of(features, [window])
         torch.testing.assert_close(together[row, : len(window)], alone[0], atol=1e-5, rtol=1e-5)
-    assert torch.softmax(features.top.mixture, 0).tolist() == pytest.approx([1 / 5] * 5)
+    assert torch.softmax(features.readout.mixture, 0).tolist() == pytest.approx([1 / 5] * 5)
 
 
 def test_a_network_on_one_layer_has_no_other_computed_or_kept(encoder, toy, monkeypatch):
     tower = as_tower(encoder, 2, seed=1, height=1)
     windows = read_windows(tower, toy()).windows
-    tower.top.eval()
+    tower.readout.eval()
     batch, expected = states_of(tower, windows)
     worked = []
     for number, layer in enumerate(tower.layers, start=1):
@@ -212,10 +212,10 @@ def test_a_network_on_one_layer_has_no_other_computed_or_kept(encoder, toy, monk
     sizes = []
     real = module.np.memmap
     monkeypatch.setattr(module.np, "memmap", lambda *args, shape: sizes.append(shape) or real(*args, shape=shape))
-    states = States(tower)
+    states = StateCache(tower)
     assert states.keep(windows)
     assert sizes == [(sum(map(len, windows)), tower.width)]
-    tower.top.eval()
+    tower.readout.eval()
     with torch.inference_mode():
         there = batch.mask.bool()
         torch.testing.assert_close(states(batch)[there], expected[there], atol=1e-5, rtol=1e-5)
@@ -228,7 +228,7 @@ def test_only_the_network_on_the_features_learns(encoder, toy, tmp_path):
     model = finetune(features, "pos", train=toy(), recipe=recipe)
     for mine, its in zip(encoder.model.parameters(), model.encoder.model.parameters(), strict=True):
         assert torch.equal(mine, its)
-    assert not torch.equal(model.encoder.top.mixture, features.top.mixture)
+    assert not torch.equal(model.encoder.readout.mixture, features.readout.mixture)
     assert evaluate(model, [toy()]).to_pandas()["value"][0] > 90
     assert model.encoder.condition == Condition(use="features")
     save_model(model, tmp_path / "model")

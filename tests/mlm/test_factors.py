@@ -121,7 +121,7 @@ def test_every_factor_pretrains_and_loads(texts, tmp_path, factor):
     pretrain(replaced(SMALL, {**changes, "steps": 3}), tmp_path / "out", base=texts, device="cpu")
     encoder = load_encoder(tmp_path / "out", device="cpu")
     own = changes.get("vocabulary.anchors", "joint") != "joint"
-    assert set(encoder.voices) == ({"en", "fr"} if own else set())
+    assert set(encoder.tokenizers) == ({"en", "fr"} if own else set())
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_the_same_language_twice_is_two_languages(texts, tmp_path):
     assert settings.sides("en-en-x-two") == ("en", "en-x-two")
     pretrain(settings, tmp_path / "out", base=texts, device="cpu")
     encoder = load_encoder(tmp_path / "out", device="cpu")
-    assert set(encoder.voices) == {"en", "en-x-two"}
+    assert set(encoder.tokenizers) == {"en", "en-x-two"}
     tables = [p for name, p in encoder.model.named_parameters() if name.endswith("word_embeddings.weight")]
     assert len(tables) == 2
     assert not torch.equal(*tables)

@@ -23,7 +23,7 @@ from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
-from crosslens.training.recipe import differing, find_recipe, overrides, usual_recipe
+from crosslens.training.recipe import default_recipe, differing, find_recipe, overrides
 
 REVIEWS = {
     "en": "good: the cat sees a small dog .\nbad: a dog sleeps .\ngood: he reads .\nbad: a small cat sleeps .\n",
@@ -154,14 +154,14 @@ def test_a_registry_is_a_mapping():
 def test_a_task_goes_all_the_way(plugins, reviews, encoder, tmp_path):
     """Fine-tuned by its own recipe, evaluated, saved, read again, from names in a collection of its own."""
     task = find_task("sentiment")
-    assert usual_recipe(task).epochs == 3
+    assert default_recipe(task).epochs == 3
     train, test = (load_corpus(name, data=reviews) for name in ("reviews/en:train", "reviews/fr"))
     model = finetune(encoder, "sentiment", train=train)
     assert (model.recipe.name, model.recipe.batch) == ("default.sentiment", 2)
     assert differing(model.recipe, task) == overrides(model.recipe, task) == {}
     changed = find_recipe("default", "sentiment", {"epochs": "1", "case": "lower"})
     assert overrides(changed, find_task("sentiment", changed.task)) == {"epochs": 1, "case": "lower"}
-    assert find_recipe("muller2021", "sentiment") == usual_recipe(task)  # that paper has no such task
+    assert find_recipe("muller2021", "sentiment") == default_recipe(task)  # that paper has no such task
     assert find_recipe("bilstm", "sentiment").epochs == 30
     frame = evaluate(model, [test]).to_pandas()
     assert (frame["task"].tolist(), frame["target"].tolist(), frame["n"].tolist()) == (["sentiment"], ["fr"], [4])
@@ -188,9 +188,9 @@ def test_a_task_that_nothing_registers_is_given_as_an_object(plugins, encoder, t
 
 def test_a_default_recipe_that_is_none_is_a_sentence(plugins):
     with pytest.raises(RequestError, match=r"default recipe of mine does not exist: 'wu2018\.document'.*did you mean"):
-        usual_recipe(own_task(recipe="wu2018.document"))
+        default_recipe(own_task(recipe="wu2018.document"))
     with pytest.raises(RequestError, match="the default recipe of mine has no setting 'epoch'"):
-        usual_recipe(own_task(recipe={"epoch": 3}))
+        default_recipe(own_task(recipe={"epoch": 3}))
 
 
 def test_from_the_command_line(plugins, run, reviews, tiny_bert, tmp_path):

@@ -11,7 +11,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Question, Score, Similarity
-from crosslens.runs.run import AdaptRun, EncoderRef, LookRun, ModelRun, PretrainRun, Training
+from crosslens.runs.run import AdaptRun, EncoderRef, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.tasks import TASKS
 from crosslens.training.identity import run_id, training_identity
 from crosslens.training.recipe import RECIPES, Recipe
@@ -71,7 +71,7 @@ def test_every_key_of_every_intervention_is_part_of_the_id():
         assert set(keys) == set(INTERVENTIONS[kind].keys), kind
         usual = {key: first for key, (first, _) in keys.items()}
         conditions = [usual, *({**usual, key: other} for key, (_, other) in keys.items() if other is not None)]
-        for make in (run_of, lambda condition: LookRun(BASE, condition, 1)):
+        for make in (run_of, lambda condition: EncoderRun(BASE, condition, 1)):
             ids = {make(condition=Condition.read(each)).id for each in (*conditions, "none")}
             assert len(ids) == len(conditions) + 1, kind
 

@@ -14,7 +14,7 @@ from crosslens.errors import RequestError, StoreError
 from crosslens.results.record import Record, Results
 from crosslens.runs.counts import key
 from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Score, Similarity
-from crosslens.runs.run import Asked, EncoderRef, LookRun, ModelRun, Training
+from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, Training
 from crosslens.runs.store import Store, is_store
 from crosslens.training import versions
 from crosslens.training.recipe import RECIPES
@@ -45,7 +45,7 @@ def test_identities_stay_what_they_were():
     """A store that somebody has stays valid: these change only where results change, or what is part of an identity."""
     assert make_run().id == "9ee4d3e8c41fa232"
     assert make_run(condition=Condition(layers="1-2"), seed=3).id == "9d7aac82cc93b12e"
-    assert LookRun(EncoderRef("folder", "name", "c" * 64), Condition(layers="0,all"), 1).id == "36e7aa4c8db99422"
+    assert EncoderRun(EncoderRef("folder", "name", "c" * 64), Condition(layers="0,all"), 1).id == "36e7aa4c8db99422"
     assert FRENCH.id == "42a6224382dd43be"
 
 

@@ -12,7 +12,7 @@ from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
 from crosslens.similarity.cka import linear_cka
 from crosslens.similarity.compare import compare
-from crosslens.similarity.measures import USUAL
+from crosslens.similarity.measures import DEFAULT_MEASURES
 from crosslens.similarity.rbf import muller2021_code_cka
 
 
@@ -26,7 +26,7 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
         represented=lambda its: read.append(its.language),
     ).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
-    assert len(table) == 2 * 5 * len(USUAL)
+    assert len(table) == 2 * 5 * len(DEFAULT_MEASURES)
     vectors = represent(encoder, pud["en"]), represent(encoder, pud["fr"])
     for layer in range(5):
         row = table[(table.layer == layer) & (table.measure == "cka") & (table.source == "en")].iloc[0]

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from crosslens.errors import RequestError
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import centre
-from crosslens.similarity.measures import MEASURES, USUAL
+from crosslens.similarity.measures import DEFAULT_MEASURES, MEASURES
 from crosslens.similarity.neurons import anc
 from crosslens.similarity.procrustes import procrustes
 from crosslens.similarity.rbf import rbf_cka
@@ -82,7 +82,7 @@ def test_constants_and_what_is_no_number_have_no_similarity(name):
 
 
 def test_nulls_are_of_measures_and_the_usual_ones_are_there():
-    assert set(USUAL) <= set(MEASURES)
+    assert set(DEFAULT_MEASURES) <= set(MEASURES)
     for measure in MEASURES.values():
         assert measure.null_of is None or measure.null_of in MEASURES
         assert measure.about.endswith(".")

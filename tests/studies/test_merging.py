@@ -2,14 +2,14 @@
 
 from crosslens.encoders.condition import Condition
 from crosslens.runs.question import CorpusRef, Perplexity, Score
-from crosslens.runs.run import Asked, EncoderRef, LookRun
+from crosslens.runs.run import Asked, EncoderRef, EncoderRun
 from crosslens.studies.plan import merged
 
 FRENCH, GERMAN, RUSSIAN = (Score(CorpusRef(f"ud/{name}_pud:test", name * 32), {}) for name in ("fr", "de", "ru"))
 
 
 def look(name="name", seed=1):
-    return LookRun(EncoderRef("folder", name, "c" * 64), Condition(), seed)
+    return EncoderRun(EncoderRef("folder", name, "c" * 64), Condition(), seed)
 
 
 def test_what_is_asked_of_one_run_in_two_places_is_asked_once_and_whole():

@@ -150,7 +150,7 @@ def test_candidates_are_the_root_and_the_other_words(encoder, read):
         nodes = torch.cat(
             [states.new_zeros(0, states.shape[-1]), states.new_empty(len(places.sentence), states.shape[-1])]
         )
-        nodes[places.words], nodes[places.roots] = batch.at_words(states), batch.at_sentences(states)
+        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
         return torch.log_softmax(head.arc_scores(nodes, places), -1)
 
     together = distributions(batch, states)
@@ -162,7 +162,7 @@ def test_candidates_are_the_root_and_the_other_words(encoder, read):
         assert torch.isneginf(together[row, :words, words + 1 :]).all()
         assert torch.isneginf(own[0][torch.arange(words), torch.arange(1, words + 1)]).all()
     answering = torch.zeros(states.shape[:2], dtype=torch.bool).flatten()
-    answering[batch.places] = True
+    answering[batch.word_index] = True
     answering = answering.view(states.shape[:2])
     answering[:, 0] = True
     disturbed = torch.where(answering[:, :, None], states, states + 7.0)
@@ -193,7 +193,7 @@ def test_decoded_heads_are_those_of_the_scores(encoder, read):
     with torch.no_grad():
         places = Places.of(batch.lengths, states.device)
         nodes = torch.empty(len(places.sentence), states.shape[-1])
-        nodes[places.words], nodes[places.roots] = batch.at_words(states), batch.at_sentences(states)
+        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
         scores = torch.log_softmax(head.arc_scores(nodes, places), -1).double().numpy()
         predicted = PARSING.predict(head, states, batch)
         for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
@@ -231,7 +231,7 @@ def test_an_encoder_without_a_special_token_is_refused(encoder, toy):
                for w in read_windows(encoder, toy()).windows]  # fmt: skip
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
     with pytest.raises(EncoderError, match="no special token around a sentence"):
-        batch.at_sentences(torch.zeros(*batch.ids.shape, 3))
+        batch.sentence_states(torch.zeros(*batch.ids.shape, 3))
 
 
 def test_the_token_behind_a_sentence_stands_for_it_where_none_is_before(encoder, toy):
@@ -240,7 +240,7 @@ def test_the_token_behind_a_sentence_stands_for_it_where_none_is_before(encoder,
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
     states = batch.ids[:, :, None].float()
     last = encoder.tokenizer.sep_token_id
-    assert batch.at_sentences(states).flatten().tolist() == [last] * len(windows)
+    assert batch.sentence_states(states).flatten().tolist() == [last] * len(windows)
 
 
 def test_one_word_sentences(encoder, toy):

@@ -110,7 +110,7 @@ class Asked(TorchDispatchMode):
 
 def test_a_loss_asks_nothing_of_the_device(task, encoder, ready):
     labels, _, units, targets = ready
-    head = task.head(encoder.read_width, labels, dropout=0.3).train()
+    head = task.head(encoder.output_width, labels, dropout=0.3).train()
     batch, states = reader(encoder, task, head)(units)
     with Asked() as asked:
         total, _ = task.loss(head, states, batch, np.concatenate(targets))

@@ -102,7 +102,7 @@ def test_training_only_the_rows_that_occur_changes_nothing_else(encoder, toy, mo
     trainings = []
     for rows in (None, all_rows):
         if rows is not None:
-            monkeypatch.setattr(module, "only_used_rows", rows)
+            monkeypatch.setattr(module, "restrict_embeddings", rows)
         losses = []
         with recorded_gradients() as steps:
             model = finetune(

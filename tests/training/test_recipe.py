@@ -3,7 +3,7 @@ from pydantic import ValidationError
 
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
-from crosslens.training.recipe import RECIPES, Recipe, differing, find_recipe, overrides, usual_recipe
+from crosslens.training.recipe import RECIPES, Recipe, default_recipe, differing, find_recipe, overrides
 
 
 def test_the_first_papers_settings():
@@ -105,7 +105,7 @@ def test_every_named_recipe_has_its_name_and_overrides_nothing():
 
 
 def test_the_default_recipe_is_the_task_s_own():
-    assert usual_recipe(find_task("ner")) == RECIPES["muller2021.ner"]
+    assert default_recipe(find_task("ner")) == RECIPES["muller2021.ner"]
     for task in TASKS.built_in:
-        assert find_recipe("default", task) == find_recipe("muller2021", task) == usual_recipe(find_task(task))
+        assert find_recipe("default", task) == find_recipe("muller2021", task) == default_recipe(find_task(task))
     assert find_recipe("muller2021", "nli").name == "wu2019.nli"

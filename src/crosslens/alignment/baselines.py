@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from crosslens.alignment.rotation import Rotation, fit_rotation
 from crosslens.digests import stream_seed
-from crosslens.encoders.interventions.tower import Tower
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import Row, condition_of
 
@@ -111,7 +111,7 @@ def baseline_of(record: Row, *, mapping: Mapping = "procrustes") -> Baseline | N
     condition = condition_of(record["condition"])
     if record["depth"] is not None and condition.is_untrained(record["depth"]):
         return "untrained"
-    tower = condition.find(Tower)
+    tower = condition.find(OnOneLayer)
     name = tower.mapped_by if tower else _MAPPINGS.get(record["measure"])
     if name == SHUFFLED:
         return "shuffled"

@@ -20,9 +20,9 @@ from crosslens.data.formats.text import cut_words
 from crosslens.data.parallel import Parallel
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
-from crosslens.encoders.interventions.tower import Tower as OnOneLayer
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.layers import parse_layers
-from crosslens.encoders.readouts.transformer import Tower, as_tower, mapping_digest, rotated
+from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, mapping_digest, rotated
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, listening
@@ -88,11 +88,11 @@ def train_on_layer(
         seed: of the fresh layers, the head and the order.
     """
     tower = as_tower(source, layer, seed=seed)
-    assert isinstance(tower.top, Tower)
+    assert isinstance(tower.readout, TransformerReadout)
     if rotation is not None:
-        top = rotated(tower.top, torch.from_numpy(rotation.target.means), tower.top.matrix)
+        top = rotated(tower.readout, torch.from_numpy(rotation.target.means), tower.readout.matrix)
         done = OnOneLayer(layer=layer, height=len(top.stack.layers), mapping=mapping_digest(top))
-        tower = replace(source.changed(Change(done, seed), since=source), model=tower.model, top=top)
+        tower = replace(source.changed(Change(done, seed), since=source), model=tower.model, readout=top)
     return finetune(tower, task, train=train, dev=dev, recipe=recipe, seed=seed)
 
 
@@ -108,15 +108,15 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation, *, baselin
     Raises:
         RequestError: for a model that reads more than one layer.
     """
-    top = model.encoder.top
-    if not isinstance(top, Tower):
+    top = model.encoder.readout
+    if not isinstance(top, TransformerReadout):
         raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
     done = OnOneLayer(
-        layer=top.reads[0], height=len(top.stack.layers), mapped_from=target.name, mapping=mapping_digest(moved),
+        layer=top.layers[0], height=len(top.stack.layers), mapped_from=target.name, mapping=mapping_digest(moved),
         mapped_by=baseline,
     )  # fmt: skip
-    encoder = replace(target.changed(Change(done), since=target), top=moved.to(target.device).eval())
+    encoder = replace(target.changed(Change(done), since=target), readout=moved.to(target.device).eval())
     return replace(model, encoder=encoder)
 
 

@@ -109,10 +109,10 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
     Raises:
         RequestError: when the vocabulary has no whole word.
     """
-    encoder = encoder.speaking(language)
+    encoder = encoder.for_language(language)
     tokenizer = encoder.tokenizer
     if hasattr(encoder.model, "speak"):
-        encoder.model.speak(language)  # pyright: ignore[reportCallIssue]
+        encoder.model.set_language(language)  # pyright: ignore[reportCallIssue]
     table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
     texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(len(tokenizer)))
     words = [text for text in texts if text.isalpha()]
@@ -217,7 +217,7 @@ def word_pieces(
         together; ``(subwords,)``: the number of each one's word, counted through the corpus; ``(subwords,)`` float32
         shares that sum to 1 for each word.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
     firsts = np.cumsum([0, *(len(its) for its in pieces)])

@@ -49,7 +49,7 @@ def mean_seconds(store: "Store") -> dict[str, float]:
     return {task: sum(seconds) / len(seconds) for task, seconds in times.items()}
 
 
-def tell_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
+def describe_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
     """``seed: 2 and not 1; recipe.batch: 16 and not 32``."""
 
     def short(value: Any) -> str:

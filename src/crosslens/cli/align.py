@@ -230,9 +230,9 @@ def transfer(
     from crosslens.encoders.load import load_encoder
     from crosslens.results.cells import languages_of
     from crosslens.tasks import find_task
-    from crosslens.training.recipe import USUAL, find_recipe
+    from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
 
-    how = find_recipe(recipe or USUAL, task, read_settings(settings))
+    how = find_recipe(recipe or DEFAULT_RECIPE, task, read_settings(settings))
     asked = find_task(task, how.task)
     baselines = _baselines(baseline, "procrustes" if against else "identity")
     labelled = load_corpus(train, split="train", data=data)

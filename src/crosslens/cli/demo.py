@@ -33,7 +33,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.demo.demo import lab_demo, real_demo, run_demo
     from crosslens.errors import RequestError
     from crosslens.files import write_text
-    from crosslens.lab.laboratory import USUAL
+    from crosslens.lab.laboratory import DEFAULT_PRESET
     from crosslens.report.findings import effects, findings
     from crosslens.report.page import known_runs, make_page
 
@@ -42,7 +42,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     cache = cache or str(cache_folder().parent / "demo")
     say(STEPS.format(first=UNPACKS if real else PRETRAINS))
     with progress() as bar:
-        demo = real_demo(cache, seeds=seeds, progress=bar) if real else lab_demo(preset or USUAL, seeds=seeds)
+        demo = real_demo(cache, seeds=seeds, progress=bar) if real else lab_demo(preset or DEFAULT_PRESET, seeds=seeds)
         try:
             results = run_demo(demo, out, cache=cache, workers=processes, progress=bar)
         except KeyboardInterrupt:

@@ -8,7 +8,7 @@ import click
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="The store of runs.")
 def command(run: str, folder: str) -> None:
     """Say what determines RUN (its id, or the beginning of one), and how its nearest neighbour differs."""
-    from crosslens.cli._study import find_store, tell_differences
+    from crosslens.cli._study import describe_differences, find_store
     from crosslens.errors import RequestError
     from crosslens.runs.explain import flat, nearest
 
@@ -27,7 +27,7 @@ def command(run: str, folder: str) -> None:
     click.echo(f"studies: {', '.join(studies)}" if studies else "no study here names it any more")
     near = nearest(described["identity"], store, besides=found[0])
     if near:
-        click.echo(f"nearest: {near[0]}, {store.describe(near[0])['label']}; here {tell_differences(near[1])}")
+        click.echo(f"nearest: {near[0]}, {store.describe(near[0])['label']}; here {describe_differences(near[1])}")
     if "repeat" in described:
         click.echo(f"repeat: {described['repeat']}")
     click.echo(f"log: {store.path(found[0]) / 'log.txt'}")

@@ -25,7 +25,7 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     artificial languages is pretrained when it is not there yet.
     """
     from crosslens.cli._display import progress, say
-    from crosslens.cli._study import find_study, mean_seconds, tell_differences
+    from crosslens.cli._study import describe_differences, find_study, mean_seconds
     from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.explain import nearest
@@ -59,7 +59,7 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
                 words.append("failed last time")
             near = nearest(run.identity, store)
             if near and len(near[1]) <= FEW:
-                words.append(f"new: {tell_differences(near[1])} as in {near[0]}")
+                words.append(f"new: {describe_differences(near[1])} as in {near[0]}")
         click.echo("; ".join(words))
     for note in planned.notes:
         click.echo(f"note: {note}")

@@ -32,7 +32,7 @@ from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
 from crosslens.errors import DataError, suggest
-from crosslens.lab.laboratory import USUAL, Laboratory
+from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
 
 RAW = "raw"
@@ -255,7 +255,7 @@ def _named(name: str) -> re.Match | None:
 def find_lab(name: str) -> tuple[str, Laboratory]:
     """``sov`` or ``sov_no_anchors``: the language, and the laboratory of the preset."""
     language, _, preset = name.partition("_")
-    return language, find_laboratory(preset.replace("_", "-") or USUAL)
+    return language, find_laboratory(preset.replace("_", "-") or DEFAULT_PRESET)
 
 
 def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:

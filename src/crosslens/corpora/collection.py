@@ -210,4 +210,4 @@ _ALL: dict[str, Collection] = {
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
 """Name -> collection: a new one is one row, and a reader if its format is new; or an entry point of the group
-``crosslens.corpora.collection``."""
+``crosslens.collections``."""

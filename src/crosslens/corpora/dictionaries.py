@@ -1,8 +1,8 @@
 """Bilingual dictionaries by name: ``muse/en-fr:test``, ``lab/src-adj``, or a path to a file.
 
 ``muse`` is read from a data folder (`crosslens.corpora.catalogue.roots`) as published: ``muse/en-fr.0-5000.txt`` is the
-training split, ``en-fr.5000-6500.txt`` the test split, and ``en-fr.txt`` all of it. Dictionaries of artificial languages
-are generated; their test split is every fifth word.
+training split, ``en-fr.5000-6500.txt`` the test split, and ``en-fr.txt`` all of it. Dictionaries of artificial
+languages are generated; their test split is every fifth word.
 """
 
 import re

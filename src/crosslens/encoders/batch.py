@@ -19,26 +19,26 @@ class Batch:
         windows: the windows, in the batch's order; those of one sentence stand together and in order.
         ids: ``(windows, length)`` int64.
         mask: ``(windows, length)`` int64, 1 where ``ids`` is no padding.
-        places: ``(words,)`` int64: where in the flattened ``windows x length`` the labelled piece of each word
-            that the windows answer for is, window by window, so sentence by sentence.
+        word_index: ``(words,)`` int64: index of each word's labelled subword in the flattened ``windows x length``,
+            window by window, and so sentence by sentence.
         lengths: for each sentence its words.
-        given: ``(words,)`` int64: what else a task's head may read of each word; None: nothing.
+        word_features: ``(words,)`` int64: an additional input of the task's head for each word; None: there is none.
         segments: ``(windows, length)`` int64: which segment of a pair a subword belongs to; None: there are no pairs.
     """
 
     windows: tuple[Window, ...]
     ids: torch.Tensor
     mask: torch.Tensor
-    places: torch.Tensor
+    word_index: torch.Tensor
     lengths: tuple[int, ...]
     segments: torch.Tensor | None = None
-    given: torch.Tensor | None = None
+    word_features: torch.Tensor | None = None
 
-    def at_words(self, states: torch.Tensor) -> torch.Tensor:
+    def word_states(self, states: torch.Tensor) -> torch.Tensor:
         """The states of the words answered for: ``(windows, length, width)`` to ``(words, width)``."""
-        return states.flatten(0, 1)[self.places]
+        return states.flatten(0, 1)[self.word_index]
 
-    def at_sentences(self, states: torch.Tensor) -> torch.Tensor:
+    def sentence_states(self, states: torch.Tensor) -> torch.Tensor:
         """The states that stand for whole sentences, ``(sentences, width)``: of the special token before or after it.
 
         Raises:
@@ -77,7 +77,7 @@ def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device)
     for row, window in enumerate(windows):
         ids[row, : len(window)] = window.ids
         mask[row, : len(window)] = 1
-    places = np.concatenate([row * length + window.labelled for row, window in enumerate(windows)])
+    word_index = np.concatenate([row * length + window.labelled for row, window in enumerate(windows)])
     lengths = [sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)]
     segments = None
     if any(window.segments is not None for window in windows):
@@ -85,5 +85,5 @@ def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device)
         for row, window in enumerate(windows):
             segments[row, : len(window)] = 0 if window.segments is None else window.segments
         segments = torch.from_numpy(segments).to(device, non_blocking=True)
-    tensors = [torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, places)]
+    tensors = [torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, word_index)]
     return Batch(tuple(windows), *tensors, lengths=tuple(lengths), segments=segments)

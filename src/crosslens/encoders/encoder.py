@@ -21,10 +21,10 @@ from crosslens.encoders.families import Family
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.matmul import computed_in
 from crosslens.encoders.options import Precision
-from crosslens.encoders.readouts.readout import Top
+from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError
 
-USUAL_CAPACITY = 512
+DEFAULT_CAPACITY = 512
 """Subwords read at once where neither the configuration nor the tokenizer sets a limit."""
 
 
@@ -39,8 +39,8 @@ class Encoder:
         name: the hub name or folder it was loaded from.
         changes: what was done to it since.
         origin: the digest that it had before the first of them, and before training; None: neither was done.
-        top: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
-        voices: language -> its tokenizer, where each language has a vocabulary of its own.
+        readout: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
+        tokenizers: language -> its tokenizer, where each language has a vocabulary of its own.
         language: the language that it reads now, where it matters.
     """
 
@@ -49,8 +49,8 @@ class Encoder:
     family: Family
     name: str
     changes: tuple[Change, ...] = ()
-    top: Top | None = None
-    voices: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
+    readout: Readout | None = None
+    tokenizers: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
     language: str | None = None
     origin: str | None = None
 
@@ -58,19 +58,19 @@ class Encoder:
         """The encoder with a change noted that makes it of another one."""
         return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
 
-    def speaking(self, language: str | None) -> "Encoder":
+    def for_language(self, language: str | None) -> "Encoder":
         """The encoder as it reads a language: with that one's vocabulary and parts. Most read all alike.
 
         Raises:
             EncoderError: where each language has its own, and this one has none.
         """
-        if not self.voices or language == self.language:
+        if not self.tokenizers or language == self.language:
             return self
-        if language is None or language not in self.voices:
+        if language is None or language not in self.tokenizers:
             what = f"no vocabulary for {language!r}" if language else "a vocabulary for each language"
-            hint = f"it reads {', '.join(self.voices)}; a file's language is said as fr=FILE"
+            hint = f"it reads {', '.join(self.tokenizers)}; a file's language is said as fr=FILE"
             raise EncoderError(f"{self.name} has {what}", hint=hint)
-        return replace(self, tokenizer=self.voices[language], language=language)
+        return replace(self, tokenizer=self.tokenizers[language], language=language)
 
     @cached_property
     def layers(self) -> list[nn.Module]:
@@ -124,14 +124,14 @@ class Encoder:
         return self.model.config.hidden_size
 
     @property
-    def read_width(self) -> int:
+    def output_width(self) -> int:
         """The size of the states that tasks read: of the last layer, or of the network on its layers."""
-        return self.width if self.top is None else self.top.width
+        return self.width if self.readout is None else self.readout.width
 
     @property
     def trained(self) -> nn.Module:
         """Everything of it that training may change, as one module."""
-        return self.model if self.top is None else nn.ModuleList([self.model, self.top])
+        return self.model if self.readout is None else nn.ModuleList([self.model, self.readout])
 
     @property
     def device(self) -> torch.device:
@@ -173,14 +173,14 @@ class Encoder:
             limits[0] -= config.pad_token_id + 1
         # A tokenizer without a limit says 10**30, and XLNet -1.
         known = [limit for limit in limits if limit and 0 < limit < 10**6]
-        return min(known, default=USUAL_CAPACITY)
+        return min(known, default=DEFAULT_CAPACITY)
 
     @cached_property
     def digest(self) -> str:
         """sha256 of all that determines what it computes: parameters, configuration and tokenizers, without names."""
         facts = {
             "config": _described(self.model.config.to_dict()), "capacity": self.capacity,
-            "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.voices.values() or [self.tokenizer]],
+            "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.tokenizers.values() or [self.tokenizer]],
         }  # fmt: skip
         if self.family.shared:  # what is no part of its layers decides what is done to them
             facts["shared"] = self.family.shared
@@ -209,16 +209,16 @@ class Encoder:
             segments: ``(windows, length)`` int64, 1 in a pair's second segment; None: there are no pairs.
             precision: what is computed in; parameters are float32 either way.
         """
-        if self.top is None:
+        if self.readout is None:
             return self._last_states(ids, mask, segments, precision)
-        read = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.top.reads))
-        return self.over(self.top.chosen(read), mask)
+        read = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.readout.layers))
+        return self.read_out(self.readout.select(read), mask)
 
-    def over(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """What the network on the layers gives: see `Top`. It is small, and always computed in float32."""
-        assert self.top is not None
+    def read_out(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """What the network on the layers gives: see `Readout`. It is small, and always computed in float32."""
+        assert self.readout is not None
         with computed_in("float32", self.device):
-            return self.top(layers, mask)
+            return self.readout(layers, mask)
 
     def _last_states(
         self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
@@ -241,7 +241,7 @@ class Encoder:
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
 
 
-def usual_device() -> str:
+def default_device() -> str:
     """A GPU where there is one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 

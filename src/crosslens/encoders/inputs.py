@@ -14,7 +14,7 @@ from crosslens.encoders.encoder import Encoder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class EncodedCorpus:
     """The windows of a corpus.
 
     Attributes:
@@ -30,7 +30,9 @@ class Reading:
     split: int
 
 
-def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None, context: int | None = None) -> Reading:
+def read_windows(
+    encoder: Encoder, corpus: Corpus, *, window: int | None = None, context: int | None = None
+) -> EncodedCorpus:
     """Cut a corpus for an encoder.
 
     Args:
@@ -40,7 +42,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
         context: subwords that neighbouring windows share; half a window where the encoder has no room for windows of
             the size that is asked for.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
     if window is not None and capacity < window:
         context = None
@@ -48,7 +50,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
     room = capacity - len(specials[0]) - len(specials[1])
     subwords = cut_subwords(encoder, corpus, longest=max(1, min(LONGEST_WORD, room)))
     windows = cut_windows(subwords, specials, capacity=capacity, context=context)
-    return Reading(
+    return EncodedCorpus(
         windows=tuple(windows),
         unknown=sum(s.unknown for s in subwords),
         cut=sum(s.cut for s in subwords),
@@ -56,7 +58,7 @@ def read_windows(encoder: Encoder, corpus: Corpus, *, window: int | None = None,
     )
 
 
-def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -> Reading:
+def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -> EncodedCorpus:
     """Texts and pairs of texts, a window each, with the special tokens that the tokenizer puts around and between them.
 
     One place answers for the text: the special token before it; in a decoder, where that has seen nothing, the last
@@ -67,7 +69,7 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
         corpus: running text.
         window: subwords a window, special tokens included; never more than the encoder has positions for.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
     specials = np.asarray(encoder.tokenizer.all_special_ids)
     windows: dict[int, Window] = {}
@@ -88,19 +90,19 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             segments = np.asarray(encoded["token_type_ids"][row], np.int64) if encoder.has_segments else None
             windows[number] = Window(number, 0, 1, ids, np.asarray([place]), (place, place + 1), segments)
             cut += len(whole[row]) > capacity
-    return Reading(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
+    return EncodedCorpus(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 
 
 CODE_POSITIONS = 200
 """Subwords that the first paper's published script reads of a sentence, before the tokenizer's special tokens."""
 
 
-def read_doubled(encoder: Encoder, corpus: Corpus) -> Reading:
+def read_doubled(encoder: Encoder, corpus: Corpus) -> EncodedCorpus:
     """Running text as the first paper's published script reads it: with special tokens twice on either side.
 
     Each window answers for its subwords and the inner special tokens.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     before, after = special_tokens(encoder.tokenizer)
     most = min(CODE_POSITIONS, encoder.capacity - len(before) - len(after))
     windows, split = [], 0
@@ -111,7 +113,7 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> Reading:
         ids = np.concatenate([before, inner, after])
         span = (len(before), len(before) + len(inner))
         windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))
-    return Reading(tuple(windows), 0, 0, split)
+    return EncodedCorpus(tuple(windows), 0, 0, split)
 
 
 KEPT = 64
@@ -128,7 +130,7 @@ def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WOR
         corpus: sentences of words, or running text.
         longest: pieces kept of one word.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     tokenizer = encoder.tokenizer
     kept = _kept.setdefault(tokenizer, {})
     key = (corpus.digest, longest)

@@ -17,7 +17,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from crosslens.encoders.encoder import Encoder, usual_device
+from crosslens.encoders.encoder import Encoder, default_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.language_specific import RoutedBertModel
@@ -60,11 +60,11 @@ def load_encoder(
         options |= {"local_files_only": local}
         model = _load_model(name, config, family, options)
         tokenizer = _load_tokenizer(name, options)
-        voices = {
+        tokenizers = {
             folder.name: _load_tokenizer(str(folder), {"local_files_only": True})
             for folder in sorted((Path(name) / VOICES).glob("*/"))
         }
-    largest = max(max(its.get_vocab().values()) for its in voices.values() or [tokenizer])
+    largest = max(max(its.get_vocab().values()) for its in tokenizers.values() or [tokenizer])
     rows = model.config.vocab_size if isinstance(model, RoutedBertModel) else None
     rows = rows or len(model.get_input_embeddings().get_parameter("weight"))
     if largest >= rows:
@@ -72,7 +72,7 @@ def load_encoder(
             f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",
             hint="tokenizer and encoder are of different checkpoints",
         )
-    return Encoder(model.to(device or usual_device()).eval(), tokenizer, family, name, voices=voices)  # pyright: ignore
+    return Encoder(model.to(device or default_device()).eval(), tokenizer, family, name, tokenizers=tokenizers)  # pyright: ignore
 
 
 def load_masked_lm(
@@ -114,15 +114,15 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     """
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
-        save_tokenizers(encoder.tokenizer, encoder.voices, partial)
+        save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)
 
 
 def save_tokenizers(
-    tokenizer: PreTrainedTokenizerBase, voices: Mapping[str, PreTrainedTokenizerBase], folder: Path
+    tokenizer: PreTrainedTokenizerBase, tokenizers: Mapping[str, PreTrainedTokenizerBase], folder: Path
 ) -> None:
     """Write an encoder's tokenizer, and each language's where each has its own."""
     tokenizer.save_pretrained(folder)
-    for language, its in voices.items():
+    for language, its in tokenizers.items():
         its.save_pretrained(folder / VOICES / language)
 
 

@@ -77,7 +77,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         EncoderError: where the tokenizer puts nothing before the first word and ``cls`` is asked for; where a state is
             not a number.
     """
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     if pooling not in get_args(Pooling):
         raise RequestError(f"there is no pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
@@ -130,12 +130,12 @@ def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
     """
     lengths = np.asarray([len(sentence) for sentence in corpus.sentences])
     first = np.cumsum(lengths) - lengths
-    encoder = encoder.speaking(corpus.language)
+    encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
     for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows):
         words = np.concatenate([first[w.sentence] + np.arange(w.first, w.last) for w in batch.windows])
-        at_words = torch.stack([batch.at_words(layer).float() for layer in outputs])
-        states[:, words] = at_words.cpu().numpy()
+        word_states = torch.stack([batch.word_states(layer).float() for layer in outputs])
+        states[:, words] = word_states.cpu().numpy()
     _require_numbers(encoder, corpus, states, np.repeat(np.arange(len(corpus)), lengths))
     return states
 

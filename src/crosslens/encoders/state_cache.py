@@ -25,7 +25,7 @@ TOLERANCE = 1e-4
 """How far the states of the first windows may be from those that are computed whole, relative to their size."""
 
 
-class States:
+class StateCache:
     """What a task's head reads of batches: call it with one.
 
     Args:
@@ -62,7 +62,7 @@ class States:
             return False
         lengths = [len(window) for window in windows]
         sizes = np.asarray(lengths)
-        layers = 1 if self.encoder.top is None else len(self.encoder.top.reads)
+        layers = 1 if self.encoder.readout is None else len(self.encoder.readout.layers)
         shape = (int(sizes.sum()), layers * self.encoder.width)
         if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
             return False
@@ -81,12 +81,12 @@ class States:
 
     def _computed(self, batch: Batch) -> torch.Tensor:
         """What is kept of a batch: ``(windows, length, values)``."""
-        top = self.encoder.top
+        top = self.encoder.readout
         outputs = layer_outputs(
             self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision,
-            highest=self._depth if top is None else max(top.reads),
+            highest=self._depth if top is None else max(top.layers),
         )  # fmt: skip
-        return outputs[-1].float() if top is None else top.chosen(outputs).movedim(0, 2).flatten(2)
+        return outputs[-1].float() if top is None else top.select(outputs).movedim(0, 2).flatten(2)
 
     def _of(self, batch: Batch) -> torch.Tensor:
         assert self._kept is not None
@@ -99,9 +99,9 @@ class States:
     def _resumed(self, batch: Batch, kept: torch.Tensor) -> torch.Tensor:
         """The last states, from what is kept of the batch."""
         encoder = self.encoder
-        if encoder.top is not None:
-            layers = kept.unflatten(2, (len(encoder.top.reads), -1)).movedim(2, 0)
-            return encoder.over(layers, batch.mask)
+        if encoder.readout is not None:
+            layers = kept.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
+            return encoder.read_out(layers, batch.mask)
         with _beginning_above(encoder, self._depth, kept):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 

@@ -25,7 +25,7 @@ from crosslens.lab.world import World, WorldSettings
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
-USUAL = "good"
+DEFAULT_PRESET = "good"
 """The preset that is meant where none is named."""
 
 SIZES = {"train": 2000, "dev": 300, "test": 500}
@@ -99,7 +99,7 @@ class Laboratory:
 
     def name(self, language: str, *, collection: str = "lab") -> str:
         """What the catalogue calls a language, or ``all`` of them: ``lab/sov``, and ``lab/sov_no_anchors``."""
-        preset = "" if self.preset in (None, USUAL) else "_" + self.preset.replace("-", "_")
+        preset = "" if self.preset in (None, DEFAULT_PRESET) else "_" + self.preset.replace("-", "_")
         return f"{collection}/{language}{preset}"
 
     @cached_property

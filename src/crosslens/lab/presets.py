@@ -7,7 +7,7 @@ genitives before it and no auxiliaries, and one is SOV with postpositions and ma
 import re
 
 from crosslens.errors import RequestError, suggest
-from crosslens.lab.laboratory import USUAL, Laboratory, LaboratorySettings
+from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 
 LANGUAGES = {
@@ -41,7 +41,7 @@ def describe_preset(preset: str) -> str:
     return DESCRIPTIONS[name] + (f"; world number {world}" if world else "")
 
 
-def find_laboratory(preset: str = USUAL) -> Laboratory:
+def find_laboratory(preset: str = DEFAULT_PRESET) -> Laboratory:
     """The laboratory of a preset.
 
     Args:
@@ -51,7 +51,7 @@ def find_laboratory(preset: str = USUAL) -> Laboratory:
     Raises:
         RequestError: when there is none of that name.
     """
-    named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>\d+))?", USUAL if preset == "demo" else preset)
+    named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>\d+))?", DEFAULT_PRESET if preset == "demo" else preset)
     if named is None or named["preset"] not in PRESETS:
         raise RequestError(f"there is no preset {preset!r}", hint=suggest(preset, PRESETS))
     settings = PRESETS[named["preset"]]

@@ -12,9 +12,9 @@ from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.freeze import Freeze
 from crosslens.encoders.interventions.intervention import Intervention
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import LABELS, Start
-from crosslens.encoders.interventions.tower import Tower
 
 VERSION_1 = [
     "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components",
@@ -34,7 +34,7 @@ QUESTION_SETTINGS = ("against", "against_condition", "pooling", "inputs", "metho
 _REINIT = re.compile(r"(?P<layers>[\d,-]+)(?: (?P<components>attention|ffn|norms|embeddings))?(?: init=(?P<init>\w+))?")
 _FOLLOWING = {
     r" features$": lambda found: Features(use="features"),
-    r" tower on (\d+)$": lambda found: Tower(layer=int(found[1])),
+    r" tower on (\d+)$": lambda found: OnOneLayer(layer=int(found[1])),
     r" frozen ([\d,-]+)$": lambda found: Freeze(layers=found[1]),
 }
 

@@ -29,7 +29,7 @@ from crosslens.training.distributed import join_processes, leave_processes, proc
 from crosslens.training.model import TaskModel
 from crosslens.training.prediction_files import prediction_files
 from crosslens.training.provenance import describe_run
-from crosslens.training.recipe import BILSTM, USUAL, Recipe, find_recipe
+from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
 
 ODDITIES = {
     "train_split_sentences": "sentences read in several windows",
@@ -75,7 +75,7 @@ def check_finetuning(
         RequestError: for a task, recipe or setting that does not exist; for predictions of one name.
         DataError: for a corpus that is missing, or lacks the annotation.
     """
-    how = find_recipe(recipe or USUAL, find_task(task), settings)
+    how = find_recipe(recipe or DEFAULT_RECIPE, find_task(task), settings)
     chosen = find_task(task, how.task)
     corpora = Corpora(data, format=chosen.format)
     selects = how.select == "best" or how.schedule == "plateau"

@@ -15,7 +15,7 @@ from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.question import Perplexity
-from crosslens.runs.run import AdaptRun, LookRun, ModelRun, PretrainRun
+from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun, PretrainRun
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
 
@@ -23,7 +23,9 @@ SAVE_EVERY = 200
 """Steps between two states of a training that are kept."""
 
 
-def begin(run: ModelRun | LookRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None) -> Encoder:
+def begin(
+    run: ModelRun | EncoderRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None
+) -> Encoder:
     """The run's encoder before training, with everything done to it that its condition says.
 
     Args:

@@ -170,7 +170,7 @@ class AdaptRun(_Known):
 
 
 @dataclass(frozen=True)
-class LookRun(_Known):
+class EncoderRun(_Known):
     """An encoder that is not fine-tuned, and only looked at.
 
     Attributes:
@@ -251,7 +251,7 @@ class ModelRun(_Known):
         }  # fmt: skip
 
 
-def _of_encoder(run: LookRun | ModelRun) -> dict[str, Any]:
+def _of_encoder(run: EncoderRun | ModelRun) -> dict[str, Any]:
     """Columns of the encoder under a condition; one that runs of the study make has no digest of its name."""
     return {
         "run": run.id, "encoder": run.base.name, "partner": run.partner, "seed": run.seed,
@@ -259,7 +259,7 @@ def _of_encoder(run: LookRun | ModelRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-Run = PretrainRun | AdaptRun | LookRun | ModelRun
+Run = PretrainRun | AdaptRun | EncoderRun | ModelRun
 
 
 @dataclass(frozen=True, slots=True)

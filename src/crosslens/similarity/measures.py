@@ -77,7 +77,7 @@ _ALL: dict[str, Measure] = {
 MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
 """Name -> measure: the built-in ones, and those of the entry points ``crosslens.measures``."""
 
-USUAL = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
+DEFAULT_MEASURES = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 """What is computed where nothing else is asked for: the papers' measure, without its bias, and its nulls."""
 
 CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
@@ -104,7 +104,7 @@ def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null]
     for null in nulls:
         if null not in get_args(Null):
             raise RequestError(f"there is no null {null!r}", hint=suggest(null, get_args(Null)))
-    names = measures or (("cka", "cka_debiased") if nulls else USUAL)
+    names = measures or (("cka", "cka_debiased") if nulls else DEFAULT_MEASURES)
     chosen = {name: find_measure(name) for name in names}
     endings = [null.replace("-", "_") for null in nulls if null != "untrained"]
     sampled = [f"{name}_{end}" for name, measure in chosen.items() if measure.null_of is None for end in endings]

@@ -7,7 +7,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import scale_layers
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
-from crosslens.lab.laboratory import USUAL
+from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.factors import find_factor
@@ -25,7 +25,7 @@ from crosslens.studies.study import PRETRAIN, Source, Study
 from crosslens.training.recipe import BILSTM
 
 
-class Starts:
+class BaseEncoders:
     """The encoders of a study, and the runs that make them.
 
     Args:
@@ -156,5 +156,5 @@ def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> st
     kind, colon, preset = name.partition(":")
     if kind != "lab":
         return name
-    laboratory = find_laboratory(preset if colon else USUAL)
+    laboratory = find_laboratory(preset if colon else DEFAULT_PRESET)
     return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", progress=progress))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crosslens.errors import RequestError, suggest
-from crosslens.lab.laboratory import USUAL
+from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
@@ -28,7 +28,7 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
         return data
     name, _, part = data.partition(":")
     if name == "lab":
-        return _lab(part or USUAL, tasks or ())
+        return _lab(part or DEFAULT_PRESET, tasks or ())
     shipped = data_sets()
     if name not in shipped:
         raise RequestError(f"there is no set of corpora {name!r}", hint=suggest(name, [*shipped, "lab"]))

@@ -15,12 +15,12 @@ from crosslens.probes import find_probe
 from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestion, Question, Score, Similarity
-from crosslens.runs.run import Asked, LookRun, ModelRun, PretrainRun, Training
+from crosslens.runs.run import Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.similarity.measures import USUAL as USUAL_MEASURES
+from crosslens.similarity.measures import DEFAULT_MEASURES as USUAL_MEASURES
 from crosslens.similarity.measures import find_measure
-from crosslens.studies.base_encoders import Starts
+from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
@@ -152,7 +152,7 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        self.starts = Starts(study, store, self.corpora, cache, progress)
+        self.starts = BaseEncoders(study, store, self.corpora, cache, progress)
         self.depth = self.starts.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 
@@ -238,7 +238,7 @@ class _Planner:
     def _looked_at(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
         condition = condition.scaled(written_for=None, depth=self.depth)
         if self.starts.given is not None:
-            yield Asked(LookRun(self.starts.given, condition, 1), ask(None))
+            yield Asked(EncoderRun(self.starts.given, condition, 1), ask(None))
         for run in pretrained:
             seed = run.settings.seed
             base = self.starts.base(run.condition, seed, partner=run.partner)
@@ -246,7 +246,7 @@ class _Planner:
                 self.waiting += 1
                 continue
             both = Condition.of((*run.condition.interventions, *condition.interventions))
-            yield Asked(LookRun(base, both, seed, run.partner), ask(run.partner))
+            yield Asked(EncoderRun(base, both, seed, run.partner), ask(run.partner))
 
     def _probe(self, asked: Probing) -> ProbeQuestion:
         probe = find_probe(asked.probe, asked.set)

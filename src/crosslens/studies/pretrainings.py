@@ -6,7 +6,7 @@ from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.digests import digest
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.export import PRETRAINING, pretraining_settings
-from crosslens.lab.laboratory import USUAL
+from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.pretrain import find_text
 from crosslens.mlm.pretrain_settings import Pretraining
@@ -32,7 +32,7 @@ def find_pretraining(name: str) -> tuple[Pretraining, str]:
     """
     kind, _, preset = name.partition(":")
     if kind == "lab":
-        return _of_laboratory(preset or USUAL), "."
+        return _of_laboratory(preset or DEFAULT_PRESET), "."
     if name.endswith((".yaml", ".yml")):
         return read_settings(name, Pretraining), str(Path(name).resolve().parent)
     shipped = pretrainings()

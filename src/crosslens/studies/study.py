@@ -13,7 +13,7 @@ from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
 from crosslens.settings import read_settings
 from crosslens.tasks import TASKS
-from crosslens.training.recipe import USUAL, find_recipe
+from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
 
 
 class _Strict(BaseModel):
@@ -48,7 +48,7 @@ class Data(_Strict):
     """
 
     parallel: str | None = None
-    recipe: str = USUAL
+    recipe: str = DEFAULT_RECIPE
     tasks: dict[str, dict[str, Source]] = {}
 
 

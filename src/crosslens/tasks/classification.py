@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.inputs import Reading
+    from crosslens.encoders.inputs import EncodedCorpus
 
 
 class Classification(Labelling):
@@ -76,7 +76,7 @@ class Classification(Labelling):
             )  # fmt: skip
         return found
 
-    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """A window a text: what does not fit is cut off, and counted."""
         from crosslens.encoders.inputs import read_texts
 
@@ -90,7 +90,7 @@ class Classification(Labelling):
     def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
         """``(windows, length, width)`` to ``(texts, width)``."""
         if self.pooling == "cls":
-            return batch.at_words(states)
+            return batch.word_states(states)
         return states.masked_fill(batch.mask[:, :, None] == 0, -math.inf).amax(1)
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Text:

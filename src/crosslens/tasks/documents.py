@@ -8,7 +8,7 @@ from crosslens.tasks.classification import Classification
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.inputs import Reading
+    from crosslens.encoders.inputs import EncodedCorpus
 
 
 class Documents(Classification):
@@ -31,6 +31,6 @@ class Documents(Classification):
         """Wu & Dredze's."""
         return "wu2019.document"
 
-    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """A window a document."""
         return super().read(encoder, first_sentences(corpus, self.sentences), window=window, context=context)

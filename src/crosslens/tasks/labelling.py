@@ -52,7 +52,7 @@ class Labelling(BaseModel):
         number = {label: index for index, label in enumerate(labels)}
         return np.asarray([number.get(label, UNSEEN) for label in self.gold(item)], np.int64)
 
-    def given(self, item: Item) -> np.ndarray | None:
+    def word_features(self, item: Item) -> np.ndarray | None:
         """Nothing."""
         return None
 
@@ -62,7 +62,7 @@ class Labelling(BaseModel):
 
     def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
         """``(windows, length, width)`` to ``(units, width)``: the states that the labels are read from."""
-        return batch.at_words(states)
+        return batch.word_states(states)
 
     def loss(
         self, head: "nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.inputs import Reading
+    from crosslens.encoders.inputs import EncodedCorpus
     from crosslens.tasks.heads.biaffine import BiaffineHead
 
 NO_RELATION = "unlabelled"
@@ -115,7 +115,7 @@ class Parsing(BaseModel):
                         hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
                     )  # fmt: skip
 
-    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """Sentences as windows."""
         from crosslens.encoders.inputs import read_windows
 
@@ -141,7 +141,7 @@ class Parsing(BaseModel):
         relations = [number.get(relation, UNSEEN) for relation in item.relations or ()]
         return np.stack([np.asarray(item.heads, np.int64), np.asarray(relations, np.int64)], axis=1)
 
-    def given(self, item: Item) -> np.ndarray | None:
+    def word_features(self, item: Item) -> np.ndarray | None:
         """The numbers of the gold tags, where they are read."""
         if self.tags == "off":
             return None

@@ -12,7 +12,7 @@ from crosslens.tasks.labelling import Labelling
 
 if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.inputs import Reading
+    from crosslens.encoders.inputs import EncodedCorpus
 
 
 class Tagging(Labelling):
@@ -29,7 +29,7 @@ class Tagging(Labelling):
         """Every sentence must have the annotation."""
         corpus.require(self.layer)
 
-    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """Sentences as windows."""
         from crosslens.encoders.inputs import read_windows
 

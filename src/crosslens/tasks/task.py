@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
-    from crosslens.encoders.inputs import Reading
+    from crosslens.encoders.inputs import EncodedCorpus
 
 
 UNSEEN = -100
@@ -74,7 +74,7 @@ class Task(Protocol):
         """
         ...
 
-    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "Reading":
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """The corpus as the encoder reads it for this task: see `crosslens.encoders.inputs.read_windows`."""
         ...
 
@@ -93,8 +93,8 @@ class Task(Protocol):
         """
         ...
 
-    def given(self, item: Item) -> np.ndarray | None:
-        """What the head may read of each word besides its state, ``(words,)`` int64: `Batch.given`; None: nothing."""
+    def word_features(self, item: Item) -> np.ndarray | None:
+        """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`); None: there is none."""
         ...
 
     def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:

@@ -20,9 +20,9 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features
-from crosslens.encoders.interventions.tower import Tower as OnOneLayer
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
-from crosslens.encoders.readouts.transformer import Tower, as_tower, rotated
+from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
 from crosslens.tasks import Task, find_task
@@ -62,8 +62,8 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     with new_folder(folder) as partial, quiet():
         whole = _token_classifier(model)
         (whole if whole is not None else model.encoder.model).save_pretrained(partial)
-        save_tokenizers(model.encoder.tokenizer, model.encoder.voices, partial)
-        for module, name in ((model.head, HEAD), (model.encoder.top, TOP)):
+        save_tokenizers(model.encoder.tokenizer, model.encoder.tokenizers, partial)
+        for module, name in ((model.head, HEAD), (model.encoder.readout, TOP)):
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
                 safetensors.torch.save_file(weights, partial / name)
@@ -104,7 +104,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
             encoder = _with_top(encoder, changes, safetensors.torch.load_file(folder / TOP))
         named = {"name": description["encoder"], "origin": description["origin"], "changes": changes}
         encoder = dataclasses.replace(encoder, **named)
-        head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout)
+        head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
         facts = MappingProxyType(description["facts"])
         source, seed = description["source"], description["seed"]
@@ -134,18 +134,18 @@ def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, 
     made = next(change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer))
     if isinstance(made, OnOneLayer):
         encoder = as_tower(encoder, made.layer, seed=0, height=made.height)
-        assert isinstance(encoder.top, Tower)
-        encoder = dataclasses.replace(encoder, top=rotated(encoder.top, weights["means"], weights["matrix"]))
+        assert isinstance(encoder.readout, TransformerReadout)
+        encoder = dataclasses.replace(encoder, readout=rotated(encoder.readout, weights["means"], weights["matrix"]))
     else:
         encoder = made.apply(encoder, seed=0)
-    assert encoder.top is not None
-    encoder.top.load_state_dict(weights)
+    assert encoder.readout is not None
+    encoder.readout.load_state_dict(weights)
     return encoder
 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
     """The model as transformers' own class, where that class is the encoder with one linear layer on it."""
-    if not isinstance(model.task, Tagging) or model.encoder.top is not None:
+    if not isinstance(model.task, Tagging) or model.encoder.readout is not None:
         return None
     config = copy.deepcopy(model.encoder.model.config)
     config.id2label = dict(enumerate(model.labels))

@@ -16,9 +16,9 @@ from crosslens.data.sentence import Sentence
 from crosslens.data.windows import by_sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.inputs import Reading
+from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.models.language_specific import language_parts
-from crosslens.encoders.state_cache import States, frozen_parts
+from crosslens.encoders.state_cache import StateCache, frozen_parts
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.progress import Listener, Progress, listening
 from crosslens.tasks import Task, find_task
@@ -27,8 +27,8 @@ from crosslens.training.identity import run_id, training_identity
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import predict_windows, read_for, task_batch
-from crosslens.training.recipe import Recipe, usual_recipe
-from crosslens.training.sparse_embeddings import only_used_rows
+from crosslens.training.recipe import Recipe, default_recipe
+from crosslens.training.sparse_embeddings import restrict_embeddings
 
 
 def finetune(
@@ -78,7 +78,7 @@ def finetune(
         TrainingError: when the loss is no longer a number, or the memory is full.
     """
     named = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or usual_recipe(named)
+    recipe = recipe or default_recipe(named)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
     if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
         what = "the best epoch is selected" if recipe.select == "best" else "the learning rate falls by the scores"
@@ -98,16 +98,16 @@ def finetune(
         train=whole.digest, dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )  # fmt: skip
-    encoder = encoder.speaking(train.language)
+    encoder = encoder.for_language(train.language)
     encoder = dataclasses.replace(
-        encoder, model=copy.deepcopy(encoder.model), top=copy.deepcopy(encoder.top), origin=encoder.loaded_digest
+        encoder, model=copy.deepcopy(encoder.model), readout=copy.deepcopy(encoder.readout), origin=encoder.loaded_digest
     )  # fmt: skip
     for parameter in language_parts(encoder.model):  # the target's will not be trained, so the source's are not either
         parameter.requires_grad_(False)
     labels = task.labels(train)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "head"))
-        head = task.head(encoder.read_width, labels, dropout=recipe.head_dropout).to(encoder.device)
+        head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
     # Parameters that somebody froze by hand are no part of the identity, but a state of theirs fits no other training.
@@ -116,7 +116,7 @@ def finetune(
     reading = read_for(model, train)
     dev_reading = read_for(model, dev) if dev else None
     both = [reading] if dev_reading is None else [reading, dev_reading]
-    with only_used_rows(encoder, *both) as (small, *small_dev):
+    with restrict_embeddings(encoder, *both) as (small, *small_dev):
         held_out = _HeldOut.of(task, recipe, dev, small_dev[0]) if dev is not None else None
         loop, dev_scores = _train(
             model, train, small, held_out, digest([identity, trained]), keeping, listening(progress), stepped, validated
@@ -150,18 +150,18 @@ class _HeldOut:
     """The source's dev data, and the score that the epochs are compared by."""
 
     corpus: Corpus
-    reading: Reading
+    reading: EncodedCorpus
     metric: str
 
     @classmethod
-    def of(cls, task: Task, recipe: Recipe, corpus: Corpus, reading: Reading) -> "_HeldOut":
+    def of(cls, task: Task, recipe: Recipe, corpus: Corpus, reading: EncodedCorpus) -> "_HeldOut":
         metric = recipe.select_by or task.metric
         known = [score.metric for score in task.score(corpus, corpus)]
         if metric not in known:
             raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
         return cls(corpus, reading, metric)
 
-    def score(self, model: TaskModel, states: States) -> float:
+    def score(self, model: TaskModel, states: StateCache) -> float:
         predicted = predict_windows(model, self.corpus, self.reading, states=states)
         scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
         return next(score.value for score in scores if score.metric == self.metric) or 0.0
@@ -170,7 +170,7 @@ class _HeldOut:
 def _train(
     model: TaskModel,
     train: Corpus,
-    reading: Reading,
+    reading: EncodedCorpus,
     held_out: _HeldOut | None,
     identity: str,
     keeping: tuple[Path, int] | None,
@@ -200,7 +200,7 @@ def _train(
         halve=lambda numbers: [half for half in np.array_split(numbers, 2) if len(half)],
     )  # fmt: skip
 
-    states = States(encoder, precision=recipe.precision)
+    states = StateCache(encoder, precision=recipe.precision)
     if recipe.encoder_dropout != "checkpoint":
         states.keep([*reading.windows, *(held_out.reading.windows if held_out is not None else ())])
     order: dict[int, list[np.ndarray]] = {}

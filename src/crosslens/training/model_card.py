@@ -27,7 +27,7 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
         model: a fine-tuned model.
         exported: whether the folder holds encoder and head as one of transformers' token classifiers.
     """
-    alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.voices
+    alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.tokenizers
     parts = [
         f"---\n{_header(model, alone=alone)}---", f"# {_short_name(model)} fine-tuned for {model.task.name}",
         _training(model), "This card has no licence yet: add `license: …` to its header before you publish the model.",

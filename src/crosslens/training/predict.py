@@ -10,9 +10,9 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
-from crosslens.encoders.inputs import Reading
+from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import inference
-from crosslens.encoders.state_cache import States
+from crosslens.encoders.state_cache import StateCache
 from crosslens.progress import SILENT, Listener, Progress, listening
 from crosslens.training.model import TaskModel
 
@@ -33,7 +33,7 @@ def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> C
     return predict_windows(model, corpus, reading, progress=listening(progress))
 
 
-def read_for(model: TaskModel, corpus: Corpus) -> Reading:
+def read_for(model: TaskModel, corpus: Corpus) -> EncodedCorpus:
     """A corpus as a model reads it."""
     recipe = model.recipe
     return model.task.read(model.encoder, corpus, window=recipe.window, context=recipe.context)
@@ -43,21 +43,26 @@ def task_batch(model: TaskModel, corpus: Corpus, windows: Sequence[Window]) -> B
     """Windows of a corpus, and what the model's head may read of their items besides."""
     batch = make_batch(windows, padding=model.encoder.padding, device=model.encoder.device)
     numbers = dict.fromkeys(window.sentence for window in windows)
-    given = [its for number in numbers if (its := model.task.given(corpus[number])) is not None]
+    given = [its for number in numbers if (its := model.task.word_features(corpus[number])) is not None]
     if not given:
         return batch
-    return replace(batch, given=torch.from_numpy(np.concatenate(given)).to(batch.ids.device))
+    return replace(batch, word_features=torch.from_numpy(np.concatenate(given)).to(batch.ids.device))
 
 
 def predict_windows(
-    model: TaskModel, corpus: Corpus, reading: Reading, *, states: States | None = None, progress: Progress = SILENT
+    model: TaskModel,
+    corpus: Corpus,
+    reading: EncodedCorpus,
+    *,
+    states: StateCache | None = None,
+    progress: Progress = SILENT,
 ) -> Corpus:
     """`predict` for a corpus that has been cut already; ``states`` may have kept something of its windows."""
     units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
-    encoder = model.encoder.speaking(corpus.language)
+    encoder = model.encoder.for_language(corpus.language)
     if states is None or states.encoder.language != encoder.language:
-        states = States(encoder, precision=model.recipe.precision)
+        states = StateCache(encoder, precision=model.recipe.precision)
     encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]

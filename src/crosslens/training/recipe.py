@@ -154,11 +154,11 @@ BILSTM = "bilstm"
 DEFAULT = "default"
 """The recipe that a task brings itself (`Task.recipe`)."""
 
-USUAL = "muller2021"
+DEFAULT_RECIPE = "muller2021"
 """The recipe where none is named; for a task that is not in that paper, the task's own default."""
 
 
-def usual_recipe(task: Task) -> Recipe:
+def default_recipe(task: Task) -> Recipe:
     """The default recipe of a task.
 
     Raises:
@@ -207,7 +207,7 @@ def find_recipe(name: str, task: str | Task, settings: Mapping[str, Any] | None 
 
 def differing(recipe: Recipe, task: Task) -> dict[str, Any]:
     """The settings, of recipe and task, that are not those of the task's default recipe: what a paper must mention."""
-    return _differing(recipe, task, usual_recipe(task))
+    return _differing(recipe, task, default_recipe(task))
 
 
 def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _named(name: str, task: Task) -> Recipe | None:
     known = next((key for key in (f"{name}.{task.name}", name) if key in RECIPES), None)
     if known is not None:
         return RECIPES[known]
-    return usual_recipe(task) if name in (USUAL, DEFAULT, f"{DEFAULT}.{task.name}") else None
+    return default_recipe(task) if name in (DEFAULT_RECIPE, DEFAULT, f"{DEFAULT}.{task.name}") else None
 
 
 def _task_settings(task: Task, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.inputs import Reading
+from crosslens.encoders.inputs import EncodedCorpus
 
 LOW_IDS = 1000
 """Padding ids up to here keep their number. All rows stay where one is higher, where the table is not the only one, or
@@ -21,7 +21,7 @@ where the encoder computes with the ids themselves."""
 
 
 @contextmanager
-def only_used_rows(encoder: Encoder, *readings: Reading) -> Iterator[tuple[Reading, ...]]:
+def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[tuple[EncodedCorpus, ...]]:
     """Inside the block the encoder's embedding table has only the rows that these readings use.
 
     Args:

@@ -39,7 +39,7 @@ def states(encoder, sentences):
     windows = read_windows(encoder, corpus).windows
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
     with torch.inference_mode():
-        return torch.split(batch.at_words(encoder.states(batch.ids, batch.mask)), list(batch.lengths))
+        return torch.split(batch.word_states(encoder.states(batch.ids, batch.mask)), list(batch.lengths))
 
 
 @pytest.mark.rounding

@@ -103,7 +103,7 @@ def corpus(language, *, as_language=None):
 def test_it_saves_and_loads_and_its_digest_is_one_whatever_it_reads(encoder, tmp_path):
     save_encoder(encoder, tmp_path / "again")
     again = load_encoder(tmp_path / "again", device="cpu")
-    assert again.digest == encoder.digest == encoder.speaking("fr").digest
+    assert again.digest == encoder.digest == encoder.for_language("fr").digest
     for language in ("en", "fr"):
         vectors = represent(again, corpus(language)).vectors
         assert np.array_equal(vectors, represent(encoder, corpus(language)).vectors)
@@ -113,12 +113,12 @@ def test_it_saves_and_loads_and_its_digest_is_one_whatever_it_reads(encoder, tmp
 
 def test_each_language_is_cut_by_its_own_vocabulary(encoder):
     for language, other in (("en", "fr"), ("fr", "en")):
-        cut = encoder.speaking(language).tokenizer
+        cut = encoder.for_language(language).tokenizer
         text = " ".join(SENTENCES[language])
         pieces = cut.convert_ids_to_tokens(cut(text, add_special_tokens=False)["input_ids"])
         assert "".join(pieces).replace("▁", " ").strip() == text
-        foreign = encoder.speaking(other).tokenizer.convert_ids_to_tokens(
-            encoder.speaking(other).tokenizer(text, add_special_tokens=False)["input_ids"]
+        foreign = encoder.for_language(other).tokenizer.convert_ids_to_tokens(
+            encoder.for_language(other).tokenizer(text, add_special_tokens=False)["input_ids"]
         )
         assert len(foreign) > len(pieces)
 

@@ -106,7 +106,7 @@ class RoutedBertModel(BertModel):
         embeddings = self.embeddings
         return (embeddings.part if isinstance(embeddings, Routed) else embeddings).word_embeddings  # pyright: ignore
 
-    def speak(self, language: str | None) -> None:
+    def set_language(self, language: str | None) -> None:
         """Read this language from here on.
 
         Raises:
@@ -120,7 +120,7 @@ class RoutedBertModel(BertModel):
 
     def forward(self, *args: Any, language: str | None = None, **kwargs: Any) -> Any:
         """As a BERT, in a language; see `speak`."""
-        self.speak(language)
+        self.set_language(language)
         return super().forward(*args, **kwargs)
 
 

@@ -15,10 +15,10 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.freeze import frozen_whole
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features as FeatureBased
-from crosslens.encoders.readouts.readout import Top
+from crosslens.encoders.readouts.readout import Readout
 
 
-class Features(Top):
+class ScalarMixBiLSTM(Readout):
     """A softmax mixture of layers, then a BiLSTM.
 
     Args:
@@ -28,7 +28,7 @@ class Features(Top):
     """
 
     def __init__(self, layers: int, width: int, hidden: int) -> None:
-        super().__init__(reads=tuple(range(layers)), width=2 * hidden)
+        super().__init__(layers=tuple(range(layers)), width=2 * hidden)
         self.mixture = nn.Parameter(torch.zeros(layers))
         self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
 
@@ -40,7 +40,7 @@ class Features(Top):
 
 
 def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> Encoder:
-    """A copy of an encoder that is frozen whole, with fresh `Features` on it.
+    """A copy of an encoder that is frozen whole, with fresh `ScalarMixBiLSTM` on it.
 
     Args:
         encoder: left as it is.
@@ -49,7 +49,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "features"))
-        top = Features(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
+        top = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(FeatureBased(use="features", hidden=hidden), seed)
-    return replace(frozen.changed(change, since=encoder), top=top)
+    return replace(frozen.changed(change, since=encoder), readout=top)

@@ -10,15 +10,15 @@ from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.freeze import frozen_whole
 from crosslens.encoders.interventions.change import Change
-from crosslens.encoders.interventions.tower import Tower as OnOneLayer
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.layers import parse_layers
-from crosslens.encoders.readouts.readout import Top
+from crosslens.encoders.readouts.readout import Readout
 
 EPSILON = 1e-8
 """As in the normalisation that a rotation is learnt after."""
 
 
-class Tower(Top):
+class TransformerReadout(Readout):
     """Layers that read one layer of an encoder, normalised, and rotated where it is another's.
 
     Args:
@@ -31,7 +31,7 @@ class Tower(Top):
     """
 
     def __init__(self, layer: int, width: int, heads: int, feedforward: int, height: int, dropout: float) -> None:
-        super().__init__(reads=(layer,), width=width)
+        super().__init__(layers=(layer,), width=width)
         fresh = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, activation="gelu", batch_first=True)
         self.stack = nn.TransformerEncoder(fresh, height, enable_nested_tensor=False)
         for parameter in self.stack.parameters():  # the copies that torch makes are all alike
@@ -67,13 +67,13 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "tower"))
-        top = Tower(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
+        top = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(OnOneLayer(layer=layer, height=height), seed)
-    return replace(frozen.changed(change, since=encoder), top=top)
+    return replace(frozen.changed(change, since=encoder), readout=top)
 
 
-def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:
+def rotated(tower: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
     """The same layers, for states that are normalised by ``means`` and rotated by ``matrix`` first.
 
     Args:
@@ -81,15 +81,15 @@ def rotated(tower: Tower, means: torch.Tensor, matrix: torch.Tensor) -> Tower:
         means: ``(rounds, width)``.
         matrix: ``(width, width)``.
     """
-    shared = Tower.__new__(Tower)
-    Top.__init__(shared, reads=tower.reads, width=tower.width)
+    shared = TransformerReadout.__new__(TransformerReadout)
+    Readout.__init__(shared, layers=tower.layers, width=tower.width)
     shared.stack = tower.stack
     device = tower.matrix.device
     shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))
     return shared
 
 
-def mapping_digest(tower: Tower) -> str:
+def mapping_digest(tower: TransformerReadout) -> str:
     """The beginning of the digest of what a tower does to states before its layers read them."""
     return digest([part.detach().cpu().tolist() for part in (tower.means, tower.matrix)])[:8]
 

@@ -93,10 +93,10 @@ class BiaffineHead(nn.Module):
     def nodes(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, Places]:
         """The states of roots and words, ``(nodes, width)``, and where they are."""
         places = Places.of(batch.lengths, states.device)
-        words, roots = batch.at_words(states), batch.at_sentences(states)
+        words, roots = batch.word_states(states), batch.sentence_states(states)
         if self.tags is not None:
-            assert batch.given is not None
-            words = torch.cat([words, self.tags(batch.given)], 1)
+            assert batch.word_features is not None
+            words = torch.cat([words, self.tags(batch.word_features)], 1)
             roots = torch.cat([roots, self.tags.weight[-1:].expand(len(roots), -1)], 1)
         nodes = words.new_empty(len(words) + len(roots), words.shape[1])
         return nodes.index_copy(0, places.words, words).index_copy(0, places.roots, roots), places

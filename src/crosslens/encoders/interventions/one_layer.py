@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from crosslens.encoders.encoder import Encoder
 
 
-class Tower(Intervention):
+class OnOneLayer(Intervention):
     """Freeze the encoder and train fresh layers on one of its layers.
 
     Attributes:
