@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 
 MODULES = {
-    "ablation": ("encoders.reinit",), "loop": ("training.loop",), "finetune": ("training.finetune",),
+    "reinit": ("encoders.reinit",), "loop": ("training.loop",), "finetune": ("training.finetune",),
     "scores": ("scores",), "probes": ("probes",), "alignment": ("alignment",),
-    "identity": ("identity", "training.identity"), "store": ("runs.store",), "cells": ("results.cells",),
+    "identity": ("digests", "training.identity"), "store": ("runs.store",), "cells": ("results.cells",),
 }  # fmt: skip
 """Name in the table -> modules and packages."""
 

@@ -48,7 +48,9 @@ def test_no_name_of_the_standard_library():
 def test_no_test_file_is_too_long():
     files = sorted((ROOT / "tests").rglob("*.py"))
     assert len(files) > 100
-    long = {str(file.relative_to(ROOT)): n for file in files if (n := len(file.read_text().splitlines())) > LONGEST_TEST}
+    long = {
+        str(file.relative_to(ROOT)): n for file in files if (n := len(file.read_text().splitlines())) > LONGEST_TEST
+    }
     assert not long
 
 

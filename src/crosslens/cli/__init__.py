@@ -11,32 +11,32 @@ from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError
 
 COMMANDS = {
-    "demo": "The finding, from raw text to a page, with no download.",
-    "finetune": "Fine-tune an encoder on one language, evaluate it on others.",
-    "evaluate": "Score a fine-tuned model on more corpora.",
+    "demo": "Show the main finding on artificial languages: no downloads, two minutes.",
+    "finetune": "Fine-tune an encoder on one language and evaluate it zero-shot on others.",
+    "evaluate": "Evaluate a fine-tuned model on more corpora.",
     "predict": "Annotate a corpus with a fine-tuned model.",
     "score": "Score a prediction file against a gold file.",
-    "compare": "Similarity of translations, layer by layer.",
-    "correlate": "Transfer gap against similarity, over languages.",
-    "align": "Encoders that never met, rotated into one space.",
-    "overlap": "Subwords that training and test data share.",
-    "probe": "What a linear layer can read off every layer, such as the language.",
-    "plan": "What a study would train and evaluate, and what of it is done.",
-    "run": "Do a study; interrupted, the same command goes on.",
-    "status": "How far the studies in a folder are.",
-    "explain": "What determines a run, and how its neighbour differs.",
-    "results": "Put results files together, and print or convert them.",
-    "report": "Tables and figures for a paper, the published numbers beside ours.",
-    "advise": "What to do with a language that an encoder never saw.",
-    "adapt": "Adapt an encoder to raw text of a language.",
-    "transliterate": "A corpus in another script, word by word.",
-    "typology": "Languages that are easy, intermediate or hard, from a finished study.",
+    "compare": "Compare representations of parallel sentences layer by layer (CKA, retrieval, …).",
+    "correlate": "Correlate the cross-lingual transfer gap with similarity over languages.",
+    "align": "Align independently pretrained encoders by an orthogonal mapping.",
+    "overlap": "Measure the subword overlap of training and test data.",
+    "probe": "Probe every layer: language identity, topic, part of speech.",
+    "plan": "List the runs of a study: done and to do.",
+    "run": "Run a study; the same command resumes an interrupted one.",
+    "status": "Show the progress of the studies in a folder.",
+    "explain": "Show what determines a run, and how the most similar run differs.",
+    "results": "Merge, print and convert results.",
+    "report": "Write tables, figures and a page, with published scores next to yours.",
+    "advise": "Recommend how to use an encoder for an unseen or low-resource language.",
+    "adapt": "Adapt an encoder to a language by masked language modelling on raw text.",
+    "transliterate": "Transliterate a corpus into another script, word by word.",
+    "typology": "Classify unseen languages as easy, intermediate or hard.",
     "pretrain": "Pretrain a masked language model from a settings file.",
-    "encoders": "Get and inspect encoders.",
-    "data": "Get treebanks.",
-    "lab": "Artificial languages, of which everything is known.",
-    "list": "What there is: tasks, recipes, measures, corpora, families.",
-    "doctor": "What crosslens runs on: versions, devices, threads, data.",
+    "encoders": "Download and inspect encoders.",
+    "data": "Download treebanks.",
+    "lab": "Export artificial languages: treebanks, texts, dictionaries.",
+    "list": "List tasks, probes, recipes, measures, studies, corpora and more.",
+    "doctor": "Show versions, devices, threads and data folders.",
 }
 
 
@@ -65,8 +65,8 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Where does cross-lingual transfer live in a multilingual encoder?
 
-    Draw layers anew, fine-tune in one language, evaluate in others, compare representations. Every command has its
-    own --help.
+    Re-initialise layers, fine-tune on one language, evaluate zero-shot on others, compare representations. Every
+    command has its own --help.
     """
 
 

@@ -7,9 +7,11 @@ import click
 from crosslens.errors import RequestError
 
 data_option = click.option(
-    "--data", "data", metavar="FOLDER", help="Where corpora are looked for first [else CROSSLENS_DATA, the cache]."
+    "--data", "data", metavar="FOLDER", help="Data folder, searched before CROSSLENS_DATA and the cache."
 )
-device_option = click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1, mps [a GPU where there is one].")
+device_option = click.option(
+    "--device", metavar="NAME", help="Device: cpu, cuda, cuda:1 or mps [default: a GPU if available]."
+)
 
 
 def out_option(what: str) -> Callable:

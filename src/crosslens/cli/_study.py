@@ -10,10 +10,14 @@ if TYPE_CHECKING:
     from crosslens.studies.study import Study
 
 store_option = click.option(
-    "--out", required=True, metavar="FOLDER", help="The store of runs; several studies may share one."
+    "--out", required=True, metavar="FOLDER", help="Folder of runs; several studies can share one."
 )
 set_option = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Replace a setting: encoder=lab:good, seeds=[1,2]."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override of a study setting: encoder=lab:good, seeds=[1,2].",
 )
 
 

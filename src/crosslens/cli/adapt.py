@@ -11,18 +11,24 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
     "--text", "texts", multiple=True, required=True, metavar="TEXT",
     help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Several times: several languages.",
 )  # fmt: skip
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting, e.g. epochs=5.")
-@click.option("--save-every", type=click.IntRange(min=1), default=1000, show_default=True, help="Steps between states.")
-@out_option("Folder of the encoder")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. epochs=5.")
+@click.option(
+    "--save-every",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Number of steps between checkpoints.",
+)
+@out_option("Folder for the encoder")
 @data_option
 @device_option
 def command(
     encoder: str, texts: tuple[str, ...], settings: tuple[str, ...], save_every: int, out: str, data: str | None,
     device: str | None,
 ) -> None:  # fmt: skip
-    """Adapt ENCODER to a language: masked language modelling goes on, on its raw text; the tokenizer is kept.
+    """Adapt ENCODER to a language by masked language modelling on raw text; the tokenizer is kept.
 
-    Interrupted, the same command goes on where it stopped. The result is an encoder as any other:
+    The same command resumes an interrupted run. The result is an encoder as any other:
     `crosslens finetune OUT pos …`. An encoder that comes without the head of a masked language model gets a fresh one;
     fit that to it first, on text of languages that it knows: --set freeze=0-12.
     """

@@ -9,18 +9,24 @@ from crosslens.cli._options import data_option, device_option, split_names
 
 @click.command("advise")
 @click.argument("language")
-@click.option("--text", required=True, metavar="TEXT", help="Raw text or a treebank of it: FILE, raw/wol, ud/wo_wtb.")
-@click.option("--encoder", required=True, metavar="ENCODER", help="A hub name or a folder.")
+@click.option(
+    "--text", required=True, metavar="TEXT", help="Raw text or a treebank of the language: FILE, raw/wol, ud/wo_wtb."
+)
+@click.option("--encoder", required=True, metavar="ENCODER", help="Encoder: a hub name or a folder.")
 @click.option(
     "--sources",
     default="ud/en_ewt",
     show_default=True,
     metavar="CORPORA",
-    help="Candidate sources, labelled with parts of speech.",
+    help="Candidate source treebanks, with UPOS.",
 )
-@click.option("--schemes", metavar="NAMES", help="Transliterations to count; none: none [uroman, if installed].")
-@click.option("--parallel", metavar="NAME", help="Some sentences of it and of a source: en=FILE,wo=FILE.")
-@click.option("--rule", metavar="FILE", help="Transfer that you measured yourself [what is shipped].")
+@click.option(
+    "--schemes", metavar="NAMES", help="Transliteration schemes to try, or none [default: uroman if installed]."
+)
+@click.option("--parallel", metavar="NAME", help="Parallel sentences of the language and a source: en=FILE,wo=FILE.")
+@click.option(
+    "--rule", metavar="FILE", help="CSV file of your own measured transfer scores [default: the shipped one]."
+)
 @data_option
 @device_option
 def command(

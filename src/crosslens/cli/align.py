@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 against_option = click.option(
-    "--against", metavar="ENCODER", help="Reads the second language [the same ENCODER reads both, and nothing rotates]."
+    "--against", metavar="ENCODER", help="Encoder for the second language [default: ENCODER for both, without mapping]."
 )
 pair_option = click.option("--pair", required=True, metavar="PAIR", help="Languages: en-fr.")
 mapping_option = click.option(
     "--mapping", type=click.Choice(["procrustes", "identity"]),
-    help="A rotation, or the spaces as they are [procrustes with --against, else identity].",
+    help="Orthogonal mapping, or none [default: procrustes with --against, else identity].",
 )  # fmt: skip
 method_option = click.option(
-    "--method", type=click.Choice(["csls", "cosine"]), help="Of retrieval [csls for words, cosine for sentences]."
+    "--method",
+    type=click.Choice(["csls", "cosine"]),
+    help="Retrieval by CSLS or cosine [default: csls for words, cosine for sentences].",
 )
 baseline_option = click.option(
     "--baseline", metavar="NAMES",
-    help="Measured beside it: re-initialised encoders (untrained), a mapping learnt from shuffled pairs (shuffled), no"
-    " mapping (identity); or none [all that apply].",
+    help="Baselines: re-initialised encoders (untrained), a mapping learnt from shuffled pairs (shuffled), no mapping"
+    " (identity), or none [default: all that apply].",
 )  # fmt: skip
 baseline_seeds_option = click.option(
     "--baseline-seeds", type=click.IntRange(min=1), default=1, show_default=True,
@@ -39,7 +41,7 @@ baseline_seeds_option = click.option(
 
 @click.group("align")
 def command() -> None:
-    """Are independently trained encoders alike? Rotate one into the other, and see what is found there.
+    """Align independently pretrained encoders by an orthogonal mapping, and measure the alignment.
 
     Conneau, Wu et al. (2020, section 5): words by a dictionary, sentences, and zero-shot transfer.
     """
@@ -50,10 +52,14 @@ def command() -> None:
 @against_option
 @pair_option
 @click.option(
-    "--text", metavar="en=FILE,fr=FILE", help="Average words over all places in these texts [the embedding table]."
+    "--text",
+    metavar="en=FILE,fr=FILE",
+    help="Texts over which word vectors are averaged in context [default: the embedding table].",
 )
-@click.option("--train", metavar="DICTIONARY", help="Word pairs to learn from [muse/PAIR:train].")
-@click.option("--test", metavar="DICTIONARY", help="Word pairs to be tested on [muse/PAIR:test].")
+@click.option(
+    "--train", metavar="DICTIONARY", help="Dictionary that the mapping is learnt from [default: muse/PAIR:train]."
+)
+@click.option("--test", metavar="DICTIONARY", help="Dictionary for testing [default: muse/PAIR:test].")
 @mapping_option
 @method_option
 @baseline_option
@@ -131,8 +137,13 @@ def words(
 @click.argument("encoder")
 @against_option
 @pair_option
-@click.option("--train", required=True, metavar="NAME", help="Parallel sentences to learn from: ud/pud, en=FILE,…")
-@click.option("--test", required=True, metavar="NAME", help="Parallel sentences to be looked for: tatoeba/fr.")
+@click.option(
+    "--train",
+    required=True,
+    metavar="NAME",
+    help="Parallel sentences that the mapping is learnt from: ud/pud, en=FILE,….",
+)
+@click.option("--test", required=True, metavar="NAME", help="Parallel sentences for testing: tatoeba/fr.")
 @mapping_option
 @method_option
 @baseline_option
@@ -188,13 +199,13 @@ def sentences(
 @click.option(
     "--parallel", metavar="NAME", help="Parallel sentences whose words are aligned: xnli/dev, en=FILE,fr=FILE."
 )
-@click.option("--links", metavar="FILE", help="Word links in Pharaoh's format, of any aligner [eflomal is run].")
-@click.option("--train", required=True, metavar="CORPUS", help="Labelled data of the first language.")
-@click.option("--dev", metavar="CORPUS", help="Development data, where the recipe selects by it.")
-@click.option("--test", required=True, metavar="CORPORA", help="Of both languages: ud/en_pud,ud/fr_pud.")
-@click.option("--layers", metavar="LAYERS", help="That the head is put on, one after the other [all, and 0].")
-@click.option("--recipe", metavar="NAME", help="See `crosslens list recipes`.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting of recipe or task.")
+@click.option("--links", metavar="FILE", help="Word alignments in Pharaoh format [default: computed with eflomal].")
+@click.option("--train", required=True, metavar="CORPUS", help="Training data in the first language.")
+@click.option("--dev", metavar="CORPUS", help="Development data, if the recipe selects on it.")
+@click.option("--test", required=True, metavar="CORPORA", help="Test corpora of both languages: ud/en_pud,ud/fr_pud.")
+@click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
+@click.option("--recipe", metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Random seed; the first of the baselines' too.")
 @baseline_option
 @baseline_seeds_option
@@ -206,10 +217,10 @@ def transfer(
     dev: str | None, test: str, layers: str | None, recipe: str | None, settings: tuple[str, ...], seed: int,
     baseline: str | None, baseline_seeds: int, out: str, data: str | None, device: str | None,
 ) -> None:  # fmt: skip
-    """Learn TASK on one fixed layer of ENCODER, and evaluate it on the rotated layer of another.
+    """Train TASK on one fixed layer of ENCODER, and evaluate it on the mapped layer of another encoder.
 
-    Four fresh Transformer layers and the task's head are trained on the first language. Without --against, ENCODER
-    reads both languages, and nothing rotates: a bilingual encoder, for comparison.
+    Four randomly initialised Transformer layers and the task's head are trained on the first language. Without
+    --against, ENCODER reads both languages without a mapping: a bilingual encoder, for comparison.
 
     \b
     crosslens align transfer pos E --against F --pair en-fr --parallel ud/pud --train ud/en_ewt \\

@@ -19,29 +19,36 @@ if TYPE_CHECKING:
 @click.option(
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
-@click.option("--against", metavar="ENCODER", help="Take the second language of each pair from this encoder.")
+@click.option("--against", metavar="ENCODER", help="Encoder for the second language of each pair [default: ENCODER].")
 @click.option(
-    "--measures", "--measure", metavar="NAMES", help="See `crosslens list measures` [CKA, without its bias, its nulls]."
+    "--measures",
+    "--measure",
+    metavar="NAMES",
+    help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
 @click.option(
     "--null", "nulls", metavar="NAMES",
-    help="Beside each measure, what it is for shuffled pairs (shuffled), for pairs of like length (length-matched),"
-    " for an encoder drawn anew (untrained).",
+    help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
+    " with all layers re-initialised (untrained).",
 )  # fmt: skip
 @click.option(
     "--pooling", type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]), default="mean",
-    show_default=True, help="What of a sentence's states is compared.",
+    show_default=True, help="Pooling of subword states into a sentence vector.",
 )  # fmt: skip
 @click.option(
     "--intervals", is_flag=True,
-    help="95 % intervals by the jackknife: of the measure's mean over samples of as many sentences. Debiased CKA's hold"
-    " its value for the population of sentences.",
+    help="Add 95 % jackknife intervals of the measure's expected value over samples of this many sentences; for debiased"
+    " CKA, of its value in the population of sentences.",
 )  # fmt: skip
-@click.option("--original", metavar="LANGUAGE", help="Of PUD, only sentences that were written in this language.")
-@click.option("--sentences", type=click.IntRange(min=3), help="Compare on the first so many [all].")
-@click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of those layers.")
-@click.option("--export", metavar="FOLDER", help="Also write every language's vectors there, as .npy for other tools.")
+@click.option("--original", metavar="LANGUAGE", help="Use only PUD sentences originally written in this language.")
+@click.option(
+    "--sentences", type=click.IntRange(min=3), help="Number of sentences to compare, from the first [default: all]."
+)
+@click.option(
+    "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Random seed of the re-initialised layers.")
+@click.option("--export", metavar="FOLDER", help="Folder for the vectors of every language, as .npy.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -63,7 +70,7 @@ def command(
     data: str | None,
     device: str | None,
 ) -> None:
-    """How alike ENCODER represents sentences and their translations, layer by layer.
+    """Compare how ENCODER represents sentences and their translations, layer by layer.
 
     ENCODER is a hub name, a folder, or a fine-tuned model that `crosslens finetune --keep-model` wrote. Layer 0 is the
     embeddings. cka is linear centred CKA; cka_shuffled is what it would be for unrelated sentences.

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @click.command("correlate")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Of similarity.")
+@click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Similarity measures.")
 @click.option(
     "--layers", type=click.Choice(["mean", "each"]), default="mean", show_default=True,
-    help="The mean over all layers, or layer by layer.",
+    help="Correlate the mean over layers, or each layer.",
 )  # fmt: skip
 @click.option(
     "--control",
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 @click.option(
     "--coefficient", type=click.Choice(["spearman", "pearson", "kendall"]), default="spearman", show_default=True
 )
-@click.option("--csv", "file", metavar="FILE", help="Write the table.")
+@click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 def command(
     paths: tuple[str, ...], measures: str, layers: "Layers", control: str | None, coefficient: "Coefficient",
     file: str | None,
 ) -> None:  # fmt: skip
-    """Do languages that are represented alike transfer better? From the results in PATHS (files, folders, stores).
+    """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
     The gap is the same-language score minus the cross-language score of the reference, so a similarity that goes with
     good transfer correlates negatively. Intervals are by bootstrap over languages, p by permuting them.

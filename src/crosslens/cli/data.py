@@ -5,19 +5,23 @@ import click
 
 @click.group("data")
 def command() -> None:
-    """Get treebanks; `crosslens list corpora` shows those that are there."""
+    """Download treebanks; `crosslens list corpora` lists those available."""
 
 
 @command.command("get")
 @click.argument("name")
-@click.option("--release", required=True, help="Such as 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.")
-@click.option("--into", metavar="FOLDER", help="The data folder [the user's cache, where corpora are looked for].")
-@click.option("--url", help="A mirror's address of the archive.")
-@click.option("--sha256", metavar="HEX", help="What the archive must have.")
+@click.option(
+    "--release",
+    required=True,
+    help="Release of Universal Dependencies, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.",
+)
+@click.option("--into", metavar="FOLDER", help="Data folder [default: the user's cache].")
+@click.option("--url", help="URL of a mirror of the archive.")
+@click.option("--sha256", metavar="HEX", help="Expected SHA-256 of the archive.")
 def get(name: str, release: str, into: str | None, url: str | None, sha256: str | None) -> None:
     """Download NAME (ud: all treebanks of a Universal Dependencies release, some 600 MB) and unpack it.
 
-    An interrupted download goes on where it stopped. CROSSLENS_OFFLINE=1 forbids it.
+    An interrupted download resumes. CROSSLENS_OFFLINE=1 forbids downloads.
     """
     from crosslens.errors import RequestError, suggest
 

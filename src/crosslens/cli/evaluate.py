@@ -10,10 +10,10 @@ from crosslens.cli._options import data_option, device_option, out_option
 @click.command("evaluate")
 @click.argument("model")
 @click.option(
-    "--test", required=True, metavar="CORPORA", help="Evaluated on, separated by commas; ud/*_pud is all PUD."
+    "--test", required=True, metavar="CORPORA", help="Test corpora, separated by commas; ud/*_pud is all PUD."
 )
 @out_option("Folder for results.csv")
-@click.option("--predictions", metavar="FOLDER", help="Keep the predictions there; must not exist yet.")
+@click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
 @data_option
 @device_option
 def command(model: str, test: str, out: str, predictions: str | None, data: str | None, device: str | None) -> None:

@@ -5,7 +5,7 @@ import click
 
 @click.command("explain")
 @click.argument("run")
-@click.option("--out", "folder", required=True, metavar="FOLDER", help="The store of runs.")
+@click.option("--out", "folder", required=True, metavar="FOLDER", help="Folder of runs.")
 def command(run: str, folder: str) -> None:
     """Say what determines RUN (its id, or the beginning of one), and how its nearest neighbour differs."""
     from crosslens.cli._study import describe_differences, find_store

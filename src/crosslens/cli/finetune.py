@@ -23,24 +23,28 @@ def condition_options(command: Callable) -> Callable:
 @click.argument("task")
 @click.argument("encoder")
 @click.option("--train", required=True, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file.")
-@click.option("--dev", metavar="CORPUS", help="Development data [the same treebank's dev split].")
+@click.option("--dev", metavar="CORPUS", help="Development data [default: the dev split of the same treebank].")
 @click.option(
     "--test", required=True, metavar="CORPORA", help="Test corpora, separated by commas; ud/*_pud is all PUD."
 )
 @condition_options
-@click.option("--recipe", metavar="NAME", help="Named settings [muller2021.TASK]; see `crosslens list recipes`.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override one, e.g. epochs=1.")
-@click.option("--vectors", metavar="FILE", help="Given word vectors of a bilstm, in fastText's format.")
+@click.option(
+    "--recipe", metavar="NAME", help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK]."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a training setting, e.g. epochs=1."
+)
+@click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")
 @click.option(
     "--seed", type=int, default=1, show_default=True,
     help="Random seed of re-initialised layers, task head and data order.",
 )  # fmt: skip
 @out_option("Folder for results.csv and run.json")
-@click.option("--keep-model", "keep", flag_value="model", help="Keep the fine-tuned model, in OUT/model.")
-@click.option("--predictions", metavar="FOLDER", help="Keep the predictions there; must not exist yet.")
+@click.option("--keep-model", "keep", flag_value="model", help="Save the fine-tuned model in OUT/model.")
+@click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
 @click.option(
     "--save-every", type=click.IntRange(min=1), default=500, show_default=True,
-    help="Steps between states, in OUT.state; interrupted, the same command resumes from there.",
+    help="Number of steps between checkpoints in OUT.state, from which the same command resumes.",
 )  # fmt: skip
 @data_option
 @device_option
@@ -51,7 +55,7 @@ def command(
 ) -> None:  # fmt: skip
     """Fine-tune ENCODER (a hub name or a folder) for TASK on one language, and evaluate it on others.
 
-    The ENCODER bilstm is a network without pretraining: what a pretrained one must be better than.
+    Use ENCODER bilstm for a baseline without pretraining.
 
     \b
     crosslens finetune pos bert-base-multilingual-cased --train ud/en_ewt \\

@@ -7,7 +7,7 @@ from crosslens.cli._options import out_option, read_settings
 
 @click.group("lab")
 def command() -> None:
-    """Artificial languages, of which everything is known.
+    """Artificial languages with gold annotation, texts and dictionaries.
 
     lab/src, lab/adj, lab/gen and lab/sov are corpora like any other: crosslens finetune pos ENCODER --train lab/src
     --test 'lab/*'. Those of another preset have its name behind them: lab/sov_no_anchors.
@@ -15,10 +15,18 @@ def command() -> None:
 
 
 @command.command("export")
-@click.option("--preset", default="good", show_default=True, metavar="NAME", help="See `crosslens list presets`.")
-@click.option("--seed", type=int, help="Another world [the preset's].")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a share or a size: anchors=0.5.")
-@out_option("Folder of the files")
+@click.option(
+    "--preset",
+    default="good",
+    show_default=True,
+    metavar="NAME",
+    help="Preset of artificial languages; see `crosslens list presets`.",
+)
+@click.option("--seed", type=int, help="Random seed of the world [default: the preset's].")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a share or size, e.g. anchors=0.5."
+)
+@out_option("Output folder")
 def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -> None:
     """Write a laboratory's treebanks, texts and dictionaries, and settings for `crosslens pretrain`.
 

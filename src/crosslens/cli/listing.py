@@ -13,7 +13,7 @@ KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "facto
 def command(kind: str | None, data: str | None) -> None:
     """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies or corpora.
 
-    All of them where none is said. Schemes are transliterations.
+    Without KIND, list all. Schemes are transliterations.
     """
     from crosslens.errors import RequestError, suggest
 

@@ -7,12 +7,14 @@ from crosslens.cli._options import data_option, out_option
 
 @click.command("overlap")
 @click.argument("encoder")
-@click.option("--train", required=True, metavar="CORPUS", help="The source's training data: ud/en_ewt.")
-@click.option("--test", required=True, metavar="CORPORA", help="Separated by commas; ud/*_pud is all PUD.")
+@click.option("--train", required=True, metavar="CORPUS", help="Training data of the source language: ud/en_ewt.")
+@click.option(
+    "--test", required=True, metavar="CORPORA", help="Test corpora, separated by commas; ud/*_pud is all PUD."
+)
 @out_option("Folder for results.csv")
 @data_option
 def command(encoder: str, train: str, test: str, out: str, data: str | None) -> None:
-    """How many of the subwords of test data occur in training data, as ENCODER cuts them?
+    """Measure how many of the test data's subwords occur in the training data, with ENCODER's tokenizer.
 
     overlap_types counts every subword once, overlap_tokens every occurrence; both in percent. Put together with scores,
     `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson` says whether it goes with

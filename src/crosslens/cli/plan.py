@@ -16,7 +16,7 @@ FEW = 3
 @click.argument("study")
 @store_option
 @set_option
-@click.option("--all", "everything", is_flag=True, help="List the runs that are done as well.")
+@click.option("--all", "everything", is_flag=True, help="List finished runs too.")
 @data_option
 def command(study: str, out: str, settings: tuple[str, ...], everything: bool, data: str | None) -> None:
     """List the runs of STUDY (a .yaml file, or one of `crosslens list studies`): done, to do, and why to do.

@@ -10,7 +10,7 @@ from crosslens.cli._options import data_option, device_option, out_option
 @click.command("predict")
 @click.argument("model")
 @click.argument("corpus")
-@out_option("The file to write, .conllu, .iob2 or .tsv")
+@out_option("Output file (.conllu, .iob2 or .tsv)")
 @data_option
 @device_option
 def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:

@@ -10,17 +10,29 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 
 @click.command("pretrain")
 @click.argument("settings_file", metavar="CONFIG.yaml")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting, e.g. shape.layers=6.")
-@click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True, help="Steps between states.")
-@click.option("--tensorboard", metavar="FOLDER", help="Log loss and perplexity there; needs `pip install tensorboard`.")
-@out_option("Folder of the encoder")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. shape.layers=6."
+)
+@click.option(
+    "--save-every",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Number of steps between checkpoints.",
+)
+@click.option(
+    "--tensorboard",
+    metavar="FOLDER",
+    help="Folder for TensorBoard logs of loss and perplexity; needs `pip install tensorboard`.",
+)
+@out_option("Folder for the encoder")
 @data_option
 @device_option
 def command(
     settings_file: str, settings: tuple[str, ...], save_every: int, tensorboard: str | None, out: str,
     data: str | None, device: str | None,
 ) -> None:  # fmt: skip
-    """Pretrain an encoder as CONFIG.yaml says. Interrupted, the same command goes on where it stopped.
+    """Pretrain an encoder with the settings of CONFIG.yaml. The same command resumes an interrupted run.
 
     Started by `torchrun --nproc-per-node 8 -m crosslens pretrain …`, the processes share every batch.
 

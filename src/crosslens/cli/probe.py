@@ -12,17 +12,29 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
     "--train",
     required=True,
     metavar="CORPUS",
-    help="Labelled texts (langid/all, a .tsv file), or for upos sentences (ud/en_ewt).",
+    help="Training data: labelled texts (langid/all, a .tsv file), or sentences for upos (ud/en_ewt).",
 )
-@click.option("--test", required=True, metavar="CORPUS", help="Others, to be answered for.")
-@click.option("--dev", metavar="CORPUS", help="On which the learning rate is lowered [a tenth of the training data].")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Of the probe: sentences=2, pooling=cls.")
+@click.option("--test", required=True, metavar="CORPUS", help="Test data.")
+@click.option(
+    "--dev",
+    metavar="CORPUS",
+    help="Development data for the learning-rate schedule [default: a tenth of the training data].",
+)
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Probe setting: sentences=2, pooling=cls.")
 @click.option(
     "--inputs", type=click.Choice(["scaled", "raw"]), default="scaled", show_default=True,
-    help="States with every feature scaled to variance 1, or as they are.",
+    help="Standardised features (variance 1) or raw states.",
 )  # fmt: skip
-@click.option("--random-init", metavar="LAYERS", help="Draw layers anew first; 0,all is the untrained encoder.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the order, the control and those layers.")
+@click.option(
+    "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Random seed of data order, control task and re-initialised layers.",
+)
 @out_option("Folder for results.csv and confusion.csv")
 @data_option
 @device_option
@@ -30,7 +42,7 @@ def command(
     probe: str, encoder: str, train: str, test: str, dev: str | None, settings: tuple[str, ...], inputs: str,
     random_init: str | None, seed: int, out: str, data: str | None, device: str | None,
 ) -> None:  # fmt: skip
-    """Train a linear layer on every layer's states to answer PROBE (see `crosslens list probes`), and a control beside.
+    """Train a linear classifier for PROBE on the states of every layer, next to a control task.
 
     \b
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     metavar="PAPER",
-    help="Published scores to put below ours, with the differences: muller2021, wu2019 or conneau2020.",
+    help="Paper whose published scores are printed below yours: muller2021, wu2019 or conneau2020.",
 )
-@click.option("--title", default="Where does cross-lingual transfer live?", show_default=True, help="Of the page.")
+@click.option(
+    "--title", default="Where does cross-lingual transfer live?", show_default=True, help="Title of the page."
+)
 @click.option(
     "--spread", type=click.Choice(["none", "std", "interval"]), default="none", show_default=True,
-    help="What follows each number: its standard deviation over seeds; or, for single targets of a finished study, its"
-    " 95 % confidence interval and a * if the difference is significant after correction.",
+    help="Add to each number its standard deviation over seeds, or, for single targets of a finished study, its 95 %"
+    " confidence interval, with * for differences that are significant after correction.",
 )  # fmt: skip
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).

@@ -47,8 +47,10 @@ def _results_files(folder: Path) -> list[Path]:
 
 @click.command("results")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--csv", "--parquet", "--json", "file", metavar="FILE", help="Write all records; the ending says how.")
-@click.option("--metric", metavar="NAME", help="Show the tables of this metric only.")
+@click.option(
+    "--csv", "--parquet", "--json", "file", metavar="FILE", help="File for all records, in the format of its ending."
+)
+@click.option("--metric", metavar="NAME", help="Metric whose tables are shown [default: all].")
 def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> None:
     """Put the results in PATHS (files, stores of runs, or folders looked through) together, and print their tables.
 

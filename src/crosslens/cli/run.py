@@ -17,13 +17,15 @@ from crosslens.cli._study import set_option, store_option
     "--executor",
     default="processes",
     show_default=True,
-    help="Where runs are done: serial, processes, ray, slurm, or a plug-in.",
+    help="Executor of the runs: serial, processes, ray, slurm, or a plug-in.",
 )
 @click.option(
-    "--with", "options", multiple=True, metavar="KEY=VALUE", help="Of the executor: timeout_min=240 for slurm."
+    "--with", "options", multiple=True, metavar="KEY=VALUE", help="Executor setting, e.g. timeout_min=240 for slurm."
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at once [one a GPU, or one a core].")
-@click.option("--only", metavar="RUN", help="Do this run alone, by its id.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Number of parallel runs [default: one for each GPU or core]."
+)
+@click.option("--only", metavar="RUN", help="Id of a single run to do.")
 @data_option
 @device_option
 def command(
@@ -37,9 +39,9 @@ def command(
     data: str | None,
     device: str | None,
 ) -> None:
-    """Do the runs of STUDY that are not done yet, and show its tables.
+    """Run what is missing of STUDY, and show its tables.
 
-    Interrupted or killed at any moment, the same command goes on. Several processes may run one study in one folder.
+    The same command resumes after an interruption. Several processes may run one study in one folder.
     A run that fails stops no other; its log is kept in OUT/failed.
 
     \b

@@ -11,8 +11,8 @@ from crosslens.cli._options import read_settings
 @click.argument("task")
 @click.argument("gold")
 @click.argument("predicted")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A rule of scoring, e.g. relations=full.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Scoring rule, e.g. relations=full.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Score PREDICTED against GOLD, as TASK is scored. Values are points, 0 to 100.
 

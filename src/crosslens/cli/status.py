@@ -7,7 +7,7 @@ import click
 
 @click.command("status")
 @click.argument("folder")
-@click.option("--watch", is_flag=True, help="Again every ten seconds, until all is done.")
+@click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished.")
 def command(folder: str, watch: bool) -> None:
     """Count the runs in FOLDER: done, running, failed, left, and how long it will take."""
     from crosslens.cli._study import find_store

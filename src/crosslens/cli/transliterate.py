@@ -9,8 +9,13 @@ from crosslens.cli._options import data_option, out_option
 
 @click.command("transliterate")
 @click.argument("corpus")
-@click.option("--scheme", required=True, metavar="NAME", help="uroman, icu, icu:ID, a shipped table, or a .tsv file.")
-@out_option("File")
+@click.option(
+    "--scheme",
+    required=True,
+    metavar="NAME",
+    help="Transliteration scheme: uroman, icu, icu:ID, a shipped table, or a .tsv file.",
+)
+@out_option("Output file")
 @data_option
 def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     """Write CORPUS, annotated data or raw text, in another script, word by word.

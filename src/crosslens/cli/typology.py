@@ -9,11 +9,17 @@ from crosslens.cli._options import data_option
 
 @click.command("typology")
 @click.argument("store")
-@click.option("--study", "studies", multiple=True, metavar="NAME", help="Its runs alone; may be repeated [all runs].")
-@click.option("--csv", "file", metavar="FILE", help="Write the table.")
+@click.option(
+    "--study",
+    "studies",
+    multiple=True,
+    metavar="NAME",
+    help="Study whose runs are used; repeatable [default: all runs].",
+)
+@click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 @data_option
 def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None) -> None:
-    """Which languages of the runs in STORE are easy, intermediate or hard (Muller 2022), task by task?
+    """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
     Easy: the encoder is better than a BiLSTM trained on the same data; intermediate: only when it was adapted to raw
     text of the language; hard: in neither case. Undecided: a test on which that hangs finds no difference. One seed has

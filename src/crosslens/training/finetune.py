@@ -100,7 +100,10 @@ def finetune(
     )  # fmt: skip
     encoder = encoder.for_language(train.language)
     encoder = dataclasses.replace(
-        encoder, model=copy.deepcopy(encoder.model), readout=copy.deepcopy(encoder.readout), origin=encoder.loaded_digest
+        encoder,
+        model=copy.deepcopy(encoder.model),
+        readout=copy.deepcopy(encoder.readout),
+        origin=encoder.loaded_digest,
     )  # fmt: skip
     for parameter in language_parts(encoder.model):  # the target's will not be trained, so the source's are not either
         parameter.requires_grad_(False)
