@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--intervals", is_flag=True,
-    help="Add 95 % jackknife intervals of the measure's expected value over samples of this many sentences; for debiased"
+    help="Add 95 % jackknife intervals of the measure's expected value over samples of this size; for debiased"
     " CKA, of its value in the population of sentences.",
 )  # fmt: skip
 @click.option("--original", metavar="LANGUAGE", help="Use only PUD sentences originally written in this language.")
