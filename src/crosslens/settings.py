@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -12,6 +12,21 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from crosslens.errors import RequestError, suggest
 
 Settings = TypeVar("Settings", bound=BaseModel)
+
+Count = Annotated[int, Field(ge=1)]
+"""A number of things, at least one."""
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+"""A fraction below 1."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+
+
+class Strict(BaseModel):
+    """Immutable settings that reject unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, str] | None = None) -> Settings:

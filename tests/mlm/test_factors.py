@@ -128,13 +128,16 @@ def test_every_factor_pretrains_and_loads(texts, tmp_path, factor):
     ("changes", "reason"),
     [
         ({"separate": "0-3"}, "there is no layer 3"),
-        ({"separate": "1", "corpora": {"en": "en.txt"}, "dictionaries": {}}, "there is one language"),
-        ({"vocabulary.anchors": "none", "corpora": {"en": "en.txt"}, "dictionaries": {}}, "there is one"),
+        ({"separate": "1", "corpora": {"en": "en.txt"}, "dictionaries": {}}, "separate needs at least two languages"),
+        (
+            {"vocabulary.anchors": "none", "corpora": {"en": "en.txt"}, "dictionaries": {}},
+            "needs at least two languages",
+        ),
         ({"validation": {"select": "de"}}, "there is no language 'de'"),
-        ({"validation": {"patience": 3}}, "select does not say whose"),
-        ({"dictionaries": {"en-de": "x"}}, "no pair of the languages"),
-        ({"extra_anchors": {}, "dictionaries": {}}, "there is none"),
-        ({"corpora": {"e n": "en.txt"}, "dictionaries": {}}, "no language tag"),
+        ({"validation": {"patience": 3}}, "patience needs select"),
+        ({"dictionaries": {"en-de": "x"}}, "not a pair of these languages"),
+        ({"extra_anchors": {}, "dictionaries": {}}, "extra_anchors needs dictionaries"),
+        ({"corpora": {"e n": "en.txt"}, "dictionaries": {}}, "not a language tag"),
     ],
 )
 def test_what_cannot_be_pretrained_is_refused_in_one_sentence(changes, reason):

@@ -180,7 +180,7 @@ def test_every_mistake_in_a_settings_file_is_told_with_its_line(tmp_path):
     lines = caught.value.message.splitlines()
     assert [line.split(": ")[0].rpartition(":")[2] for line in lines] == ["6", "7", "8", "10"]
     assert "vocabulary.size" in lines[0]
-    assert "a width of 30 cannot be shared by 4 heads" in lines[1]
+    assert "a width of 30 is not divisible by 4 heads" in lines[1]
     assert "there is no setting lerning_rate; did you mean 'learning_rate'" in lines[3]
 
 

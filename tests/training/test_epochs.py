@@ -8,7 +8,8 @@ import torch
 
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
-from crosslens.training import finetune as finetuning
+from crosslens.training import epochs as module
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
 
@@ -25,12 +26,12 @@ def scripted(monkeypatch):
         scores: ClassVar[list[float]] = []
         heads: ClassVar[list[torch.Tensor]] = []
 
-    def score(held_out, model, states):
+    def score(dev, model, states):
         Script.heads.append(model.head.classifier.weight.detach().clone())
         return Script.scores.pop(0)
 
     Script.scores, Script.heads = [], []
-    monkeypatch.setattr(finetuning._HeldOut, "score", score)
+    monkeypatch.setattr(module.DevData, "score", score)
     return Script
 
 
@@ -80,12 +81,12 @@ def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_train
     """Rates of 1e-3, 5e-4 and 2.5e-4, and then one below the floor."""
     scales = []
 
-    class Watched(finetuning.Loop):
+    class Watched(module.Loop):
         def _one_step(self, *given):
             scales.append(self.scale)
             return super()._one_step(*given)
 
-    monkeypatch.setattr(finetuning, "Loop", Watched)
+    monkeypatch.setattr(module, "Loop", Watched)
     scripted.scores = [50.0, 60.0, 60.0, 55.0, 58.0, 70.0]
     recipe = RECIPE.model_copy(update={"schedule": "plateau", "floor": 2e-4, "epochs": 6})
     model = train(encoder, toy, recipe=recipe)
@@ -120,7 +121,7 @@ def test_a_state_fits_one_training_only(encoder, toy, tmp_path):
     }  # fmt: skip
     for name, other in others.items():
         given = {"encoder": encoder, "train": toy(), "dev": toy("dev"), "recipe": recipe, "seed": 1, **other}
-        with pytest.raises(RequestError, match="unfinished training of other settings or other data"):
+        with pytest.raises(RequestError, match="unfinished training with other settings or data"):
             finetune(given.pop("encoder"), "pos", state=state, **given)
         assert state.read_bytes() == kept, name
     again = train(encoder, toy, recipe=recipe, state=state)
@@ -129,13 +130,13 @@ def test_a_state_fits_one_training_only(encoder, toy, tmp_path):
 
 def test_every_epoch_reads_every_sentence_once_in_an_order_of_its_own(encoder, toy, monkeypatch):
     read = []
-    original = finetuning.task_batch
+    original = module.task_batch
 
     def watch(model, corpus, windows):
         read.append([window.sentence for window in windows])
         return original(model, corpus, windows)
 
-    monkeypatch.setattr(finetuning, "task_batch", watch)
+    monkeypatch.setattr(module, "task_batch", watch)
     orders = {}
     for seed in (1, 2):
         read.clear()
@@ -162,16 +163,16 @@ def test_the_optimiser_is_the_recipes(encoder, toy, monkeypatch):
     """Every setting that both have, each with a value that is not its default."""
     made = {}
 
-    class Watched(finetuning.Optimiser):
+    class Watched(module.Optimiser):
         def __init__(self, **given):
             made.update(given)
             super().__init__(**given)
 
-    monkeypatch.setattr(finetuning, "Optimiser", Watched)
+    monkeypatch.setattr(module, "Optimiser", Watched)
     given = {"warmup": 0.3, "betas": (0.8, 0.95), "epsilon": 1e-7, "weight_decay": 0.02, "clip": 0.5,
              "schedule": "constant"}  # fmt: skip
     assert all(value != getattr(RECIPE, name) for name, value in given.items())
-    shared = {field.name for field in dataclasses.fields(finetuning.Optimiser)} & set(Recipe.model_fields)
+    shared = {field.name for field in dataclasses.fields(module.Optimiser)} & set(Recipe.model_fields)
     model = train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last", "epochs": 2, **given}))
     assert shared == set(given)
     assert made == {**given, "steps": 2 * EPOCH}
@@ -221,3 +222,26 @@ def test_a_model_is_in_evaluation_mode_and_the_callers_encoder_in_its_own(encode
     assert len(parts) > 10
     assert not any(part.training for part in parts)
     assert {part.training for part in given.trained.modules()} == {mode}
+
+
+AVERAGED = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="average", encoder_dropout="off")
+
+
+def test_the_average_is_the_mean_of_the_weights_of_all_epochs(encoder, toy, monkeypatch):
+    seen = []
+    original = module._running_mean
+
+    def watch(mean, weights, count):
+        seen.append({name: value.detach().clone() for name, value in weights.items()})
+        return original(mean, weights, count)
+
+    monkeypatch.setattr(module, "_running_mean", watch)
+    model = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=AVERAGED)
+    assert len(seen) == AVERAGED.epochs
+    for name, value in model.head.state_dict().items():
+        mean = torch.stack([weights[f"1.{name}"] for weights in seen]).mean(0)
+        assert torch.allclose(value, mean, atol=1e-6)
+    assert any(not torch.equal(v, seen[-1][f"1.{name}"]) for name, v in model.head.state_dict().items())
+    score = evaluate(model, [toy("dev")]).records["value"][0].as_py()
+    assert model.facts["dev_score"] == score
+    assert "epoch" not in model.facts

@@ -3,15 +3,14 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.reinit import random_init
-from crosslens.errors import DataError, EncoderError, RequestError, TrainingError
-from crosslens.training.checkpoint import load_model, save_model
+from crosslens.errors import DataError, RequestError, TrainingError
+from crosslens.tasks import find_task
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -57,14 +56,14 @@ def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(enco
 def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
     """R7: one seed, and they differ in the layers drawn anew alone."""
     seen = []
-    from crosslens.training import finetune as module
+    from crosslens.training import epochs as module
 
     original = module.task_batch
     monkeypatch.setattr(
         module, "task_batch", lambda *given: seen.append([w.sentence for w in given[-1]]) or original(*given)
     )
     heads = []
-    drawn = module.find_task("pos")
+    drawn = find_task("pos")
 
     class Spy(type(drawn)):
         def head(self, *args, **settings):
@@ -198,66 +197,17 @@ def test_a_sentence_longer_than_the_encoder_is_trained_on_and_scored(encoder):
     assert evaluate(model, [corpus]).records["n"][0].as_py() == 240
 
 
-def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):
-    save_model(tagger, tmp_path / "model")
-    again = load_model(tmp_path / "model", device="cpu")
-    assert equal(again, tagger)
-    assert [s.upos for s in predict(again, toy("test")).sentences] == [
-        s.upos for s in predict(tagger, toy("test")).sentences
-    ]
-    assert (again.labels, again.recipe, again.source, again.seed) == (tagger.labels, FAST, "en", 1)
-    assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
-
-    plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
-    for sentence in toy("test").sentences:
-        read = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
-        best = plain(read["input_ids"], read["attention_mask"]).logits[0].argmax(-1).tolist()
-        firsts = [read.word_ids().index(w) for w in range(len(sentence))]
-        assert (
-            tuple(plain.config.id2label[best[i]] for i in firsts)
-            == predict(tagger, Corpus((sentence,), "one", "en"))[0].upos
-        )
-
-
-def test_an_ablation_is_remembered(encoder, toy, tmp_path):
-    model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=4)
-    save_model(model, tmp_path / "model")
-    again = load_model(tmp_path / "model", device="cpu")
-    assert again.encoder.changes == model.encoder.changes
-    row = evaluate(again, [toy("test")]).records.to_pylist()[0]
-    assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 4)
-
-
-def test_damaged_models_are_refused(tagger, tmp_path):
-    with pytest.raises(EncoderError, match="does not exist, so it is no model"):
-        load_model(tmp_path / "nowhere")
-    save_model(tagger, tmp_path / "model")
-    with pytest.raises(RequestError, match="exists already"):
-        save_model(tagger, tmp_path / "model")
-    head = (tmp_path / "model" / "head.safetensors").read_bytes()
-    (tmp_path / "model" / "head.safetensors").write_bytes(head[:-4])
-    with pytest.raises(EncoderError, match="is damaged"):
-        load_model(tmp_path / "model")
-    (tmp_path / "model" / "crosslens.json").write_text("{}")
-    with pytest.raises(EncoderError, match="is damaged: KeyError"):
-        load_model(tmp_path / "model")
-    (tmp_path / "model" / "crosslens.json").unlink()
-    with pytest.raises(EncoderError, match=r"has no crosslens.json"):
-        load_model(tmp_path / "model")
-
-
 def test_what_cannot_be_trained_is_refused(encoder, toy):
     with pytest.raises(RequestError, match=r"no task 'poss'.*did you mean 'pos'"):
         finetune(encoder, "poss", train=toy())
-    with pytest.raises(RequestError, match="none is given"):
+    with pytest.raises(RequestError, match="selects the best epoch by dev scores, but there is no dev data"):
         finetune(encoder, "pos", train=toy())
     bare = Corpus((Sentence(("a", "b")),), "bare", "en")
     with pytest.raises(DataError, match="bare has no upos"):
         finetune(encoder, "pos", train=bare, recipe=FAST)
     with pytest.raises(DataError, match="has no words to train on"):
         finetune(encoder, "pos", train=Corpus((), "nothing", "en"), recipe=FAST)
-    with pytest.raises(TrainingError, match=r"at step \d+ of 12; the last losses: "):
+    with pytest.raises(TrainingError, match=r"at step \d+ of 12; last losses: "):
         finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"learning_rate": 1e30, "clip": None}))
 
 
@@ -269,29 +219,6 @@ def test_the_limit_is_spread_over_the_corpus(encoder, toy):
     assert model.facts["weights"] == alone.facts["weights"]
     assert model.facts["train_digest"] == toy().digest  # the limit is a setting, and the data are the whole corpus
     assert model.facts["run"] != alone.facts["run"]
-
-
-def test_the_average_is_the_mean_of_the_weights_of_all_epochs(encoder, toy, monkeypatch):
-    from crosslens.training import finetune as module
-
-    seen = []
-    original = module._towards_mean
-
-    def watch(mean, weights, count):
-        seen.append({name: value.detach().clone() for name, value in weights.items()})
-        return original(mean, weights, count)
-
-    monkeypatch.setattr(module, "_towards_mean", watch)
-    recipe = FAST.model_copy(update={"select": "average"})
-    model = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
-    assert len(seen) == FAST.epochs
-    for name, value in model.head.state_dict().items():
-        mean = torch.stack([weights[f"1.{name}"] for weights in seen]).mean(0)
-        assert torch.allclose(value, mean, atol=1e-6)
-    assert any(not torch.equal(v, seen[-1][f"1.{name}"]) for name, v in model.head.state_dict().items())
-    score = evaluate(model, [toy("dev")]).records["value"][0].as_py()
-    assert model.facts["dev_score"] == score
-    assert "epoch" not in model.facts
 
 
 def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):

@@ -1,6 +1,4 @@
 import math
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -149,7 +147,7 @@ def test_a_loss_that_is_no_number_stops_with_the_step_and_the_last_losses():
     def after(step, mean):
         before.update(bits(net))
 
-    with pytest.raises(TrainingError, match=r"the loss is nan at step 4 of 12; the last losses: \d"):
+    with pytest.raises(TrainingError, match=r"the loss is nan at step 4 of 12; last losses: \d"):
         loop.run(lambda step: [data(step)], broken, after_step=after)
     assert loop.step == 3
     assert same(bits(net), before)  # the bad step changed nothing
@@ -163,7 +161,7 @@ def test_an_infinite_gradient_stops_too():
         summed, count = loss(item)
         return summed + torch.sqrt(net[0].weight.sum() * 0), count
 
-    with pytest.raises(TrainingError, match=r"the gradient has a norm of (nan|inf) at step 1"):
+    with pytest.raises(TrainingError, match=r"the gradient norm is (nan|inf) at step 1"):
         loop.run(lambda step: [data(step)], broken)
 
 
@@ -200,22 +198,23 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
     loop.save(path)
     other = make(small_net())[0]
     other.identity = "another"
-    with pytest.raises(RequestError, match=r"state.pt holds an unfinished training of other settings"):
+    with pytest.raises(RequestError, match=r"state.pt holds an unfinished training with other settings"):
         other.load(path)
     path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(TrainingError, match=r"state.pt cannot be resumed from"):
+    with pytest.raises(TrainingError, match=r"cannot resume from .*state.pt"):
         make(small_net())[0].load(path)
     bigger = nn.Linear(4, 4)
     loop.save(path)
-    with pytest.raises(TrainingError, match="cannot be resumed from"):
+    with pytest.raises(TrainingError, match="cannot resume from"):
         make(bigger)[0].load(path)
 
 
 FULL = [
-    MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+    MemoryError(),
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
     RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
     RuntimeError("MPS backend out of memory (MPS allocated: 5.00 GB)"),
-]  # fmt: skip
+]
 
 
 def halves(item):
@@ -252,7 +251,7 @@ def test_a_memory_that_is_full_for_halves_too_and_other_errors_end_the_training(
         raise MemoryError
 
     loop, _ = make(small_net())
-    with pytest.raises(TrainingError, match="the memory is full at step 1 of 12"):
+    with pytest.raises(TrainingError, match="out of memory at step 1 of 12"):
         loop.run(lambda step: [data(step)], full)
     assert not loop.halved  # nothing says how to halve
 
@@ -261,63 +260,3 @@ def test_a_memory_that_is_full_for_halves_too_and_other_errors_end_the_training(
 
     with pytest.raises(RuntimeError, match="shapes do not match"):
         loop.run(lambda step: [data(step)], broken)
-
-
-class Thread:
-    """One of several processes, played by threads."""
-
-    def __init__(self, rank, size, barrier, shared):
-        self.rank, self.size, self._barrier, self._shared = rank, size, barrier, shared
-
-    def sum(self, tensors):
-        self._shared[self.rank] = [tensor.detach().clone() for tensor in tensors]
-        self._barrier.wait()
-        sums = [sum(parts) for parts in zip(*self._shared, strict=True)]
-        self._barrier.wait()
-        for tensor, total in zip(tensors, sums, strict=True):
-            tensor.copy_(total)
-
-
-def test_several_processes_make_the_step_of_one_that_reads_everything():
-    """Each reads its share; what only one of them uses moves in both, and what none uses in none."""
-
-    def network():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return nn.ModuleList([nn.Linear(4, 3) for _ in range(3)])
-
-    def loop_of(net):
-        groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
-        return Loop(net, groups, Optimiser(steps=4, epsilon=1e-3, weight_decay=0.1), seed=5)
-
-    def loss_of(net):
-        def loss(item):
-            branch, (x, y) = item
-            return nn.functional.cross_entropy(net[branch](x), y, reduction="sum"), len(y)
-
-        return loss
-
-    def batches(step):
-        return [(0, data(step, 6)), (1, data(step + 9, 3))]
-
-    alone = network()
-    whole = loop_of(alone)
-    whole.run(batches, loss_of(alone))
-    nets, barrier, shared = [network(), network()], threading.Barrier(2, timeout=20), [None, None]
-    loops = [loop_of(net) for net in nets]
-    for rank, loop in enumerate(loops):
-        loop._processes = Thread(rank, 2, barrier, shared)
-    with ThreadPoolExecutor(2) as pool:
-        running = [
-            pool.submit(loop.run, lambda step, rank=rank: batches(step)[rank : rank + 1], loss_of(net))
-            for rank, (loop, net) in enumerate(zip(loops, nets, strict=True))
-        ]
-        for each in running:
-            each.result(timeout=30)
-    start = bits(network())
-    for name, value in bits(alone).items():
-        assert torch.equal(bits(nets[0])[name], bits(nets[1])[name])
-        torch.testing.assert_close(bits(nets[0])[name], value, atol=1e-6, rtol=1e-5)
-        assert torch.equal(value, start[name]) is name.startswith("2.")
-    assert list(loops[0].losses) == pytest.approx(list(whole.losses))
-    assert list(loops[0].losses) == list(loops[1].losses)

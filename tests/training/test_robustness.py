@@ -66,7 +66,7 @@ def test_micro_batches_change_nothing_without_dropout(encoder, task, toy):
 
 def fail_at(monkeypatch, calls, error):
     """Let the memory be full at these readings of a training batch, counted from 1."""
-    import crosslens.training.finetune as module
+    import crosslens.training.epochs as module
 
     original, read = module.task_batch, []
 
@@ -101,7 +101,7 @@ def test_a_full_memory_halves_the_batches_once_with_the_same_gradients(monkeypat
     assert read[:6] == [4, 2, 2, 2, 1, 1]
     assert read[6:10] == [2, 2, 1, 1]
     assert model.facts["halved_batches"] == 1
-    warning = "step 1: memory ran out; micro-batches are halved from here on, with the same result up to rounding"
+    warning = "step 1: out of memory; micro-batches are halved from now on; the result is the same up to rounding"
     assert [line for line in lines if "memory" in line] == [warning]
     assert lines.index(warning) == 0
     assert_same_gradients(gradients, expected)
@@ -120,8 +120,8 @@ def test_halved_micro_batches_with_dropout_are_another_result_and_say_so(monkeyp
     assert halved.facts["weights"] != whole.facts["weights"]
     assert (whole.provenance["training_halved_batches"], halved.provenance["training_halved_batches"]) == (0, 1)
     assert lines[0] == (
-        "step 1: memory ran out; micro-batches are halved from here on. With dropout the result differs from that of a"
-        " machine with more memory, under the same run id; micro_batch=2 gives one result on both"
+        "step 1: out of memory; micro-batches are halved from now on. With dropout the result differs from that of a"
+        " machine with more memory, under the same run id; micro_batch=2 gives the same result on both"
     )
     monkeypatch.undo()
     chosen = run(encoder, "pos", toy, recipe.model_copy(update={"micro_batch": 2}))
@@ -130,7 +130,7 @@ def test_halved_micro_batches_with_dropout_are_another_result_and_say_so(monkeyp
 
 def test_a_memory_that_stays_full_ends_the_training(monkeypatch, encoder, toy):
     fail_at(monkeypatch, {1, 2}, MemoryError())
-    with pytest.raises(TrainingError, match=r"the memory is full at step 1 of 6 .*micro_batch"):
+    with pytest.raises(TrainingError, match=r"out of memory at step 1 of 6 .*micro_batch"):
         run(encoder, "pos", toy)
 
 
@@ -170,10 +170,10 @@ def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
     state = tmp_path / "run.state"
     run(encoder, "pos", toy, state=state, save_every=1)
     for other in (RECIPE.model_copy(update={"epochs": 4}), RECIPE.model_copy(update={"batch": 2})):
-        with pytest.raises(RequestError, match=r"run.state holds an unfinished training of other settings"):
+        with pytest.raises(RequestError, match=r"run.state holds an unfinished training with other settings"):
             run(encoder, "pos", toy, other, state=state)
     state.write_bytes(state.read_bytes()[:-500])
-    with pytest.raises(TrainingError, match=r"run.state cannot be resumed from"):
+    with pytest.raises(TrainingError, match=r"cannot resume from .*run.state"):
         run(encoder, "pos", toy, state=state)
 
 

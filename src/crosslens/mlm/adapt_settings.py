@@ -1,30 +1,30 @@
-"""Settings of an adaptation to a language that an encoder never saw: see `crosslens.mlm.adapt`."""
+"""Settings for adapting an encoder to an unseen language; see `crosslens.mlm.adapt`."""
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from crosslens.mlm.pretrain_settings import Count, Masking, Positive, Share
+from crosslens.mlm.pretrain_settings import Masking
+from crosslens.settings import Count, Positive, Share, Strict
 
 
-class Adaptation(BaseModel):
+class Adaptation(Strict):
     """Settings of an adaptation with AdamW.
 
     Attributes:
         epochs: passes over the text.
-        length: subwords a block, special tokens included.
-        batch: blocks a step.
-        learning_rate: the peak.
-        warmup: share of the steps in which it rises; then it falls to 0.
-        weight_decay: on matrices.
-        clip: largest norm of a step's gradient; None: not clipped.
-        masking: what is hidden.
-        held_out: share of the lines, the last ones, whose perplexity selects the pass that is kept.
-        freeze: layers that are left alone, ``0-12``: where all are, a fresh head is fitted to the encoder.
-        seed: of the order, of what is hidden, of dropout, and of a head that the checkpoint lacks.
+        length: subwords per block, special tokens included.
+        batch: blocks per step.
+        learning_rate: peak learning rate.
+        warmup: fraction of the steps in which the learning rate rises; it then decays linearly to 0.
+        weight_decay: decoupled weight decay of matrices.
+        clip: maximum norm of a step's gradient; None: no clipping.
+        masking: how subwords are masked.
+        held_out: fraction of the lines, taken from the end, whose perplexity selects the best epoch.
+        freeze: layers to freeze, such as ``0-12``; None: none. With all layers frozen, only the language-modelling head
+            is trained.
+        seed: random seed for block order, masking, dropout, and a head that the checkpoint lacks.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     epochs: Count = 20
     length: Annotated[int, Field(ge=8)] = 128

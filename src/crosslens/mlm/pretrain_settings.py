@@ -1,36 +1,30 @@
-"""The settings of a pretraining: what a settings file holds, and each factor of Conneau, Wu et al. (2020) is one."""
+"""Pretraining settings, as in a settings file, with every factor of Conneau, Wu et al. (2020)."""
 
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
-
-Count = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+from crosslens.settings import Count, Positive, Share, Strict
 
 Anchors = Literal["joint", "default", "none"]
-"""What languages share of their vocabularies (Conneau, Wu et al. 2020, section 4.2): they have one, made of all text;
-each has one of its own, and identical strings are one subword; each has one, and they share no subword."""
+"""Subwords that languages share (Conneau, Wu et al. 2020, section 4.2). ``joint``: one vocabulary for all languages;
+``default``: one vocabulary per language, with identical strings sharing an embedding; ``none``: one vocabulary per
+language, with nothing shared."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Vocabulary(_Strict):
-    """Which subwords.
+class Vocabulary(Strict):
+    """Settings of the subword vocabulary.
 
     Attributes:
-        kind: ``bpe``, ``wordpiece``, or ``words`` for whole words between spaces.
-        size: pieces, special tokens included; where each language has a vocabulary of its own, all have equal shares.
-        anchors: ``joint``: one vocabulary for all text; ``default``: one a language, and identical strings are one
-            subword; ``none``: one a language, and nothing is shared.
+        kind: ``bpe``, ``wordpiece``, or ``words`` for words separated by spaces.
+        size: number of subwords, special tokens included, divided equally between separate vocabularies.
+        anchors: ``joint``: one vocabulary for all languages; ``default``: one vocabulary per language, with identical
+            strings sharing an embedding; ``none``: one vocabulary per language, with nothing shared.
     """
 
     kind: Literal["bpe", "wordpiece", "words"] = "bpe"
@@ -38,26 +32,27 @@ class Vocabulary(_Strict):
     anchors: Anchors = "joint"
 
 
-class ExtraAnchors(_Strict):
-    """Words that are replaced by translations before the text is read (section 4.2).
+class ExtraAnchors(Strict):
+    """Code-switching: words replaced by their translations (Conneau, Wu et al. 2020, section 4.2).
 
     Attributes:
-        probability: that a word of a dictionary is replaced.
-        most: largest share of a batch's words that is.
+        probability: probability that a word in a dictionary is replaced.
+        most: maximum fraction of replaced words in a batch.
     """
 
     probability: Annotated[float, Field(gt=0, le=1)] = 0.3
     most: Annotated[float, Field(gt=0, le=1)] = 0.15
 
 
-class Validation(_Strict):
-    """Text that is held out, and what its perplexity decides.
+class Validation(Strict):
+    """Validation on held-out text, model selection and early stopping.
 
     Attributes:
-        lines: the last so many of each language's; they are not trained on.
-        every: steps between two measurements.
-        select: the language whose perplexity selects the weights that are kept, or ``mean``; None: the last are kept.
-        patience: measurements without a better one after which training ends; None: it goes on.
+        lines: number of lines held out at the end of each language's text.
+        every: steps between two evaluations.
+        select: language whose perplexity selects the best weights, or ``mean`` over languages; None: keep the last
+            weights.
+        patience: evaluations without improvement after which training stops; None: no early stopping.
     """
 
     lines: Count = 200
@@ -68,24 +63,23 @@ class Validation(_Strict):
     @model_validator(mode="after")
     def _patience_needs_a_choice(self) -> "Validation":
         if self.patience and not self.select:
-            raise ValueError("patience waits for a better perplexity, and select does not say whose")
+            raise ValueError("patience needs select: a language, or mean")
         return self
 
 
-class Shape(_Strict):
-    """How large an encoder.
+class Shape(Strict):
+    """Size and initialisation of the encoder.
 
     Attributes:
-        layers: how many.
-        width: of a state.
-        heads: of attention; they share the width.
-        feedforward: width inside a layer; None: four times the width.
-        positions: longest sequence.
-        dropout: in pretraining, and what fine-tuning finds in the checkpoint.
-        embedding_range: standard deviation of fresh word embeddings; None: as all weights.
-        initializer_range: standard deviation of fresh weights; None: 0.55 / sqrt(width). BERT's 0.02 belongs to width
-            768; a narrow encoder that starts so close to nothing trains slowly, and a layer drawn anew is close to no
-            layer at all.
+        layers: number of layers.
+        width: hidden size.
+        heads: number of attention heads; must divide the width.
+        feedforward: feed-forward size; None: four times the width.
+        positions: maximum sequence length in subwords.
+        dropout: dropout in pretraining; the checkpoint passes it on to fine-tuning.
+        embedding_range: standard deviation of initial word embeddings; None: that of all weights.
+        initializer_range: standard deviation of initial weights; None: 0.55 / sqrt(width). BERT's 0.02 suits width 768;
+            with it, a narrow encoder trains slowly, and its re-initialised layers compute next to nothing.
     """
 
     layers: Count = 4
@@ -100,17 +94,17 @@ class Shape(_Strict):
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "Shape":
         if self.width % self.heads:
-            raise ValueError(f"a width of {self.width} cannot be shared by {self.heads} heads")
+            raise ValueError(f"a width of {self.width} is not divisible by {self.heads} heads")
         return self
 
 
-class Masking(_Strict):
-    """What is hidden.
+class Masking(Strict):
+    """How subwords are masked (Devlin et al. 2019).
 
     Attributes:
-        share: of the subwords, to be predicted.
-        masked: of those, shown as the mask.
-        replaced: of those, shown as a random subword; the rest is shown as it is.
+        share: fraction of the subwords to predict.
+        masked: fraction of those replaced by the mask token.
+        replaced: fraction of those replaced by a random subword; the remaining ones are unchanged.
     """
 
     share: Annotated[float, Field(gt=0, lt=1)] = 0.15
@@ -120,45 +114,45 @@ class Masking(_Strict):
     @model_validator(mode="after")
     def _no_more_than_all(self) -> "Masking":
         if self.masked + self.replaced > 1 + 1e-9:
-            raise ValueError("masked and replaced are more than all together")
+            raise ValueError("masked and replaced add up to more than 1")
         return self
 
 
-class Pretraining(_Strict):
-    """The settings of `pretrain`: what a settings file holds.
+class Pretraining(Strict):
+    """Settings of `pretrain`, as in a settings file.
 
     Attributes:
-        corpora: language -> text file, relative to the settings file; or ``raw/en``, ``lab/src``.
-        separate: layers of which each language has its own, ``0-3``; 0 is the embeddings, and then the vocabulary and
-            the output are a language's own too. None: all are shared.
-        dictionaries: names or files, ``{en-fr: muse/en-fr}``; each serves both directions.
-        extra_anchors: how words are replaced by translations from the dictionaries; None: none are.
-        validation: text held out; None: none.
-        exponent: of language sampling; 1 is by size, 0 all alike.
-        vocabulary: which subwords.
-        shape: how large an encoder.
-        steps: of the optimiser.
-        reading: ``streams``: each language's text is one stream, cut into sequences of all positions, and a step reads
-            one language; ``lines``: a sequence is a line, and a step reads lines of one length.
-        mix: of lines: whether a step reads lines of ``all`` languages or of ``one``; where something is separate, one.
-        batch: sequences a step; of lines as many as have that many positions together.
-        micro_batch: sequences read at once, to save memory; None: all of a step. Without dropout, as by default, the
-            result is the same up to rounding; with dropout the masks are others.
-        precision: what is computed in; ``bfloat16`` is for GPUs.
-        masking: what is hidden.
-        learning_rate: the peak.
-        embedding_learning_rate: the peak for word embeddings; None: the same.
-        warmup: share of the steps.
-        schedule: after it: ``linear`` decay to 0, or by the ``inverse-sqrt`` of the steps.
-        betas: AdamW's decay rates.
-        weight_decay: on matrices.
-        clip: largest norm of a gradient.
-        seed: of everything.
+        corpora: language -> text file relative to the settings file, or a name such as ``raw/en`` or ``lab/src``.
+        separate: language-specific layers, such as ``0-3``; None: all layers are shared. Layer 0 is the embeddings;
+            with it, vocabulary and output layer are language-specific too.
+        dictionaries: language pair -> dictionary name or file, such as ``{en-fr: muse/en-fr}``, for both directions.
+        extra_anchors: code-switching with these dictionaries; None: none.
+        validation: validation on held-out text; None: none.
+        exponent: exponent of language sampling: 1 samples by corpus size, 0 uniformly.
+        vocabulary: settings of the subword vocabulary.
+        shape: size of the encoder.
+        steps: number of optimiser steps.
+        reading: ``streams``: each language's text is concatenated and cut into sequences of maximum length, and a step
+            reads one language; ``lines``: each line is a sequence, and a step reads lines of equal length.
+        mix: with ``lines``, whether a step reads ``all`` languages or ``one``; always one with ``separate``.
+        batch: sequences per step; with ``lines``, as many lines as fill that many sequences of maximum length.
+        micro_batch: sequences per forward pass, to save memory; None: the whole batch. Without dropout (the default)
+            the result is the same up to rounding; with dropout the masks differ.
+        precision: number format of the computation; ``bfloat16`` suits GPUs.
+        masking: how subwords are masked.
+        learning_rate: peak learning rate.
+        embedding_learning_rate: peak learning rate of the word embeddings; None: the same.
+        warmup: fraction of the steps in which the learning rate rises.
+        schedule: after the warm-up, ``linear`` decay to 0, or decay with the ``inverse-sqrt`` of the step.
+        betas: decay rates of AdamW's moment estimates.
+        weight_decay: decoupled weight decay of matrices.
+        clip: maximum norm of a step's gradient; None: no clipping.
+        seed: random seed for initialisation, language sampling, order, masking, code-switching and dropout.
     """
 
     corpora: Annotated[dict[str, str], Field(min_length=1)]
     separate: str | None = None
-    dictionaries: dict[str, str] = {}
+    dictionaries: dict[str, str] = Field(default_factory=dict)
     extra_anchors: ExtraAnchors | None = None
     validation: Validation | None = None
     exponent: Annotated[float, Field(ge=0, le=1)] = 0.7
@@ -182,14 +176,14 @@ class Pretraining(_Strict):
 
     @property
     def separate_layers(self) -> tuple[int, ...]:
-        """The layers of which each language has its own."""
+        """Numbers of the language-specific layers."""
         return parse_layers(self.separate, self.shape.layers) if self.separate else ()
 
     def between(self, *languages: str) -> "Pretraining":
-        """The same of these languages alone.
+        """The same settings for these languages only.
 
         Raises:
-            RequestError: for a language that there is no text of.
+            RequestError: for a language without text.
         """
         for language in languages:
             if language not in self.corpora:
@@ -199,7 +193,7 @@ class Pretraining(_Strict):
         return replaced(self, {"corpora": corpora, "dictionaries": kept})
 
     def sides(self, pair: str) -> tuple[str, ...]:
-        """The two languages of a dictionary's name, ``en-fr``; none where they are not two of these."""
+        """The two languages of a pair such as ``en-fr``; empty when it is not a pair of these languages."""
         known = [(a, b) for a in self.corpora for b in self.corpora if a != b and f"{a}-{b}" == pair]
         return known[0] if known else ()
 
@@ -210,14 +204,12 @@ class Pretraining(_Strict):
         except EncoderError as error:
             raise ValueError(f"separate: {error}") from None
         if layers and len(self.corpora) < 2:
-            raise ValueError("separate parts are a language's own, and there is one language")
+            raise ValueError("separate needs at least two languages")
         if self.vocabulary.anchors != "joint" and len(self.corpora) < 2:
-            raise ValueError(
-                f"vocabulary.anchors={self.vocabulary.anchors} is about several languages, and there is one"
-            )
+            raise ValueError(f"vocabulary.anchors={self.vocabulary.anchors} needs at least two languages")
         wrong = [language for language in self.corpora if not re.fullmatch(r"[A-Za-z0-9-]+", language)]
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is no language tag")
+            raise ValueError(f"corpora: {wrong[0]!r} is not a language tag")
         chosen = self.validation.select if self.validation else None
         if chosen not in (None, "mean", *self.corpora):
             raise ValueError(
@@ -225,17 +217,20 @@ class Pretraining(_Strict):
             )
         for pair in self.dictionaries:
             if not self.sides(pair):
-                raise ValueError(f"dictionaries: {pair!r} is no pair of the languages, such as en-fr")
+                raise ValueError(f"dictionaries: {pair!r} is not a pair of these languages, such as en-fr")
         if self.extra_anchors and not self.dictionaries:
-            raise ValueError("extra_anchors are words of dictionaries, and there is none")
+            raise ValueError("extra_anchors needs dictionaries")
         return self
 
 
 def replaced(settings: Pretraining, changes: Mapping[str, Any]) -> Pretraining:
-    """Settings with some of them replaced, by dotted names, and validated anew.
+    """Replace settings by dotted names, and validate the result.
+
+    >>> replaced(Pretraining(corpora={"en": "en.txt"}), {"shape.layers": 6}).shape.layers
+    6
 
     Raises:
-        RequestError: when they do not fit.
+        RequestError: naming every invalid setting.
     """
     whole = settings.model_dump(mode="json")
     for name, value in changes.items():
@@ -248,5 +243,6 @@ def replaced(settings: Pretraining, changes: Mapping[str, Any]) -> Pretraining:
     try:
         return Pretraining.model_validate(whole)
     except ValidationError as error:
-        reasons = (f"{'.'.join(map(str, its['loc']))}: {its['msg']}".removeprefix(": ") for its in error.errors())
-        raise RequestError(f"a pretraining of these settings cannot be: {'; '.join(reasons)}") from None
+        details = error.errors()
+        reasons = (f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}".removeprefix(": ") for detail in details)
+        raise RequestError(f"invalid pretraining settings: {'; '.join(reasons)}") from None

@@ -94,7 +94,7 @@ class Task(Protocol):
         ...
 
     def word_features(self, item: Item) -> np.ndarray | None:
-        """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`); None: there is none."""
+        """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`); None: none."""
         ...
 
     def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:

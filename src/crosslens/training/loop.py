@@ -1,9 +1,9 @@
-"""The one training loop: fine-tuning and pretraining both call it.
+"""The training loop of fine-tuning and pretraining.
 
-It knows nothing of labels. It asks for the micro-batches of a step and for the (sum, count) of each one's losses, and
-divides the summed gradient by the whole step's count. Without dropout, micro-batches, several processes, and halved
-micro-batches when memory runs out therefore change memory and time, and the result by rounding alone. Dropout masks are
-drawn for whole tensors, so with dropout each of the three is another draw of the same training.
+The loop does not know labels. It asks for the micro-batches of a step, and for the (sum, count) of the losses of each
+micro-batch, and divides the summed gradient by the count of the whole step. Without dropout, the number of
+micro-batches or processes therefore affects memory and time, and the result only by rounding. Dropout masks are drawn
+for whole tensors, so with dropout another number of either gives another random sample of the same training.
 """
 
 import math
@@ -27,17 +27,18 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimiser:
-    """AdamW and its learning rate.
+    """Settings of AdamW and its learning-rate schedule.
 
     Attributes:
-        steps: how many there are in all; the learning rate is 0 at the last.
-        warmup: share of the steps in which the learning rate rises; it peaks at the end of that.
-        betas: decay rates.
+        steps: total number of steps.
+        warmup: fraction of the steps in which the learning rate rises to its peak.
+        betas: decay rates of the moment estimates.
         epsilon: added to the denominator.
-        weight_decay: decoupled; on matrices only.
-        clip: largest norm of a step's gradient; None: not clipped.
-        schedule: ``linear``: warm-up, then decay to 0 at the last step; ``inverse-sqrt``: warm-up, then by the inverse
-            square root of the steps (Vaswani et al. 2017); ``constant`` and ``plateau``: 1, times `Loop.scale`.
+        weight_decay: decoupled weight decay, of matrices only.
+        clip: maximum norm of a step's gradient; None: no clipping.
+        schedule: ``linear``: warm-up, then decay to 0 at the last step; ``inverse-sqrt``: warm-up, then decay with the
+            inverse square root of the step (Vaswani et al. 2017); ``constant`` and ``plateau``: the peak times
+            `Loop.scale`.
     """
 
     steps: int
@@ -49,7 +50,11 @@ class Optimiser:
     schedule: Literal["linear", "inverse-sqrt", "constant", "plateau"] = "linear"
 
     def factor(self, step: int) -> float:
-        """The share of the peak learning rate at a step, counted from 1."""
+        """Learning rate at a step, counted from 1, as a fraction of the peak.
+
+        >>> [Optimiser(steps=20).factor(step) for step in (1, 2, 11, 20)]
+        [0.5, 1.0, 0.5, 0.0]
+        """
         if self.schedule in ("constant", "plateau"):
             return 1.0
         peak = max(1, math.ceil(self.warmup * self.steps))
@@ -61,10 +66,10 @@ class Optimiser:
 
 
 def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
-    """A module's trainable parameters, those that decay apart from those that do not.
+    """A module's trainable parameters in two groups, with and without weight decay.
 
-    Matrices decay. Biases and normalisations do not, and neither do embeddings: a row that never occurs in the
-    training text would shrink for nothing.
+    Matrices decay. Biases, normalisation weights and embeddings do not: an embedding that never occurs in the training
+    text would shrink for no reason.
     """
     tables = {id(p) for m in module.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)}
     trainable = [p for p in module.parameters() if p.requires_grad]
@@ -75,16 +80,16 @@ def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: f
 
 
 class Loop(Generic[Item]):
-    """A training that lives: modules, optimiser and step. Save it anywhere, load it, and it goes on to the same bits.
+    """A resumable training: module, optimiser and step. A loop that is saved and loaded again ends at the same bits.
 
     Args:
-        module: everything that is trained; what its `state_dict` holds is what `save` keeps.
-        groups: from `parameter_groups`.
-        optimiser: its settings.
-        seed: dropout draws from ``(seed, step)``, and from the process's rank where there are several, so a resumed
-            run draws the same. Masks follow one another over a step's micro-batches: other micro-batches, other masks.
-        identity: of the training; a state of another is not taken up.
-        halve: micro-batch -> its halves, for when the memory is full; None: that ends the training.
+        module: everything that is trained; `save` writes its `state_dict`.
+        groups: parameter groups from `parameter_groups`.
+        optimiser: settings of the optimiser.
+        seed: dropout depends on ``(seed, step)``, and on the rank where there are several processes, so a resumed run
+            draws the same masks. Other micro-batches draw other masks.
+        identity: identifies the training; `load` rejects the state of a different one.
+        halve: splits a micro-batch in two when memory runs out; None: running out of memory ends the training.
     """
 
     def __init__(
@@ -102,10 +107,10 @@ class Loop(Generic[Item]):
         self.seed = seed
         self.identity = identity
         self.step = 0
-        self.scale = 1.0  # of the learning rate, besides the schedule; the caller may lower it between steps
-        self.over = False  # the caller may end the training between steps
-        self.halved = False  # whether memory ran out once, and micro-batches have been halved since
-        self.losses: deque[float] = deque(maxlen=100)  # the last ones, the newest at the end
+        self.scale = 1.0  # factor on the scheduled learning rate; the caller may lower it between steps
+        self.over = False  # set by the caller to end the training after a step
+        self.halved = False  # whether memory ran out, so that micro-batches are halved
+        self.losses: deque[float] = deque(maxlen=100)  # mean losses of the last steps, newest last
         self._halve = halve
         self._processes = processes()
         self._parameters = [p for group in groups for p in group["params"]]
@@ -124,21 +129,20 @@ class Loop(Generic[Item]):
         """Train up to a step.
 
         Args:
-            batches: step, counted from 0 -> its micro-batches, of which this process reads its share.
-            loss: micro-batch -> the sum of its losses, and how many they are.
-            until: stop after this many steps in all; None: at the end.
-            after_step: called with the number of steps done and the step's mean loss.
+            batches: returns this process's micro-batches of a step, counted from 0.
+            loss: returns the sum and the number of losses of a micro-batch.
+            until: total number of steps to stop after; None: train to the end.
+            after_step: called with the number of steps done and the mean loss of the step.
 
         Raises:
-            TrainingError: when a loss or a gradient is not a number: says at which step, and the last losses; when
-                the memory is full even for half a micro-batch.
+            TrainingError: when a loss or gradient is not finite, with the step and the last losses; when memory runs
+                out even with halved micro-batches.
         """
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
+        last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):
-            while not self.over and self.step < (
-                self.settings.steps if until is None else min(until, self.settings.steps)
-            ):
+            while not self.over and self.step < last:
                 mean = self._one_step(batches(self.step), loss)
                 if after_step is not None:
                     after_step(self.step, mean)
@@ -154,13 +158,13 @@ class Loop(Generic[Item]):
         mean = (total + sum(values)) / count if count else 0.0
         norm /= max(count, 1)
         if not (math.isfinite(mean) and math.isfinite(norm)):
-            what = f"the loss is {mean}" if not math.isfinite(mean) else f"the gradient has a norm of {norm}"
+            what = f"the loss is {mean}" if not math.isfinite(mean) else f"the gradient norm is {norm}"
             last = ", ".join(f"{value:.4g}" for value in list(self.losses)[-5:]) or "none"
             raise TrainingError(
-                f"{what} at step {self.step + 1} of {self.settings.steps}; the last losses: {last}",
-                hint="lower the learning rate, or lengthen the warm-up",
+                f"{what} at step {self.step + 1} of {self.settings.steps}; last losses: {last}",
+                hint="lower the learning rate or lengthen the warm-up",
             )
-        # Dividing by the count and clipping are one multiplication: the gradients are gone through once.
+        # Dividing by the count and clipping are one multiplication, so gradients are read only once.
         clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
         if gradients and count:
             torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]
@@ -175,11 +179,11 @@ class Loop(Generic[Item]):
     def _gradients(
         self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]
     ) -> tuple[list[torch.Tensor], int]:
-        """Sum the gradients of this process's losses; the losses' sum of each micro-batch, and how many they are."""
+        """Accumulate this process's gradients; return the summed loss of each micro-batch and the number of losses."""
         while True:
-            # Drawn again from the start when a step is begun again.
-            share = [self._processes.rank] if self._processes.size > 1 else []
-            torch.manual_seed(stream_seed(self.seed, "dropout", self.step, *share))
+            # Seeded here, so that a repeated step draws the same masks.
+            rank = [self._processes.rank] if self._processes.size > 1 else []
+            torch.manual_seed(stream_seed(self.seed, "dropout", self.step, *rank))
             items = [half for item in micro for half in self._halve(item)] if self.halved and self._halve else micro
             losses: list[torch.Tensor] = []
             count = 0
@@ -194,51 +198,57 @@ class Loop(Generic[Item]):
             except (MemoryError, RuntimeError) as error:
                 if not _memory_is_full(error):
                     raise
-            # Outside of the handler, whose traceback keeps the tensors of the failed attempt alive.
+            # Outside the handler, because its traceback keeps the tensors of the failed attempt alive.
             self._adamw.zero_grad(set_to_none=True)
             if self.halved or self._halve is None:
                 raise TrainingError(
-                    f"the memory is full at step {self.step + 1} of {self.settings.steps}",
-                    hint="read fewer or shorter sequences at once: a smaller micro_batch where there is one, a smaller "
-                    "batch, or shorter windows",
+                    f"out of memory at step {self.step + 1} of {self.settings.steps}",
+                    hint="lower micro_batch (or batch, where there is no micro_batch), or shorten the windows",
                 )
             self.halved = True
 
     def _over_processes(self, total: float, count: int) -> tuple[float, int]:
         """Sum gradients, losses and counts over all processes."""
-        has = [float(parameter.grad is not None) for parameter in self._parameters]
-        sums = torch.tensor([total, count, *has], dtype=torch.float64, device=self._parameters[0].device)
+        has_gradient = [float(parameter.grad is not None) for parameter in self._parameters]
+        sums = torch.tensor([total, count, *has_gradient], dtype=torch.float64, device=self._parameters[0].device)
         self._processes.sum([sums])
         for parameter, anywhere in zip(self._parameters, sums[2:].tolist(), strict=True):
-            if anywhere and parameter.grad is None:  # none anywhere stays none: AdamW moves what has a gradient of 0
+            # A gradient that is None in all processes stays None: AdamW would move a parameter whose gradient is 0.
+            if anywhere and parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         self._processes.sum([p.grad for p in self._parameters if p.grad is not None])
         return float(sums[0]), int(sums[1])
 
     def save(self, path: str | Path, **more: Any) -> None:
-        """Write all that going on needs: parameters, optimiser, step, and ``more``. Whole or not at all."""
+        """Save a resumable state atomically: parameters, optimiser, step, and ``more``."""
         state = {
-            "module": self.module.state_dict(), "adamw": self._adamw.state_dict(), "step": self.step,
-            "losses": list(self.losses), "identity": self.identity, "halved": self.halved, "scale": self.scale,
-            "over": self.over, "more": more,
-        }  # fmt: skip
+            "module": self.module.state_dict(),
+            "adamw": self._adamw.state_dict(),
+            "step": self.step,
+            "losses": list(self.losses),
+            "identity": self.identity,
+            "halved": self.halved,
+            "scale": self.scale,
+            "over": self.over,
+            "more": more,
+        }
         stream = BytesIO()
         torch.save(state, stream)
         write_bytes(path, stream.getvalue())
 
     def load(self, path: str | Path) -> dict[str, Any]:
-        """Take up what `save` wrote, and give ``more`` back.
+        """Resume from a file that `save` wrote, and return ``more``.
 
         Raises:
-            RequestError: when it is of another training.
+            RequestError: when the file belongs to a different training.
             TrainingError: when the file is damaged.
         """
         try:
             state = torch.load(path, map_location=self._parameters[0].device, weights_only=True)
             if state["identity"] != self.identity:
                 raise RequestError(
-                    f"{path} holds an unfinished training of other settings or other data",
-                    hint="remove it to start again, or name another place for the result",
+                    f"{path} holds an unfinished training with other settings or data",
+                    hint="remove it to start again, or choose another output",
                 )
             self.module.load_state_dict(state["module"])
             self._adamw.load_state_dict(state["adamw"])
@@ -246,9 +256,7 @@ class Loop(Generic[Item]):
             raise
         except Exception as error:  # torch raises a dozen kinds for a damaged file
             reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise TrainingError(
-                f"{path} cannot be resumed from: {reason}", hint="remove it to start again from the beginning"
-            ) from None
+            raise TrainingError(f"cannot resume from {path}: {reason}", hint="remove it to start again") from None
         self.step, self.halved = state["step"], state["halved"]
         self.scale, self.over = state["scale"], state["over"]
         self.losses = deque(state["losses"], maxlen=self.losses.maxlen)
@@ -256,12 +264,11 @@ class Loop(Generic[Item]):
 
 
 def _numbers(tensors: Sequence[torch.Tensor]) -> list[float]:
-    """Numbers off the device, together: a GPU is waited for once a step, and works on in the meantime."""
+    """The values of scalar tensors, in one transfer, so that a GPU is synchronised once a step."""
     return torch.stack(list(tensors)).tolist() if tensors else []
 
 
 def _memory_is_full(error: Exception) -> bool:
-    """CUDA and MPS say so by a kind or a text of their own, the CPU's allocator by another text."""
-    words = str(error)
-    full = ("out of memory", "can't allocate memory")
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in words for text in full)
+    """Whether an error means that memory ran out: by its class, or by the words of MPS and of the CPU allocator."""
+    words = ("out of memory", "can't allocate memory")
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in str(error) for text in words)

@@ -1,0 +1,242 @@
+"""The epochs of a fine-tuning: batch order, loss, model selection on development data, and resumable state."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from crosslens.data.batching import training_batches
+from crosslens.data.corpus import Corpus
+from crosslens.data.windows import by_sentence
+from crosslens.encoders.inputs import EncodedCorpus
+from crosslens.encoders.state_cache import StateCache, frozen_parts
+from crosslens.errors import RequestError, suggest
+from crosslens.progress import Progress
+from crosslens.tasks import Task
+from crosslens.training.distributed import processes
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.model import TaskModel
+from crosslens.training.predict import predict_windows, task_batch
+from crosslens.training.recipe import Recipe
+
+Weights = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class DevData:
+    """Development data, and the metric by which epochs are compared."""
+
+    corpus: Corpus
+    encoded: EncodedCorpus
+    metric: str
+
+    @classmethod
+    def of(cls, task: Task, recipe: Recipe, corpus: Corpus, encoded: EncodedCorpus) -> "DevData":
+        """Development data for a recipe.
+
+        Raises:
+            RequestError: when the task has no such score on this corpus.
+        """
+        metric = recipe.select_by or task.metric
+        known = [score.metric for score in task.score(corpus, corpus)]
+        if metric not in known:
+            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
+        return cls(corpus, encoded, metric)
+
+    def score(self, model: TaskModel, states: StateCache) -> float:
+        """The model's score in points; 0 where there is nothing to score."""
+        predicted = predict_windows(model, self.corpus, self.encoded, states=states)
+        scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
+        return next(score.value for score in scores if score.metric == self.metric) or 0.0
+
+
+class Epochs:
+    """Train a model in place, epoch by epoch.
+
+    Args:
+        model: the model; its encoder and head are trained.
+        train: the training corpus.
+        encoded: the same, as the encoder reads it.
+        dev: development data; None: none.
+        identity: identifies the training in its state file.
+        state: file that holds the state of the unfinished training; None: no state is saved.
+        save_every: steps between two saved states.
+        progress: hears of every step, every epoch and every warning.
+        stepped: called after every step with the number of steps done and the mean loss.
+        validated: called after every epoch with the number of steps done and the dev score by metric.
+
+    Attributes:
+        loop: the training loop.
+        dev_scores: the dev score of every epoch; with ``select="average"`` the score of the mean weights comes last.
+    """
+
+    def __init__(
+        self,
+        model: TaskModel,
+        train: Corpus,
+        encoded: EncodedCorpus,
+        dev: DevData | None,
+        *,
+        identity: str,
+        state: Path | None,
+        save_every: int,
+        progress: Progress,
+        stepped: Callable[[int, float], None] | None,
+        validated: Callable[[int, Mapping[str, float]], None] | None,
+    ) -> None:
+        recipe = model.recipe
+        self.dev_scores: list[float] = []
+        self._model, self._train, self._dev = model, train, dev
+        self._state, self._save_every = state, save_every
+        self._progress, self._stepped, self._validated = progress, stepped, validated
+        self._sentences = by_sentence(encoded.windows)
+        self._lengths = [sum(map(len, windows)) for windows in self._sentences]
+        self._targets = [model.task.targets(item, model.labels) for item in train]
+        self._epoch_steps = -(-len(self._lengths) // recipe.batch)
+        self._order: tuple[int, list[np.ndarray]] = (-1, [])  # an epoch and its batches
+        self._selected: Weights | None = None  # weights to load at the end; None: the current ones
+        self._warned = False  # that memory ran out
+
+        rates = (recipe.learning_rate, recipe.head_learning_rate or recipe.learning_rate)
+        self._peak = max(rates)
+        self._module = torch.nn.ModuleList([model.encoder.trained, model.head])
+        groups = [
+            group
+            for module, rate in zip(self._module, rates, strict=True)
+            for group in parameter_groups(module, learning_rate=rate, weight_decay=recipe.weight_decay)
+        ]
+        optimiser = Optimiser(
+            steps=recipe.epochs * self._epoch_steps,
+            warmup=recipe.warmup,
+            betas=recipe.betas,
+            epsilon=recipe.epsilon,
+            weight_decay=recipe.weight_decay,
+            clip=recipe.clip,
+            schedule=recipe.schedule,
+        )
+        self.loop: Loop[np.ndarray] = Loop(
+            self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
+        )
+        self._states = StateCache(model.encoder, precision=recipe.precision)
+        if recipe.encoder_dropout != "checkpoint":
+            self._states.keep([*encoded.windows, *(dev.encoded.windows if dev is not None else ())])
+
+    def run(self) -> None:
+        """Train to the end, from the saved state where there is one, and load the selected weights."""
+        recipe = self._model.recipe
+        if self._state is not None and self._state.exists():
+            saved = self.loop.load(self._state)
+            self.dev_scores, self._selected, self._warned = saved["dev_scores"], saved["best"], self.loop.halved
+        _set_training_mode(self._model)
+        if processes().size > 1 and recipe.may_drop_out:
+            self._progress.say(
+                f"with dropout, weights trained by {processes().size} processes differ from those trained by one, under"
+                " the same run id"
+            )
+        self.loop.run(self._batches, self._loss, after_step=self._after_step)
+        if self._selected is not None:
+            self._module.load_state_dict(self._selected)
+        if self._dev is not None and recipe.select == "average":
+            self.dev_scores.append(self._dev.score(self._model, self._states))
+
+    def _batches(self, step: int) -> Sequence[np.ndarray]:
+        """This process's micro-batches of a step, as numbers of sentences."""
+        recipe = self._model.recipe
+        epoch, place = divmod(step, self._epoch_steps)
+        if self._order[0] != epoch:
+            batches = training_batches(self._lengths, batch=recipe.batch, seed=self._model.seed, epoch=epoch)
+            self._order = (epoch, batches)
+        group = processes()
+        share = self._order[1][place][group.rank :: group.size]
+        size = recipe.micro_batch or recipe.batch
+        return [share[start : start + size] for start in range(0, len(share), size)]
+
+    def _loss(self, numbers: np.ndarray) -> tuple[torch.Tensor, int]:
+        windows = [window for number in numbers for window in self._sentences[number]]
+        batch = task_batch(self._model, self._train, windows)
+        targets = np.concatenate([self._targets[self._sentences[number][0].sentence] for number in numbers])
+        return self._model.task.loss(self._model.head, self._states(batch), batch, targets)
+
+    def _after_step(self, step: int, mean: float) -> None:
+        if self.loop.halved and not self._warned:
+            note = _halving_note(self._model.recipe)
+            self._progress.say(f"step {step}: out of memory; micro-batches are halved from now on{note}")
+            self._warned = True
+        if step % self._epoch_steps == 0:
+            self._end_epoch(step)
+        last, every = self.loop.settings.steps, self._save_every
+        if step % every == 0 or (step == last and step > every):
+            self._save()
+        if self._stepped is not None:
+            self._stepped(step, mean)
+        try:
+            self._progress.report("fine-tuning", step, last, "steps", f"loss {mean:.3f}")
+        except KeyboardInterrupt:
+            self._save()
+            raise
+
+    def _end_epoch(self, step: int) -> None:
+        """Score the dev data, and select weights, as the recipe says."""
+        recipe, epoch = self._model.recipe, step // self._epoch_steps
+        if recipe.select == "average":
+            self._selected = _running_mean(self._selected, self._module.state_dict(), epoch)
+        if self._dev is None:
+            return
+        score = self._dev.score(self._model, self._states)
+        if recipe.schedule == "plateau" and self.dev_scores and score <= max(self.dev_scores):
+            self.loop.scale /= 2
+            self.loop.over = self._peak * self.loop.scale < recipe.floor
+        if recipe.select == "best" and score > max(self.dev_scores, default=-1.0):
+            # The last epoch's weights are in place already.
+            last = step == self.loop.settings.steps
+            self._selected = None if last else _copy(self._module.state_dict())
+        self.dev_scores.append(score)
+        self._progress.say(f"epoch {epoch} of {recipe.epochs}: dev {self._dev.metric} {score:.2f}")
+        if self._validated is not None:
+            self._validated(step, {self._dev.metric: score})
+        _set_training_mode(self._model)
+
+    def _save(self) -> None:
+        if self._state is not None and processes().rank == 0:
+            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected)
+
+
+def _halves(numbers: np.ndarray) -> list[np.ndarray]:
+    return [half for half in np.array_split(numbers, 2) if len(half)]
+
+
+def _halving_note(recipe: Recipe) -> str:
+    """How halved micro-batches change the result."""
+    if not recipe.may_drop_out:
+        return "; the result is the same up to rounding"
+    half = -(-(recipe.micro_batch or recipe.batch) // 2)
+    return (
+        ". With dropout the result differs from that of a machine with more memory, under the same run id;"
+        f" micro_batch={half} gives the same result on both"
+    )
+
+
+def _copy(weights: Weights) -> Weights:
+    return {name: tensor.detach().clone() for name, tensor in weights.items()}
+
+
+def _running_mean(mean: Weights | None, weights: Weights, count: int) -> Weights:
+    """The mean of ``count`` sets of weights, given the mean of all but the last; integers are those of the last set."""
+    if mean is None:
+        return _copy(weights)
+    return {
+        name: value + (mean[name] - value) * ((count - 1) / count)
+        if value.is_floating_point()
+        else value.detach().clone()
+        for name, value in weights.items()
+    }
+
+
+def _set_training_mode(model: TaskModel) -> None:
+    model.encoder.trained.train(model.recipe.encoder_dropout != "off")
+    if model.recipe.encoder_dropout == "trained":
+        for part in frozen_parts(model.encoder):
+            part.eval()
+    model.head.train()

@@ -1,0 +1,76 @@
+import pytest
+import torch
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+from crosslens.data.corpus import Corpus
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import EncoderError, RequestError
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
+from crosslens.training.recipe import Recipe
+
+FAST = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="last", encoder_dropout="off")
+
+
+@pytest.fixture(scope="module")
+def tagger(encoder, toy):
+    return finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+
+
+def weights(model):
+    return {**model.encoder.model.state_dict(), **{f"head.{n}": t for n, t in model.head.state_dict().items()}}
+
+
+def equal(a, b):
+    return all(torch.equal(x, y) for x, y in zip(weights(a).values(), weights(b).values(), strict=True))
+
+
+def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):
+    save_model(tagger, tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert equal(again, tagger)
+    assert [s.upos for s in predict(again, toy("test")).sentences] == [
+        s.upos for s in predict(tagger, toy("test")).sentences
+    ]
+    assert (again.labels, again.recipe, again.source, again.seed) == (tagger.labels, FAST, "en", 1)
+    assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
+
+    plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    for sentence in toy("test").sentences:
+        read = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
+        best = plain(read["input_ids"], read["attention_mask"]).logits[0].argmax(-1).tolist()
+        firsts = [read.word_ids().index(w) for w in range(len(sentence))]
+        assert (
+            tuple(plain.config.id2label[best[i]] for i in firsts)
+            == predict(tagger, Corpus((sentence,), "one", "en"))[0].upos
+        )
+
+
+def test_an_ablation_is_remembered(encoder, toy, tmp_path):
+    model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=4)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert again.encoder.changes == model.encoder.changes
+    row = evaluate(again, [toy("test")]).records.to_pylist()[0]
+    assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 4)
+
+
+def test_damaged_models_are_refused(tagger, tmp_path):
+    with pytest.raises(EncoderError, match="nowhere does not exist"):
+        load_model(tmp_path / "nowhere")
+    save_model(tagger, tmp_path / "model")
+    with pytest.raises(RequestError, match="exists already"):
+        save_model(tagger, tmp_path / "model")
+    head = (tmp_path / "model" / "head.safetensors").read_bytes()
+    (tmp_path / "model" / "head.safetensors").write_bytes(head[:-4])
+    with pytest.raises(EncoderError, match="is damaged"):
+        load_model(tmp_path / "model")
+    (tmp_path / "model" / "crosslens.json").write_text("{}")
+    with pytest.raises(EncoderError, match="is damaged: KeyError"):
+        load_model(tmp_path / "model")
+    (tmp_path / "model" / "crosslens.json").unlink()
+    with pytest.raises(EncoderError, match=r"has no crosslens.json"):
+        load_model(tmp_path / "model")

@@ -1,0 +1,79 @@
+"""Several processes, played by threads, take the steps of one."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch import nn
+
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
+
+
+def data(step, size=8):
+    generator = torch.Generator().manual_seed(step)
+    return torch.randn(size, 4, generator=generator), torch.randint(0, 3, (size,), generator=generator)
+
+
+def bits(net):
+    return {name: value.clone() for name, value in net.state_dict().items()}
+
+
+class Thread:
+    """One of several processes, played by threads."""
+
+    def __init__(self, rank, size, barrier, shared):
+        self.rank, self.size, self._barrier, self._shared = rank, size, barrier, shared
+
+    def sum(self, tensors):
+        self._shared[self.rank] = [tensor.detach().clone() for tensor in tensors]
+        self._barrier.wait()
+        sums = [sum(parts) for parts in zip(*self._shared, strict=True)]
+        self._barrier.wait()
+        for tensor, total in zip(tensors, sums, strict=True):
+            tensor.copy_(total)
+
+
+def test_several_processes_make_the_step_of_one_that_reads_everything():
+    """Each reads its share; what only one of them uses moves in both, and what none uses in none."""
+
+    def network():
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return nn.ModuleList([nn.Linear(4, 3) for _ in range(3)])
+
+    def loop_of(net):
+        groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
+        return Loop(net, groups, Optimiser(steps=4, epsilon=1e-3, weight_decay=0.1), seed=5)
+
+    def loss_of(net):
+        def loss(item):
+            branch, (x, y) = item
+            return nn.functional.cross_entropy(net[branch](x), y, reduction="sum"), len(y)
+
+        return loss
+
+    def batches(step):
+        return [(0, data(step, 6)), (1, data(step + 9, 3))]
+
+    alone = network()
+    whole = loop_of(alone)
+    whole.run(batches, loss_of(alone))
+    nets, barrier, shared = [network(), network()], threading.Barrier(2, timeout=20), [None, None]
+    loops = [loop_of(net) for net in nets]
+    for rank, loop in enumerate(loops):
+        loop._processes = Thread(rank, 2, barrier, shared)
+    with ThreadPoolExecutor(2) as pool:
+        running = [
+            pool.submit(loop.run, lambda step, rank=rank: batches(step)[rank : rank + 1], loss_of(net))
+            for rank, (loop, net) in enumerate(zip(loops, nets, strict=True))
+        ]
+        for each in running:
+            each.result(timeout=30)
+    start = bits(network())
+    for name, value in bits(alone).items():
+        assert torch.equal(bits(nets[0])[name], bits(nets[1])[name])
+        torch.testing.assert_close(bits(nets[0])[name], value, atol=1e-6, rtol=1e-5)
+        assert torch.equal(value, start[name]) is name.startswith("2.")
+    assert list(loops[0].losses) == pytest.approx(list(whole.losses))
+    assert list(loops[0].losses) == list(loops[1].losses)
