@@ -16,7 +16,7 @@ AVOIDED = {
     r"\bnobody speaks\b": "artificial languages",
     r"\bnever met\b": "independently pretrained encoders",
     r"\bvoices?\b": "heads, tokenizers",
-    r"\bis (no (?!longer\b|more\b)\w+|not to be had)\b": "is not a …, there is no …, unsupported",
+    r"(?<!there )(?<!it )\bis (no (?!longer\b|more\b)\w+|not to be had)\b": "is not a …, there is no …, unsupported",
     r"\bstands? the correction\b": "significant after correction",
     r"\bas printed\b": "published scores",
     r"\b(?<!`)towers?\b(?!`|:)": "readout",

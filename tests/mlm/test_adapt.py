@@ -130,7 +130,7 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     out = tmp_path / "out"
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(masked_bert, {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
-    with pytest.raises(RequestError, match="one is to be held out"):
+    with pytest.raises(RequestError, match="one must be held out"):
         adapt(masked_bert, {"fr": text()[:1]}, out)
     with pytest.raises(RequestError, match="too few for one sequence"):
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))

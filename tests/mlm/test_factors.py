@@ -214,7 +214,7 @@ def test_training_ends_when_nothing_gets_better(texts, tmp_path):
 
 
 def test_what_is_held_out_is_not_trained_on(texts, tmp_path):
-    with pytest.raises(RequestError, match="en has 72 lines, and 72 are to be held out"):
+    with pytest.raises(RequestError, match="en has 72 lines, too few to hold out 72"):
         pretrain(replaced(SMALL, {"validation": {"lines": 72}}), tmp_path / "out", base=texts, device="cpu")
 
 

@@ -107,7 +107,7 @@ def test_a_partial_training_of_other_settings_is_not_taken_up(texts, tmp_path, m
     monkeypatch.setattr(Loop, "run", lambda *a, **k: (_ for _ in ()).throw(Killed))
     with pytest.raises(Killed):
         pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
-    with pytest.raises(RequestError, match=r"out.partial holds an unfinished training of other settings"):
+    with pytest.raises(RequestError, match=r"out.partial holds an unfinished training with other settings"):
         pretrain(SMALL.model_copy(update={"steps": 31}), tmp_path / "out", base=texts, device="cpu")
 
 
@@ -220,7 +220,7 @@ def test_text_that_cannot_be_used(texts, tmp_path):
 def test_a_folder_of_someone_elses_is_left_alone(texts, tmp_path):
     (tmp_path / "out.partial").mkdir()
     (tmp_path / "out.partial" / "precious").touch()
-    with pytest.raises(RequestError, match="no training of ours"):
+    with pytest.raises(RequestError, match="do not belong to a training"):
         pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
     assert [p.name for p in (tmp_path / "out.partial").iterdir()] == ["precious"]
 

@@ -155,8 +155,8 @@ def test_the_card_tells_the_dev_score_and_what_was_done_to_the_encoder(encoder, 
     save_model(model, tmp_path / "model")
     header, text = header_of(tmp_path / "model")
     assert header["metrics"] == ["accuracy"]
-    assert f"Its accuracy on `ud/en_toy:dev` is {model.facts['dev_score']:.2f}." in text
-    assert "condition `1-2` of crosslens" in text
+    assert f"Development score on `ud/en_toy:dev`: accuracy {model.facts['dev_score']:.2f}." in text
+    assert "crosslens condition: `1-2`" in text
 
 
 @pytest.mark.parametrize("task", ["parsing", "document", "nli"])
@@ -165,7 +165,7 @@ def test_heads_that_plain_transformers_cannot_read_are_said_to_be_so(encoder, to
     save_model(finetune(encoder, task, train=corpus, recipe=FAST), tmp_path / "model")
     header, text = header_of(tmp_path / "model")
     assert header["library_name"] == "crosslens"
-    assert "cannot read the head" in text
+    assert "cannot load the head" in text
     assert "```python" not in text
     ending = {"parsing": "conllu"}.get(task, "tsv")
     assert f"crosslens predict FOLDER text.{ending} --out" in text
@@ -183,4 +183,4 @@ def test_a_tagger_of_an_architecture_with_another_head_is_said_to_be_unreadable(
     encoder = encoder_with(word_piece(), "modernbert", tmp_path / "encoder", cls_token_id=2, sep_token_id=3)
     save_model(finetune(encoder, "pos", train=corpus(), recipe=FAST), tmp_path / "model")
     header, text = header_of(tmp_path / "model")
-    assert (header["library_name"], "cannot read the head" in text) == ("crosslens", True)
+    assert (header["library_name"], "cannot load the head" in text) == ("crosslens", True)

@@ -1,4 +1,4 @@
-"""Adapting an encoder to a language that it never saw: masked language modelling goes on, on raw text of the language.
+"""Adaptation of an encoder to an unseen language by continued masked language modelling on raw text.
 
 As Muller et al. (2021, NAACL; their released command: blocks of 128 subwords, 8 a step, 20 passes, 5e-5), with three
 differences: lines are cut into blocks and not cut off behind 128, the best pass by the perplexity of held-out lines
@@ -57,8 +57,8 @@ def adapt(
 ) -> dict[str, Any]:
     """Adapt an encoder to raw text, and write it as a Hugging Face masked language model that `load_encoder` reads.
 
-    The tokenizer is kept. Interrupted, the same call goes on where it stopped, to the same bits on a CPU with the same
-    number of threads.
+    The tokenizer is kept. Interrupted, the same call resumes, to the same bits on a CPU with the same number of
+    threads.
 
     Args:
         encoder: a hub name or a folder.
@@ -92,7 +92,7 @@ def adapt(
     }
     loaded = load_encoder(encoder, device="cpu")
     if isinstance(loaded.model, RoutedBertModel):
-        raise EncoderError(f"{encoder} has parts for each of its languages, and none for another")
+        raise EncoderError(f"{encoder} has language-specific layers, and none for a new language")
     found = {f"{what} {language}": value for language, corpus in corpora.items()
              for what, value in asdict(measure_coverage(loaded, readable(corpus))).items()}  # fmt: skip
     blocks, unseen = _blocks(loaded, corpora, settings)
@@ -161,7 +161,7 @@ def readable(corpus: Corpus) -> Corpus:
         DataError: when no letter of it is of a known script.
     """
     if main_script(item.text for item in corpus) is None:
-        raise DataError(f"{corpus.name} has no letter of any known script", hint="is it text, and is it UTF-8?")
+        raise DataError(f"{corpus.name} has no letter of any known script", hint="check that it is text in UTF-8")
     return corpus
 
 
@@ -175,7 +175,7 @@ def _blocks(
         lines = [item.text for item in corpus]
         kept = max(1, round(settings.held_out * len(lines)))
         if kept >= len(lines):
-            raise RequestError(f"{corpus.name} has {len(lines)} line, and one is to be held out")
+            raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
         blocks.append(cut_stream(corpus.name, lines[:-kept], encoder.tokenizer, length=length))  # pyright: ignore
         rest = f"what is held out of {corpus.name}"
         unseen[language] = cut_stream(rest, lines[-kept:], encoder.tokenizer, length=length)  # pyright: ignore
@@ -183,7 +183,7 @@ def _blocks(
 
 
 def _freeze(model: Any, encoder: Encoder, layers: str) -> None:
-    """Take what `freeze` freezes of an encoder out of training; what is tied to the embeddings goes with them."""
+    """Freeze these layers; weights tied to frozen embeddings are frozen with them."""
     names = {name for change in freeze(encoder, layers).changes for name in change.tensors}
     for name, parameter in model.base_model.named_parameters():
         if name in names:

@@ -1,4 +1,4 @@
-"""What in pretraining may make an encoder multilingual: the rows of Table 1 of Conneau, Wu et al. (2020)."""
+"""Pretraining factors of multilinguality: the rows of Table 1 of Conneau, Wu et al. (2020)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +20,13 @@ it is another text, which the study names (`Study.factors`)."""
 
 
 def find_factor(name: str, own: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """A factor's changes by name, a study's own ones first.
+    """Settings changed by a named factor; ``own`` factors of a study take precedence.
+
+    >>> find_factor("no-anchors", {})
+    {'vocabulary.anchors': 'none'}
 
     Raises:
-        RequestError: when there is none of that name.
+        RequestError: when there is no such factor.
     """
     known = {**FACTORS, **own}
     if name not in known:

@@ -30,7 +30,7 @@ Perplexities = Mapping[str, float]
 
 
 def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32") -> tuple[torch.Tensor, int]:
-    """The summed cross-entropy of a batch's hidden subwords, and how many they are."""
+    """Summed cross-entropy and number of the masked subwords of a batch."""
     language, ids, shown, chosen = batch
     device = next(model.parameters()).device
     spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
@@ -65,7 +65,11 @@ def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> 
 
 
 def describe_perplexities(found: Perplexities) -> str:
-    """``perplexity en 12.30, fr 20.11``."""
+    """Format perplexities as text.
+
+    >>> describe_perplexities({"en": 12.3, "fr": 20.11})
+    'perplexity en 12.30, fr 20.11'
+    """
     return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in found.items())
 
 
@@ -172,27 +176,27 @@ def train_masked(
 
 
 def claim(partial: Path, identity: str) -> None:
-    """Make the folder of a running training, or check that it is the same one's.
+    """Create the folder of a running training, or check that it belongs to the same training.
 
     Raises:
-        RequestError: when it holds something else.
+        RequestError: when it belongs to a different training, or holds other files.
     """
     note = partial / "identity.txt"
     if note.exists():
         if note.read_text() != identity:
             raise RequestError(
-                f"{partial} holds an unfinished training of other settings or other text",
-                hint="remove it to start again, or name another folder",
+                f"{partial} holds an unfinished training with other settings or text",
+                hint="remove it to start again, or choose another folder",
             )
         return
     partial.mkdir(parents=True, exist_ok=True)
     if any(partial.iterdir()):
-        raise RequestError(f"{partial} holds something that is no training of ours", hint="name another folder")
+        raise RequestError(f"{partial} holds files that do not belong to a training", hint="choose another folder")
     write_text(note, identity)
 
 
 def release(partial: Path) -> None:
-    """Remove the folder of a training that is done."""
+    """Remove the folder of a finished training."""
     for file in partial.iterdir():
         file.unlink()
     partial.rmdir()

@@ -1,4 +1,4 @@
-"""Pretraining a masked language model from raw text: the encoder that all questions are asked of.
+"""Pretraining of a masked language model from raw text.
 
 Streams and language sampling as in Conneau, Wu et al. (2020, section 3): each language's text is one stream, cut into
 sequences of one length, so there is no padding; a step reads one language, drawn with probability n^exponent.
@@ -50,8 +50,8 @@ def pretrain(
 ) -> dict[str, float]:
     """Pretrain an encoder, and write it as a Hugging Face masked language model that `load_encoder` reads.
 
-    While it runs, ``FOLDER.partial`` holds its state; the same call after an interruption goes on from there, to the
-    same bits on a CPU with the same number of threads. In processes that `torchrun` started and `join_processes`
+    ``FOLDER.partial`` holds the state during training; after an interruption the same call resumes from it, to the same
+    bits on a CPU with the same number of threads. In processes that `torchrun` started and `join_processes`
     joined, each reads its share of every batch, and the first one writes.
 
     Args:
@@ -192,7 +192,7 @@ def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list
     for language, its in text.items():
         if len(its) <= lines:
             raise RequestError(
-                f"{language} has {len(its)} lines, and {lines} are to be held out", hint="lower validation.lines"
+                f"{language} has {len(its)} lines, too few to hold out {lines}", hint="lower validation.lines"
             )
     return {k: its[:-lines] for k, its in text.items()}, {k: its[-lines:] for k, its in text.items()}
 

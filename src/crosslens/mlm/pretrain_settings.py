@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
-from crosslens.settings import Count, Positive, Share
+from crosslens.settings import Count, Positive, Share, Strict
 
 Anchors = Literal["joint", "default", "none"]
 """Subwords that languages share (Conneau, Wu et al. 2020, section 4.2). ``joint``: one vocabulary for all languages;

@@ -1,4 +1,4 @@
-"""Accuracy over words: every word counts once."""
+"""Accuracy over words."""
 
 from collections.abc import Sequence
 
@@ -16,20 +16,22 @@ def accuracy(
     rule: str = "words:all",
     known: frozenset[str] | None = None,
 ) -> Score:
-    """The share of words whose predicted label is the gold one.
+    """Percentage of words whose predicted label equals the gold label.
 
-    A gold label that training never saw (one that is not in ``known``) cannot be predicted: it counts as an error,
-    and ``notes["unknown_gold"]`` says how often that happened.
+    A gold label outside ``known`` cannot be predicted and counts as an error; ``notes["unknown_gold"]`` counts them.
+
+    >>> accuracy([["DET", "NOUN"], ["VERB", "ADV"]], [["DET", "NOUN"], ["NOUN", "ADV"]], data="toy").value
+    75.0
 
     Args:
         gold: labels, sentence by sentence.
         predicted: as many labels for each sentence.
         data: digest of the gold data, for the signature.
         rule: what was counted, for the signature.
-        known: the labels that training saw; None: all.
+        known: labels seen in training; None: all.
 
     Raises:
-        RequestError: when the two are not of one shape: the first sentence that differs is named.
+        RequestError: when gold and predicted labels differ in number, naming the first such sentence.
     """
     if len(gold) != len(predicted):
         raise RequestError(f"{len(gold)} gold sentences but {len(predicted)} predicted ones")

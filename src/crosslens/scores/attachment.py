@@ -28,7 +28,12 @@ def attachment_scores(
     relations: str = "universal",
     known: frozenset[str] | None = None,
 ) -> list[Score]:
-    """LAS and UAS over all words, and over those that are no punctuation.
+    """LAS and UAS, with and without punctuation.
+
+    >>> gold = Sentence(("she", "sleeps"), heads=(2, 0), relations=("nsubj", "root"))
+    >>> predicted = Sentence(("she", "sleeps"), heads=(2, 0), relations=("obj", "root"))
+    >>> {score.metric: score.value for score in attachment_scores([gold], [predicted], data="toy")}
+    {'las': 50.0, 'uas': 100.0}
 
     Args:
         gold: sentences with heads and relations.

@@ -141,7 +141,10 @@ def half_width(
     over_seeds: np.ndarray | float, seeds: int, over_sentences: np.ndarray | float = 0.0, sentences: int = 2, *,
     level: np.ndarray | float = LEVEL,
 ) -> np.ndarray:  # fmt: skip
-    """Half of the interval of each mean.
+    """Half the width of the confidence interval of each mean.
+
+    >>> round(float(half_width(1.0, 2)), 3)
+    12.706
 
     Args:
         over_seeds: A, the variance of the mean over seeds, of which there are 2 or more.
@@ -198,16 +201,18 @@ _PRECISION = 1e-9
 
 
 def q_values(p: np.ndarray) -> np.ndarray:
-    """P-values corrected for their number (Benjamini & Hochberg 1995).
+    """Correct p-values for multiple testing (Benjamini & Hochberg 1995).
 
-    Calling those under 0.05 differences, 5 % of the calls are expected to be wrong; where nothing differs, any call is
-    made in 5 % of studies at most.
+    Among differences with q < 0.05, at most 5 % are expected to be false discoveries.
+
+    >>> q_values(np.array([0.01, 0.04, np.nan])).tolist()
+    [0.02, 0.04, nan]
 
     Args:
-        p: of the tests of one family; NaN where there is no test.
+        p: p-values of one family of tests; NaN where there is no test.
 
     Returns:
-        The same shape, NaN where there is no test.
+        Corrected p-values of the same shape; NaN where there is no test.
     """
     corrected = np.full(len(p), np.nan)
     tested = ~np.isnan(p)

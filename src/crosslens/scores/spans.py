@@ -72,7 +72,11 @@ def span_scores(
     repair: str = "conll",
     known: frozenset[str] | None = None,
 ) -> list[Score]:
-    """Span F1, precision and recall: a span counts when its two ends and its type are right.
+    """Span F1, precision and recall; a span is correct when both boundaries and its type are correct.
+
+    >>> scores = span_scores([["B-PER", "I-PER", "O"]], [["B-PER", "O", "B-LOC"]], data="toy")
+    >>> [(score.metric, score.value) for score in scores[:3]]
+    [('f1', 0.0), ('precision', 0.0), ('recall', 0.0)]
 
     Args:
         gold: IOB tags, sentence by sentence.
@@ -92,7 +96,7 @@ def span_scores(
     if repair not in REPAIRS:
         raise RequestError(f"there is no rule {repair!r} for illegal tags", hint="known: " + ", ".join(REPAIRS))
     if [len(tags) for tags in gold] != [len(tags) for tags in predicted]:
-        raise RequestError("gold and predicted tags are not of one shape")
+        raise RequestError("gold and predicted tags are not of one shape: sentences differ in number or length")
     spans = _pairs(gold, predicted, repair)
     rule = f"task:ner|spans|repair:{repair}"
     notes = {}

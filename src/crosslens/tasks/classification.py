@@ -71,8 +71,8 @@ class Classification(Labelling):
         if len(found) == 1:
             file, line = corpus.texts[0].where or (corpus.name, None)
             raise DataError(
-                f"every text of {corpus.name} has the label {found[0]!r}, so there is nothing to tell apart",
-                file=file, line=line, hint="is it sorted by label, and only its beginning taken?",
+                f"every text of {corpus.name} has the label {found[0]!r}, so there is nothing to learn",
+                file=file, line=line, hint="if the corpus is sorted by label, do not take only its beginning",
             )  # fmt: skip
         return found
 

@@ -1,4 +1,4 @@
-"""Fine-tuned models on disk: a Hugging Face folder, the head as safetensors, and one JSON that says what it is."""
+"""Fine-tuned models on disk: a Hugging Face folder with the task head (safetensors) and a JSON description."""
 
 import copy
 import dataclasses
@@ -39,14 +39,14 @@ FORMAT = 2
 
 
 def save_model(model: TaskModel, folder: str | Path) -> None:
-    """Write a model to a new folder, whole or not at all.
+    """Save a model to a new folder, atomically.
 
-    `load_model` reads it back to equal predictions. Where the architecture's own token classifier is a single linear
-    layer, a tagger's folder is also one that plain `transformers` loads with ``AutoModelForTokenClassification``. The
-    model card, ``README.md``, says how, or why not.
+    A model read back by `load_model` makes the same predictions. Where the architecture's token classifier is a single
+    linear layer, plain `transformers` loads a tagger too, with ``AutoModelForTokenClassification``; the model card,
+    ``README.md``, shows how, or explains why not.
 
     Raises:
-        RequestError: when the folder exists already.
+        RequestError: when the folder already exists.
     """
     description = {
         "format": FORMAT, "crosslens": __version__, "task": model.task.name, "task_settings": model.task.settings,
@@ -73,28 +73,28 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
 
 
 def load_model(folder: str | Path, *, task: Task | None = None, device: str | torch.device | None = None) -> TaskModel:
-    """Read what `save_model` wrote.
+    """Load a model that `save_model` wrote.
 
     Args:
-        folder: the model's.
-        task: the model's task, where it is neither built in nor a plug-in; the folder has its settings.
-        device: None: a GPU where there is one.
+        folder: folder of the model.
+        task: the model's task, needed only when it is neither built in nor a plug-in; its settings are in the folder.
+        device: device to load to; None: a GPU where there is one.
 
     Raises:
-        EncoderError: for a folder that is missing, damaged, or no fine-tuned model of ours.
-        RequestError: for a model of a task that is not known, or not the one that is given.
+        EncoderError: for a folder that is missing or damaged, or was not written by `save_model`.
+        RequestError: for a model of an unknown task, or of a task other than ``task``.
     """
     folder = Path(folder)
     if not (folder / DESCRIPTION).is_file():
         reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
         raise EncoderError(
-            f"{folder} {reason}, so it is no model that crosslens fine-tuned",
-            hint="make one with `crosslens finetune … --keep-model`",
+            f"{folder} {reason}, so it is not a model fine-tuned by crosslens",
+            hint="create one with `crosslens finetune … --keep-model`",
         )
     try:
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
         if description["format"] != FORMAT:
-            raise EncoderError(f"{folder} is of format {description['format']}, and this version reads {FORMAT}")
+            raise EncoderError(f"{folder} has format {description['format']}, but this version reads format {FORMAT}")
         task = _saved_task(description["task"], description.get("task_settings") or {}, task)
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
@@ -110,7 +110,9 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         source, seed = description["source"], description["seed"]
     except (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError) as e:
         reason = (str(e).splitlines() or [""])[0]
-        raise EncoderError(f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune it again") from None
+        raise EncoderError(
+            f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune the model again"
+        ) from None
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
 
 
@@ -120,17 +122,17 @@ def _read_change(described: dict[str, Any]) -> Change:
     return Change(intervention, described["seed"], tuple(described["tensors"]), tuple(described.get("shared", ())))
 
 
-def _saved_task(name: str, settings: Mapping[str, Any], given: Task | None) -> Task:
-    """The task of a saved model: the one of its name, or one that is given."""
-    if given is None:
+def _saved_task(name: str, settings: Mapping[str, Any], task: Task | None) -> Task:
+    """The task of a saved model, found by name unless the caller passes it."""
+    if task is None:
         return find_task(name, settings)
-    if given.name != name:
-        raise RequestError(f"the model is of the task {name!r}, and {given.name!r} is given")
-    return type(given)(**settings)
+    if task.name != name:
+        raise RequestError(f"the model was fine-tuned for {name!r}, not for {task.name!r}")
+    return type(task)(**settings)
 
 
 def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
-    """The encoder with the network that reads its layers."""
+    """The encoder with its saved readout."""
     made = next(change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer))
     if isinstance(made, OnOneLayer):
         encoder = as_tower(encoder, made.layer, seed=0, height=made.height)
@@ -144,14 +146,14 @@ def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, 
 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
-    """The model as transformers' own class, where that class is the encoder with one linear layer on it."""
+    """The model as a transformers token classifier, if the architecture has one with a single linear layer."""
     if not isinstance(model.task, Tagging) or model.encoder.readout is not None:
         return None
     config = copy.deepcopy(model.encoder.model.config)
     config.id2label = dict(enumerate(model.labels))
     config.label2id = {label: number for number, label in enumerate(model.labels)}
     config.classifier_dropout = model.recipe.head_dropout
-    with torch.random.fork_rng(devices=[]):  # its fresh weights are all replaced below
+    with torch.random.fork_rng(devices=[]):  # all initial weights are replaced below
         try:
             whole = AutoModelForTokenClassification.from_config(config)
         except ValueError:  # the architecture has no token classifier

@@ -1,7 +1,7 @@
-"""Several processes that train one model, as `torchrun` starts them: each reads its share of every step's batch.
+"""Data-parallel training in processes started by `torchrun`; each reads its share of every batch.
 
-Gradients are summed over the processes before they are divided by the whole batch's count. Without dropout the number
-of processes therefore changes a training by no more than rounding; with dropout, each process draws its own masks.
+Gradients are summed over processes before they are divided by the count of the whole batch. Without dropout, the number
+of processes therefore changes results by rounding only; with dropout, each process draws its own masks.
 """
 
 import os
@@ -15,40 +15,40 @@ import torch.distributed
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """This process and how many there are.
+    """The group of training processes, as this process sees it.
 
     Attributes:
-        rank: this one's number, from 0.
-        size: how many there are.
+        rank: number of this process, from 0.
+        size: number of processes.
     """
 
     rank: int = 0
     size: int = 1
 
     def sum(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Replace each tensor by its sum over the processes, equal in all of them to the bit."""
+        """Replace each tensor in place by its sum over the processes, bit-identical in all of them."""
         if self.size > 1:
             for work in [torch.distributed.all_reduce(tensor, async_op=True) for tensor in tensors]:
                 work.wait()  # pyright: ignore[reportOptionalMemberAccess]
 
     def wait(self) -> None:
-        """Until all processes have come here."""
+        """Block until every process has called this."""
         if self.size > 1:
             torch.distributed.barrier()
 
 
 def processes() -> Processes:
-    """The processes that were joined; this one alone when none were."""
+    """The processes joined by `join_processes`; otherwise this process alone."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return Processes(torch.distributed.get_rank(), torch.distributed.get_world_size())
     return Processes()
 
 
 def join_processes(device: str | None = None) -> str | None:
-    """Join the processes that ``torchrun`` started; alone, do nothing.
+    """Join the processes started by ``torchrun``; without ``torchrun``, do nothing.
 
     Args:
-        device: what was asked for; None or ``cuda`` gives each process a GPU of its own.
+        device: requested device; None or ``cuda`` assigns one GPU to each process.
 
     Returns:
         The device of this process.
@@ -63,14 +63,14 @@ def join_processes(device: str | None = None) -> str | None:
 
 
 def leave_processes() -> None:
-    """Part from the other processes, if there are any."""
+    """Leave the process group, if there is one."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """So many threads for what is computed on a CPU; the same bits need the same number."""
+    """Use this number of CPU threads inside the block; identical bits need an identical number."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -1,4 +1,4 @@
-"""Scores of a fine-tuned model on any number of corpora, as tidy records."""
+"""Evaluation of a fine-tuned model on corpora, as tidy records."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,22 +24,22 @@ def evaluate(
     predicted: Callable[[Corpus, Corpus], None] | None = None,
     scored: Callable[[Corpus, Score], None] | None = None,
 ) -> Results:
-    """Predict and score every word, or every text, of every corpus, zero-shot where its language is not the source.
+    """Predict and score every word or text of each corpus; corpora in other languages are scored zero-shot.
 
     Args:
         model: a fine-tuned model.
         corpora: corpora, or their names.
-        predictions: a folder to make, with the predictions for each corpus; see `prediction_files`.
+        predictions: new folder for the predictions of each corpus; see `prediction_files`. None: none are written.
         progress: hears of every corpus.
-        predicted: called after each corpus with the gold and the predicted one.
-        scored: called for each corpus and metric with the score's counts of each sentence.
+        predicted: called after each corpus with the gold and the predicted corpus.
+        scored: called for each corpus and metric with the score and its counts per sentence.
 
     Returns:
-        A record for each corpus and metric, with a 95 % bootstrap interval over its sentences.
+        One record per corpus and metric, with a 95 % bootstrap interval over sentences.
 
     Raises:
-        DataError: for a corpus that lacks the annotation; before anything is predicted.
-        RequestError: when the folder of the predictions exists, or two of them would be one file.
+        DataError: for a corpus without the annotation; raised before anything is predicted.
+        RequestError: when the prediction folder exists, or two corpora would have the same file name.
     """
     gold = [load_corpus(corpus, format=model.task.format) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:

@@ -1,6 +1,6 @@
-"""What determines the weights of a fine-tuned model, by whichever door the training was asked for.
+"""Identity of a fine-tuning: everything that determines the weights.
 
-`finetune` and its state file, ``run.json``, ``crosslens finetune`` and the store of a study all know it by this.
+`finetune` and its state file, ``run.json``, ``crosslens finetune`` and the run store of a study share this identity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from crosslens.training import versions
 from crosslens.training.recipe import Recipe
 
 DIGITS = 16
-"""Hexadecimal digits of an id."""
+"""Hexadecimal digits of a run id."""
 
 
 def training_identity(
@@ -27,25 +27,24 @@ def training_identity(
     dev: str | None,
     drawn: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """All that determines the weights, as plain values.
+    """Everything that determines the weights of a fine-tuned model, as plain values.
 
-    Settings that have their default are left out, so that a setting added later, with the default that leaves
-    everything as it was, leaves the ids as they were too.
+    Default settings are left out, so run ids stay the same when a setting with a neutral default is added later.
 
     Args:
         encoder: digest of the encoder before the condition was applied.
-        condition: what was done to it; its recipe says nothing beyond ``recipe``.
-        seed: of the training.
-        task: with its settings.
-        recipe: its name says nothing; its settings do.
+        condition: interventions on the encoder; its own recipe is ignored.
+        seed: random seed of the training.
+        task: the task with its settings.
+        recipe: the recipe; its name is ignored.
         train: digest of the training corpus, before the recipe's limit.
-        dev: of the development corpus.
-        drawn: seeds of re-initialised layers and the like, where they are not ``seed``.
+        dev: digest of the development corpus.
+        drawn: seeds of the interventions, such as re-initialised layers; those equal to ``seed`` are left out.
     """
-    usual = type(task)().settings
+    defaults = type(task)().settings
     described: dict[str, Any] = {
         "encoder": encoder, "condition": described_condition(condition), "seed": seed, "task": task.name,
-        "settings": {name: value for name, value in task.settings.items() if usual.get(name, task) != value},
+        "settings": {name: value for name, value in task.settings.items() if defaults.get(name, task) != value},
         "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}),
         "train": train, "dev": dev,
         "semantics": versions.FINE_TUNING if condition.trains_all else versions.FINE_TUNING_FROZEN,
@@ -57,10 +56,10 @@ def training_identity(
 
 
 def described_condition(condition: Condition) -> Any:
-    """What of a condition determines weights: its interventions, as plain values; {} for none."""
+    """The interventions of a condition as plain values; {} without interventions."""
     return Condition.of(condition.interventions).plain if condition.interventions else {}
 
 
 def run_id(identity: Mapping[str, Any]) -> str:
-    """The id of a run: the first digits of the digest of its identity."""
+    """The id of a run: the first digits of its identity's digest."""
     return digest(dict(identity))[:DIGITS]

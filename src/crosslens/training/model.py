@@ -1,4 +1,4 @@
-"""A fine-tuned model: an encoder, a task's head on it, and all that says how it came to be."""
+"""A fine-tuned model: encoder, task head, and provenance."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,17 +14,17 @@ from crosslens.training.recipe import Recipe, recipe_columns
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskModel:
-    """What `finetune` returns and `predict` and `evaluate` take.
+    """A fine-tuned model, returned by `finetune` and accepted by `predict` and `evaluate`.
 
     Attributes:
-        encoder: the fine-tuned encoder; ``encoder.changes`` says what was drawn anew or frozen before.
-        task: what it does.
-        head: the trained head.
-        labels: what it can predict, in the order of the head's outputs.
-        recipe: how it was trained.
-        source: the language it was trained on.
-        seed: of the training.
-        facts: everything else worth keeping: digests of the data, steps, losses, dev scores, versions.
+        encoder: the fine-tuned encoder; ``encoder.changes`` lists re-initialised and frozen layers.
+        task: the task.
+        head: the trained task head.
+        labels: labels it can predict, in the order of the head's outputs.
+        recipe: settings of the fine-tuning.
+        source: source language.
+        seed: random seed of the fine-tuning.
+        facts: further provenance: digests of the data, steps, losses, dev scores, versions.
     """
 
     encoder: Encoder
@@ -38,7 +38,7 @@ class TaskModel:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What every record of this model says of it: columns of `crosslens.results.record.Record`."""
+        """Columns that describe the model in every record (`crosslens.results.record.Record`)."""
         facts, encoder = self.facts, self.encoder
         return {
             **encoder.condition.columns, "run": facts.get("run"), "task": self.task.name, "encoder": encoder.name,
@@ -50,12 +50,12 @@ class TaskModel:
 
     @property
     def provenance(self) -> dict[str, str | int | float]:
-        """What else is worth keeping with its records; names of data are in their columns."""
+        """Facts to store as tags with each record; names of data have their own columns."""
         return {f"training_{name}": value for name, value in self.facts.items() if name not in NAMED}
 
 
 def model_digest(encoder: Encoder, head: nn.Module) -> str:
-    """sha256 of all trained weights: two trainings that should be the same can be told to be."""
+    """SHA-256 digest of all weights, to check whether two trainings gave the same model."""
     state = hashlib.sha256(encoder.digest.encode())
     for name, tensor in sorted(head.state_dict().items()):
         state.update(name.encode())
@@ -67,4 +67,4 @@ NAMED = frozenset(
     {"run", "train", "train_digest", "train_release", "translated_from", "dev", "dev_digest", "selection", "seconds",
      "encoder_digest", "weights"}
 )  # fmt: skip
-"""Facts that stand in columns, or that depend on names and machines: records of one training are the same bytes."""
+"""Facts left out of the tags: they have columns, or depend on names or the machine, and records are reproducible."""

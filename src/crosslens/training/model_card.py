@@ -1,4 +1,4 @@
-"""The model card of a fine-tuned model: the README.md of its folder, as the Hugging Face hub shows it."""
+"""Model cards: the README.md of a model folder, as the Hugging Face hub displays it."""
 
 import io
 import re
@@ -19,18 +19,18 @@ HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def model_card(model: TaskModel, *, exported: bool) -> str:
-    """What the model is, and how to read it with crosslens and with plain transformers, as Markdown.
+    """Write the model card as Markdown: what the model is, and how to use it with crosslens or plain transformers.
 
-    The header is YAML, as the hub reads it; the licence is left to whoever publishes the model.
+    The YAML header follows the hub's format and leaves the licence to the publisher.
 
     Args:
         model: a fine-tuned model.
-        exported: whether the folder holds encoder and head as one of transformers' token classifiers.
+        exported: whether encoder and head are saved as a token classifier of transformers.
     """
     alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.tokenizers
     parts = [
         f"---\n{_header(model, alone=alone)}---", f"# {_short_name(model)} fine-tuned for {model.task.name}",
-        _training(model), "This card has no licence yet: add `license: …` to its header before you publish the model.",
+        _training(model), "This card names no licence: add `license: …` to its header before publishing the model.",
         "## With crosslens", _code("sh", _command(model)), "## With plain transformers",
         *(_plain_tagging(model) if alone else [_unreadable(model, exported=exported)]),
     ]  # fmt: skip
@@ -68,11 +68,13 @@ def _training(model: TaskModel) -> str:
         )
     if model.encoder.condition.change:
         sentences.append(
-            f"The encoder was modified before fine-tuning: condition `{model.encoder.condition.change}` of crosslens."
+            f"The encoder was modified before fine-tuning; crosslens condition: `{model.encoder.condition.change}`."
         )
     if "dev_score" in facts:
         score = plain(float(facts["dev_score"]), decimals=2)
-        sentences.append(f"Its {model.recipe.select_by or model.task.metric} on `{facts['dev']}` is {score}.")
+        sentences.append(
+            f"Development score on `{facts['dev']}`: {model.recipe.select_by or model.task.metric} {score}."
+        )
     return "\n".join(sentences)
 
 
@@ -83,23 +85,23 @@ def _command(model: TaskModel) -> str:
 
 def _plain_tagging(model: TaskModel) -> list[str]:
     return [
-        "The tag of a word is read from its first subword that carries a character. Where a vocabulary puts a lone"
-        " `▁` first,\nas XLM-R's often does, the first subword of a word says nothing of it, so neither"
-        ' `pipeline("token-classification")` nor\nthe first subword of each of the `word_ids` gives the tags of this'
-        " model. This does:",
+        "A word's tag is predicted at its first subword that contains a character. Some vocabularies, such as XLM-R's,"
+        " often start\na word with a lone `▁`, so neither"
+        ' `pipeline("token-classification")` nor the first subword of each of the `word_ids`\ngives the tags of this'
+        " model. Use this code:",
         _code("python", snippet(model.encoder.tokenizer)),
-        f"Sentences of more than {model.encoder.capacity} subwords, special tokens included, are read in windows by"
-        f" crosslens, and of a word\nof more than {LONGEST_WORD} subwords only those: the lines above do neither.",
+        f"crosslens splits sentences of more than {model.encoder.capacity} subwords (special tokens included) into"
+        f" windows, and truncates\nwords to {LONGEST_WORD} subwords. The code above does neither.",
     ]
 
 
 def snippet(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Python code that tags words with plain transformers as crosslens does.
+    """Python code that tags words with plain transformers exactly as crosslens does.
 
     Args:
-        tokenizer: the model's, which has an alignment of subwords to words.
+        tokenizer: the model's tokenizer, which must align subwords with words.
     """
-    # transformers does not save that a byte-level vocabulary is to mark each word; a space before it does that too.
+    # transformers does not save `add_prefix_space` of byte-level vocabularies; a space before a word does the same.
     backend: Any = tokenizer.backend_tokenizer
     spaced = word_prefix(tokenizer) == " " or getattr(backend.pre_tokenizer, "add_prefix_space", False)
     word = 'f" {word}"' if spaced else "word"
@@ -134,16 +136,16 @@ def _unreadable(model: TaskModel, *, exported: bool) -> str:
     encoder = model.encoder.model
     if exported:
         return (
-            "Plain transformers reads the weights with `AutoModelForTokenClassification`, but cannot tell which subword"
-            " belongs to\nwhich word: tag with crosslens."
+            "Plain transformers loads the weights with `AutoModelForTokenClassification`, but cannot align subwords"
+            " with words for\nthis tokenizer: tag with crosslens."
         )
     known = type(encoder).__module__.startswith("transformers.")
     reading = (
-        f" `{type(encoder).__name__}.from_pretrained` gives\nthe fine-tuned encoder without its head." if known else ""
+        f" `{type(encoder).__name__}.from_pretrained` loads\nthe fine-tuned encoder without the head." if known else ""
     )
     return (
-        "Plain transformers cannot read the head of this model, which is in `head.safetensors`: its `AutoModelFor…`"
-        f" classes would\nput random weights in the place of it, with no more than a warning.{reading}"
+        "Plain transformers cannot load the head of this model (`head.safetensors`): its `AutoModelFor…` classes would"
+        f" initialise a\nrandom head instead, with only a warning.{reading}"
     )
 
 

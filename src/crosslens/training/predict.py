@@ -1,4 +1,4 @@
-"""Predictions for every word of every sentence, or for every text, in the corpus's order."""
+"""Predictions of a fine-tuned model for every word or text of a corpus."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,35 +18,35 @@ from crosslens.training.model import TaskModel
 
 
 def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> Corpus:
-    """The corpus with the model's annotation instead of its own.
+    """Annotate a corpus with a model.
 
     Args:
         model: a fine-tuned model.
-        corpus: sentences of words or texts, as the task needs; their own annotation is not looked at.
-        progress: hears how many sentences or texts are predicted.
+        corpus: sentences of words, or texts, as the task requires; existing annotation is ignored.
+        progress: hears how many sentences or texts have been predicted.
 
     Returns:
-        The same sentences, in the same order. Multiword ranges, comments and all that the model does not predict
-        are kept, so that the result can be written and given to any scorer.
+        The same sentences in the same order, with predicted annotation. Multiword ranges, comments and other
+        annotation are kept, so any scorer can read the result.
     """
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))
 
 
 def read_for(model: TaskModel, corpus: Corpus) -> EncodedCorpus:
-    """A corpus as a model reads it."""
+    """Encode a corpus for a model."""
     recipe = model.recipe
     return model.task.read(model.encoder, corpus, window=recipe.window, context=recipe.context)
 
 
 def task_batch(model: TaskModel, corpus: Corpus, windows: Sequence[Window]) -> Batch:
-    """Windows of a corpus, and what the model's head may read of their items besides."""
+    """A batch of windows, with word features where the task has them."""
     batch = make_batch(windows, padding=model.encoder.padding, device=model.encoder.device)
     numbers = dict.fromkeys(window.sentence for window in windows)
-    given = [its for number in numbers if (its := model.task.word_features(corpus[number])) is not None]
-    if not given:
+    features = [array for number in numbers if (array := model.task.word_features(corpus[number])) is not None]
+    if not features:
         return batch
-    return replace(batch, word_features=torch.from_numpy(np.concatenate(given)).to(batch.ids.device))
+    return replace(batch, word_features=torch.from_numpy(np.concatenate(features)).to(batch.ids.device))
 
 
 def predict_windows(
@@ -57,8 +57,8 @@ def predict_windows(
     states: StateCache | None = None,
     progress: Progress = SILENT,
 ) -> Corpus:
-    """`predict` for a corpus that has been cut already; ``states`` may have kept something of its windows."""
-    units = by_sentence(reading.windows)  # read together: the parser looks from one end of a sentence to the other
+    """`predict` for an encoded corpus; ``states`` may hold cached states of its windows."""
+    units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
     encoder = model.encoder.for_language(corpus.language)
     if states is None or states.encoder.language != encoder.language:
@@ -71,9 +71,11 @@ def predict_windows(
         for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
             windows = [window for i in numbers for window in units[i]]
             batch = task_batch(model, corpus, windows)
-            for number, its in zip(numbers, model.task.predict(model.head, states(batch), batch), strict=True):
-                predicted[units[number][0].sentence] = its
+            for number, answer in zip(numbers, model.task.predict(model.head, states(batch), batch), strict=True):
+                predicted[units[number][0].sentence] = answer
             done += len(numbers)
             progress.report("predicting", done, len(units), "sentences")
-    annotated = tuple(model.task.annotate(item, its, model.labels) for item, its in zip(corpus, predicted, strict=True))
+    annotated = tuple(
+        model.task.annotate(item, answer, model.labels) for item, answer in zip(corpus, predicted, strict=True)
+    )
     return replace(corpus, items=annotated)

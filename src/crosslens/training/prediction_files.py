@@ -1,4 +1,4 @@
-"""Files of predictions, in the format of a task's annotation."""
+"""File names of predictions."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from crosslens.tasks import Task
 
 
 def prediction_files(task: Task, corpora: Sequence[Corpus]) -> list[str]:
-    """The file name of each corpus's predictions: the corpus's name, as a file can have it, and the format's ending.
+    """File names for the predictions of each corpus: its name, made safe for files, with the format's extension.
 
     Raises:
-        RequestError: when the predictions for two corpora would be one file.
+        RequestError: when two corpora would have the same file name.
     """
     files: dict[str, str] = {}
     for corpus in corpora:
@@ -26,7 +26,7 @@ def prediction_files(task: Task, corpora: Sequence[Corpus]) -> list[str]:
         if file in files:
             raise RequestError(
                 f"the predictions for {files[file]} and {corpus.name} would be one file",
-                hint="evaluate them one by one",
+                hint="evaluate them separately",
             )
         files[file] = corpus.name
     return list(files)

@@ -1,4 +1,4 @@
-"""What determines a run, and what it ran on, as JSON."""
+"""Description of a run for ``run.json``."""
 
 import platform
 from typing import Any
@@ -13,7 +13,7 @@ from crosslens.training.recipe import differing
 
 
 def describe_run(model: TaskModel) -> dict[str, Any]:
-    """``run.json``: the identity (what determines the weights), its digest, and where and how long it ran."""
+    """The content of ``run.json``: identity and run id, changes to the encoder, facts, versions and machine."""
     facts, encoder = dict(model.facts), model.encoder
     identity = training_identity(
         encoder=encoder.loaded_digest, condition=encoder.condition, seed=model.seed, task=model.task,

@@ -1,7 +1,7 @@
-"""Training only the embedding rows that occur in the text: of XLM-R's 250,000, a treebank uses one in ten.
+"""Training of only those embeddings that occur in the text: a treebank uses one in ten of XLM-R's 250,000 subwords.
 
-A row that never occurs has no gradient, and embeddings do not decay, so AdamW leaves it exactly where it is. Taking
-those rows out of training changes nothing but the time and the memory that carrying them along takes.
+An embedding that never occurs has no gradient, and embeddings do not decay, so AdamW leaves it unchanged. Removing such
+rows during training saves time and memory and does not affect the result.
 """
 
 from collections.abc import Iterator
@@ -16,20 +16,20 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import EncodedCorpus
 
 LOW_IDS = 1000
-"""Padding ids up to here keep their number. All rows stay where one is higher, where the table is not the only one, or
-where the encoder computes with the ids themselves."""
+"""Padding ids up to this value keep their number. The table is not restricted if the padding id is higher, if there is
+another table over the vocabulary, or if the encoder computes with the ids themselves."""
 
 
 @contextmanager
 def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[tuple[EncodedCorpus, ...]]:
-    """Inside the block the encoder's embedding table has only the rows that these readings use.
+    """Restrict the encoder's embedding table, inside the block, to the rows that these corpora use.
 
     Args:
-        encoder: its table is made small, and whole again when the block ends, with what the rows became.
-        readings: all that is read inside the block.
+        encoder: the encoder; the whole table, with the trained rows, is restored after the block.
+        readings: all encoded corpora that are used inside the block.
 
     Returns:
-        The readings with ids that fit the small table; where it cannot be made small, as they were.
+        The corpora with ids of the restricted table, or unchanged where it cannot be restricted.
     """
     table = encoder.model.get_input_embeddings()
     whole = table.get_parameter("weight")
@@ -39,23 +39,23 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
     if fixed or 2 * len(rows) > len(whole):
         yield readings
         return
-    places = torch.from_numpy(rows).to(whole.device)
-    numbers = np.full(len(whole), -1, np.int64)
-    numbers[rows] = np.arange(len(rows))
-    table.weight = nn.Parameter(whole.detach()[places])
+    kept = torch.from_numpy(rows).to(whole.device)
+    new_ids = np.full(len(whole), -1, np.int64)
+    new_ids[rows] = np.arange(len(rows))
+    table.weight = nn.Parameter(whole.detach()[kept])
     try:
         yield tuple(
-            replace(reading, windows=tuple(replace(window, ids=numbers[window.ids]) for window in reading.windows))
+            replace(reading, windows=tuple(replace(window, ids=new_ids[window.ids]) for window in reading.windows))
             for reading in readings
         )
     finally:
         with torch.no_grad():
-            whole.index_copy_(0, places, table.get_parameter("weight"))
+            whole.index_copy_(0, kept, table.get_parameter("weight"))
         table.weight = whole
 
 
 def _stands_alone(model: nn.Module, whole: nn.Parameter) -> bool:
-    """Whether this trainable table is the only one by vocabulary, and belongs to one module only."""
+    """Whether the table is trainable, belongs to one module, and is the only parameter of its length."""
     owners = sum(parameter is whole for module in model.modules() for parameter in module._parameters.values())
     tables = sum(parameter.shape[:1] == whole.shape[:1] for parameter in model.parameters())
     return whole.requires_grad and owners == 1 and tables == 1

@@ -1,24 +1,24 @@
-"""Which results are the same: numbers that are raised by hand whenever the same request gives other results.
+"""Result versions, increased by hand whenever the same request gives different results.
 
-Those of weights are part of what a run is known by, those of answers of what a question is known by, so that a store
-never takes old results for new ones.
+They are part of the identity of runs (weights) and questions (scores, similarities, probes), so that a run store never
+reuses outdated results.
 """
 
 FINE_TUNING = 4
 FINE_TUNING_FROZEN = 5
-"""Of encoders that are not trained whole."""
+"""Fine-tuning of encoders with frozen parts."""
 BILSTM = 2
-"""Of networks without pretraining: what they are made of, how they are drawn and trained; beside the number above."""
+"""Architecture, initialisation and training of the BiLSTM baseline; used in addition to the above."""
 PRETRAINING = 2
 ADAPTATION = 2
 
 SCORING = 1
-"""Of the scores of a model on a corpus."""
+"""Scores of a model on a corpus."""
 SIMILARITY = 1
 PROBING = 2
 OVERLAP = 1
 
 
 def current() -> dict[str, int]:
-    """All of them by name: a study keeps them with its plan, so that results of an older one are told apart."""
+    """All versions by name; a study stores them with its plan to recognise outdated results."""
     return {name.lower(): number for name, number in globals().items() if name.isupper()}
