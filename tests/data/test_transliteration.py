@@ -145,7 +145,7 @@ def test_letters_that_merge_say_so(tmp_path):
 
 
 def test_wrong_schemes(tmp_path):
-    with pytest.raises(RequestError, match="there is no transliteration 'uyghur-latim'") as caught:
+    with pytest.raises(RequestError, match="unknown transliteration 'uyghur-latim'") as caught:
         find_scheme("uyghur-latim")
     assert "uyghur-latin" in caught.value.hint
     with pytest.raises(RequestError, match="changes no word of mine"):

@@ -39,7 +39,7 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
     words = cut_words(corpus)
     pieces = [its for its in cut_subwords(encoder, words) if len(its)]
     if not pieces:
-        raise DataError(f"{corpus.name} has no word")
+        raise DataError(f"{corpus.name} contains no words")
     lengths = np.asarray([len(word) for sentence in words.sentences for word in sentence.words])
     counts = np.concatenate([np.diff(its.starts) - (its.labelled - its.starts[:-1]) for its in pieces])
     unknown = encoder.tokenizer.unk_token_id

@@ -102,7 +102,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 REFUSED = {
-    "albert": "its layers share one set of weights, so that no single layer can be drawn anew",
+    "albert": "its layers share one set of weights, so no single layer can be re-initialised",
     "canine": "it reads characters and keeps three stacks of layers of different lengths",
 }
 
@@ -116,7 +116,5 @@ def find_family(model_type: str) -> Family:
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")
     if model_type not in FAMILIES:
-        raise EncoderError(
-            f"crosslens does not know the architecture {model_type!r}", hint=suggest(model_type, FAMILIES)
-        )
+        raise EncoderError(f"unsupported architecture {model_type!r}", hint=suggest(model_type, FAMILIES))
     return FAMILIES[model_type]

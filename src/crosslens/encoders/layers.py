@@ -28,19 +28,22 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
             elif first.isdecimal() and (last.isdecimal() if dash else True):
                 low, high = int(first), int(last or first)
                 if low > high:
-                    raise EncoderError(f"layers {part.strip()!r} run backwards", hint=f"write {high}-{low}")
+                    raise EncoderError(
+                        f"invalid layer range {part.strip()!r}: the first layer is above the last",
+                        hint=f"write {high}-{low}",
+                    )
                 if high > depth:
-                    raise EncoderError(f"there is no layer {high}", hint=allowed)
+                    raise EncoderError(f"layer {high} does not exist", hint=allowed)
                 named.update(range(low, high + 1))
             else:
-                raise EncoderError(f"{spec!r} names no layers", hint=f"write 1-2, or 1-3,7, or all; {allowed}")
+                raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
     else:
         named.update([spec] if isinstance(spec, int) else spec)
     if not named:
-        raise EncoderError("no layer is named", hint=allowed)
+        raise EncoderError("no layers given", hint=allowed)
     for layer in sorted(named):
         if not 0 <= layer <= depth:
-            raise EncoderError(f"there is no layer {layer}", hint=allowed)
+            raise EncoderError(f"layer {layer} does not exist", hint=allowed)
     return tuple(sorted(named))
 
 

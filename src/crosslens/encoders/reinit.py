@@ -55,7 +55,7 @@ def random_init(
     """
     for value, known, what in ((components, Components, "component"), (init, Init, "init")):
         if value not in get_args(known):
-            raise EncoderError(f"there is no {what} {value!r}", hint=suggest(value, get_args(known)))
+            raise EncoderError(f"unknown {what} {value!r}", hint=suggest(value, get_args(known)))
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
     copied = replace(encoder, model=model)
@@ -77,7 +77,7 @@ def random_init(
                 changed.append(names[id(parameter)])
     if not changed:
         raise EncoderError(
-            f"layers {format_layers(chosen)} of this {encoder.family.name} have no {components}: nothing would change",
+            f"layers {format_layers(chosen)} of this {encoder.family.name} encoder have no {components} parameters",
             hint="embeddings are layer 0; attention, ffn and norms are in layers 1 and up",
         )
     done = Reinit(layers=format_layers(chosen), components=components, init=init)
@@ -150,5 +150,5 @@ def _reset(module: nn.Module) -> None:
 def _proven(drawn: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     for name, value in drawn.items():
         if not torch.isfinite(value).all():
-            raise EncoderError(f"the architecture has no initialiser for {name}, so it cannot be drawn anew")
+            raise EncoderError(f"cannot re-initialise {name}: the architecture has no initialiser for it")
     return drawn

@@ -49,7 +49,7 @@ def test_a_file_of_several_languages_is_read_one_by_one(tmp_path):
     ]
     with pytest.raises(DataError, match=r"file.tsv: has 2 languages \(name one: en="):
         load_corpus(path)
-    with pytest.raises(DataError, match=r"file.tsv: has no text in 'de'"):
+    with pytest.raises(DataError, match=r"file.tsv: contains no text in 'de'"):
         load_corpus(f"de={path}")
 
 
@@ -91,7 +91,7 @@ def test_documents_are_cut_to_their_first_sentences(tmp_path):
 
 
 def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):
-    with pytest.raises(DataError, match="is running text, where sentences of words are needed"):
+    with pytest.raises(DataError, match="is running text, but sentences of words are needed"):
         read(write(tmp_path, PAIRS)).sentences  # noqa: B018
-    with pytest.raises(DataError, match="is sentences of words, where running text is needed"):
+    with pytest.raises(DataError, match="consists of sentences of words, but running text is needed"):
         toy("test").texts  # noqa: B018

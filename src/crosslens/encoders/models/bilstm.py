@@ -305,13 +305,13 @@ def fresh_bilstm(
     """
     words = Counter(word for sentence in cut_words(train).sentences for word in sentence.words)
     if not words:
-        raise DataError(f"{train.name} has no words to train on")
+        raise DataError(f"{train.name} contains no words to train on")
     characters = Counter(character for word, count in words.items() for character in word * count)
     tokenizer = _tokenizer(sorted(c for c, count in characters.items() if count > 1 and not c.isspace()))
     known = [word for word, count in words.items() if count > 1]
     lengths = {np.shape(vector) for vector in (vectors or {}).values()}
     if vectors is not None and (len(lengths) != 1 or len(next(iter(lengths))) != 1):
-        raise RequestError("given vectors are one a word, all of one size")
+        raise RequestError("word vectors must have one row per word and equal lengths")
     config = BilstmConfig(
         vocab_size=len(tokenizer), words=len(known), vectors=len(vectors or {}),
         vector_size=next(iter(lengths))[0] if lengths else 0,

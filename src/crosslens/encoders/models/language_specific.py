@@ -114,8 +114,10 @@ class RoutedBertModel(BertModel):
         """
         if language is None or language not in self.config.vocabularies:
             there = ", ".join(self.config.vocabularies)
-            what = f"no parts of its own for {language!r}" if language else "parts of its own for each language"
-            raise EncoderError(f"the encoder has {what}", hint=f"it reads {there}; name the corpus's as fr=FILE")
+            what = f"no parameters for {language!r}" if language else "separate parameters for each language"
+            raise EncoderError(
+                f"the encoder has {what}", hint=f"it supports {there}; give the language of a file as fr=FILE"
+            )
         self._switch.language = language
 
     def forward(self, *args: Any, language: str | None = None, **kwargs: Any) -> Any:
