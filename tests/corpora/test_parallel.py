@@ -77,8 +77,8 @@ def test_treebanks_as_files_are_joined_by_their_ids(treebanks):
     ("name", "message"),
     [
         ("en={}/dev.en,wo={}/short.wo", r"not parallel: .*short.wo has no item '3'"),
-        ("en={}/dev.en,wo={}/gap.wo", r"gap.wo:2: an empty line, in text that is aligned line by line"),
-        ("en={}/dev.en,wo={}/empty.wo", r"empty.wo: has no text"),
+        ("en={}/dev.en,wo={}/gap.wo", r"gap.wo:2: empty line in text that is aligned line by line"),
+        ("en={}/dev.en,wo={}/empty.wo", r"empty.wo: contains no text"),
         ("en={}/dev.en,wo={}/none.wo", r"none.wo: file not found"),
         ("en={}/dev.en,{}/dev.wo", r"is no side of a parallel corpus \(write it as fr=FILE\)"),
         ("en={}/dev.en,en={}/dev.wo", r"has two files of 'en'"),

@@ -66,7 +66,7 @@ def test_tensors_that_would_be_random_are_an_error(copy_of):
 
 def test_layers_that_would_be_dropped_are_an_error(copy_of):
     configure(copy_of, num_hidden_layers=3)
-    with pytest.raises(EncoderError, match=r"has 16 tensors of layers that the encoder has not"):
+    with pytest.raises(EncoderError, match=r"contains 16 tensors of layers beyond num_hidden_layers"):
         load_encoder(copy_of)
 
 
@@ -117,7 +117,7 @@ def test_places_that_hold_no_encoder(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     for name, message in (
-        (tmp_path / "nowhere", "there is no folder"), ("./nowhere", "there is no folder"),
+        (tmp_path / "nowhere", "not found"), ("./nowhere", "not found"),
         (tmp_path / "empty", "has no config.json"), (tmp_path / "file", "is a file"),
     ):  # fmt: skip
         with pytest.raises(EncoderError, match=message):

@@ -1,4 +1,4 @@
-"""Where an architecture keeps its layers: one row a family.
+"""Where each supported architecture keeps its layers: one row per family.
 
 Each row was checked by hooks on the layers of a model of that family. What is neither a layer nor on the embeddings'
 side (a final normalisation, a pooler) belongs to no layer; re-initialising everything covers it. Neither does what the
@@ -13,7 +13,7 @@ from crosslens.errors import EncoderError, suggest
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What crosslens must know of an architecture.
+    """Facts about an architecture.
 
     Attributes:
         name: the `model_type` of its configuration.
@@ -108,10 +108,10 @@ REFUSED = {
 
 
 def find_family(model_type: str) -> Family:
-    """The family of a `model_type`.
+    """Look up the family of a `model_type`.
 
     Raises:
-        EncoderError: when it is refused, and why; or not known.
+        EncoderError: for an unsupported architecture, with the reason where it is known.
     """
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")

@@ -64,7 +64,7 @@ def load_encoder(
             folder.name: _load_tokenizer(str(folder), {"local_files_only": True})
             for folder in sorted((Path(name) / VOICES).glob("*/"))
         }
-    largest = max(max(its.get_vocab().values()) for its in tokenizers.values() or [tokenizer])
+    largest = max(max(each.get_vocab().values()) for each in tokenizers.values() or [tokenizer])
     rows = model.config.vocab_size if isinstance(model, RoutedBertModel) else None
     rows = rows or len(model.get_input_embeddings().get_parameter("weight"))
     if largest >= rows:
@@ -78,7 +78,7 @@ def load_encoder(
 def load_masked_lm(
     encoder: Encoder, *, revision: str | None = None, seed: int = 0
 ) -> tuple[PreTrainedModel, tuple[str, ...]]:
-    """The masked language model that an encoder is the body of, in training mode on the CPU.
+    """Load the masked language model of an encoder, in training mode on the CPU.
 
     Args:
         encoder: as `load_encoder` gave it, unchanged since.
@@ -86,7 +86,7 @@ def load_masked_lm(
         seed: of what the checkpoint lacks of the head.
 
     Returns:
-        The model, and the tensors of its head that the checkpoint lacks, which are drawn anew.
+        The model, and the names of randomly initialised head tensors that the checkpoint lacks.
 
     Raises:
         EncoderError: when the architecture has no masked language model, or the tokenizer no mask.
@@ -124,8 +124,8 @@ def save_tokenizers(
 ) -> None:
     """Write an encoder's tokenizer, and each language's where each has its own."""
     tokenizer.save_pretrained(folder)
-    for language, its in tokenizers.items():
-        its.save_pretrained(folder / VOICES / language)
+    for language, language_tokenizer in tokenizers.items():
+        language_tokenizer.save_pretrained(folder / VOICES / language)
 
 
 def _check_folder(name: str) -> None:

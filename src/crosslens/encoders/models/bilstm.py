@@ -258,8 +258,8 @@ class BilstmModel(PreTrainedModel):
         every = [states]
         for layer in self.layers:
             every.append(layer(every[-1], words))
-        told = tuple(every) if output_hidden_states else None
-        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=told)  # pyright: ignore[reportArgumentType]
+        hidden_states = tuple(every) if output_hidden_states else None
+        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=hidden_states)  # pyright: ignore[reportArgumentType]
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Embedding):
@@ -346,8 +346,8 @@ def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.T
     """The sorted keys of words, and the order that sorts them."""
     ids = tokenizer(words, add_special_tokens=False)["input_ids"] if words else []
     rows = np.zeros((len(words), LONGEST_WORD), np.int64)
-    for row, its in zip(rows, ids, strict=True):
-        row[: len(its[:LONGEST_WORD])] = its[:LONGEST_WORD]
+    for row, spelling in zip(rows, ids, strict=True):
+        row[: len(spelling[:LONGEST_WORD])] = spelling[:LONGEST_WORD]
     keys = spelling_keys(torch.from_numpy(rows), 0)
     order = keys.argsort()
     return keys[order], order.numpy()

