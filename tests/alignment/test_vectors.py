@@ -104,5 +104,5 @@ def test_a_broken_file_of_vectors(tmp_path, content, reason):
     (tmp_path / "a.vec").write_text(content, "utf-8")
     with pytest.raises(DataError, match=reason):
         read_vectors(tmp_path / "a.vec")
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="not found"):
         read_vectors(tmp_path / "none.vec")

@@ -53,7 +53,7 @@ def test_adapt_says_what_it_read(run, folder, tiny_bert):
         (("--text", "wo=fr.txt", "--set", "epoch=2"), 2, "an adaptation has no setting 'epoch'"),
         (("--text", "wo=fr.txt", "--set", "freeze=0-99"), 2, "99"),
         (("--text", "wo=odd.txt"), 2, "no letter of any known script"),
-        (("--text", "raw/wol"), 2, "there is no raw text 'raw/wol'"),
+        (("--text", "raw/wol"), 2, "raw text 'raw/wol' not found"),
     ],
 )
 def test_adapt_refuses(run, folder, tiny_bert, words, status, reason):
@@ -112,9 +112,9 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
-        (("--schemes", "klingon"), 2, "there is no transliteration 'klingon'"),
+        (("--schemes", "klingon"), 2, "unknown transliteration 'klingon'"),
         (("--rule", "fr.txt"), 2, "has not the columns"),
-        (("--sources", "ud/xx_nothing"), 2, "there is no corpus"),
+        (("--sources", "ud/xx_nothing"), 2, "not found"),
         (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
         (("--text", "odd.txt"), 2, "no letter of any known script"),
     ],

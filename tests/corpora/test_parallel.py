@@ -77,16 +77,16 @@ def test_treebanks_as_files_are_joined_by_their_ids(treebanks):
     ("name", "message"),
     [
         ("en={}/dev.en,wo={}/short.wo", r"not parallel: .*short.wo has no item '3'"),
-        ("en={}/dev.en,wo={}/gap.wo", r"gap.wo:2: an empty line, in text that is aligned line by line"),
-        ("en={}/dev.en,wo={}/empty.wo", r"empty.wo: has no text"),
-        ("en={}/dev.en,wo={}/none.wo", r"none.wo: there is no such file"),
+        ("en={}/dev.en,wo={}/gap.wo", r"gap.wo:2: empty line in text that is aligned line by line"),
+        ("en={}/dev.en,wo={}/empty.wo", r"empty.wo: contains no text"),
+        ("en={}/dev.en,wo={}/none.wo", r"none.wo: file not found"),
         ("en={}/dev.en,{}/dev.wo", r"is no side of a parallel corpus \(write it as fr=FILE\)"),
         ("en={}/dev.en,en={}/dev.wo", r"has two files of 'en'"),
         ("tatoeba/xx", r"there is no parallel corpus 'tatoeba/xx' in .*\(--data\)"),
         ("sib200/dev", r"there is no parallel corpus 'sib200/dev' in"),
         ("lab/sov", r"there is no parallel corpus 'lab/sov' in"),
-        ("flores/dev", r"'flores/dev' names no parallel corpus \(for example ud/pud"),
-        ("tatoeba", r"'tatoeba' names no parallel corpus"),
+        ("flores/dev", r"'flores/dev' is not the name of a parallel corpus \(for example ud/pud"),
+        ("tatoeba", r"'tatoeba' is not the name of a parallel corpus"),
     ],
 )
 def test_what_is_not_there_or_not_aligned(data, name, message):
@@ -95,7 +95,7 @@ def test_what_is_not_there_or_not_aligned(data, name, message):
 
 
 def test_a_language_that_is_not_there(data):
-    with pytest.raises(DataError, match=r"sib200/test has no 'de'"):
+    with pytest.raises(DataError, match=r"sib200/test does not contain language 'de'"):
         load_parallel("sib200/test", languages=["en", "de"], data=data)
 
 
@@ -109,7 +109,7 @@ def test_the_language_of_the_original_is_known_for_pud(treebanks, tmp_path):
     pud = load_parallel("ud/pud", data=tmp_path)
     assert pud.originals == ("en", "fr", "de", None)
     assert [item.id for item in pud.originally("fr")["en"]] == ["w03002017"]
-    with pytest.raises(DataError, match="has no item that was written in 'ru'"):
+    with pytest.raises(DataError, match="contains no item originally written in 'ru'"):
         pud.originally("ru")
 
 

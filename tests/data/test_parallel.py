@@ -18,11 +18,11 @@ def test_the_order_of_the_first_one_is_taken():
 @pytest.mark.parametrize(
     ("corpora", "message"),
     [
-        ([], "has no corpus"),
-        ([corpus(None, "a")], "has no language"),
-        ([corpus("en", "a"), corpus("en", "a")], "two corpora of 'en'"),
-        ([corpus("en", "a", None)], "an item without an id"),
-        ([corpus("en", "a"), corpus("fr", "a", "a")], "the id 'a' comes twice"),
+        ([], "contains no corpora"),
+        ([corpus(None, "a")], "its language is unknown"),
+        ([corpus("en", "a"), corpus("en", "a")], "two corpora in 'en'"),
+        ([corpus("en", "a", None)], "cannot align an item without an id"),
+        ([corpus("en", "a"), corpus("fr", "a", "a")], "cannot align duplicate id 'a'"),
         ([corpus("en", "a", "b", "c"), corpus("fr", "a", "c")], "c-fr has no item 'b'"),
         ([corpus("en", "a"), corpus("fr", "a", "z")], "c-en has no item 'z'"),
     ],

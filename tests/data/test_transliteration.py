@@ -123,11 +123,11 @@ def test_shipped_tables_turn_round(name):
 @pytest.mark.parametrize(
     ("text", "reason", "line"),
     [
-        ("a\tb\nc\n", "is no letter, a tab, and what it becomes", 2),
-        ("a\tb\tc\n", "is no letter, a tab, and what it becomes", 1),
-        ("a\t\n", "'a' becomes nothing", 1),
+        ("a\tb\nc\n", "expected a letter, a tab and its replacement", 2),
+        ("a\tb\tc\n", "expected a letter, a tab and its replacement", 1),
+        ("a\t\n", "'a' has an empty replacement", 1),
         ("a\tx\nb\tx\n", "'b' and 'a' both become 'x'", 2),
-        ("a\tx\na\ty\n", "'a' comes twice", 2),
+        ("a\tx\na\ty\n", "duplicate letter 'a'", 2),
         ("a\tx y\n", "white space", 1),
         ("# nothing\n", "without a letter", None),
     ],
@@ -145,7 +145,7 @@ def test_letters_that_merge_say_so(tmp_path):
 
 
 def test_wrong_schemes(tmp_path):
-    with pytest.raises(RequestError, match="there is no transliteration 'uyghur-latim'") as caught:
+    with pytest.raises(RequestError, match="unknown transliteration 'uyghur-latim'") as caught:
         find_scheme("uyghur-latim")
     assert "uyghur-latin" in caught.value.hint
     with pytest.raises(RequestError, match="changes no word of mine"):

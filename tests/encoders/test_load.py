@@ -58,19 +58,21 @@ def test_an_old_pickle_checkpoint_is_read(copy_of):
 
 def test_tensors_that_would_be_random_are_an_error(copy_of):
     configure(copy_of, num_hidden_layers=5)
-    with pytest.raises(EncoderError, match=r"lacks 16 of the encoder's tensors, the first encoder.layer.4"):
+    with pytest.raises(
+        EncoderError, match=r"16 tensors of the encoder are missing from the checkpoint, the first encoder.layer.4"
+    ):
         load_encoder(copy_of)
 
 
 def test_layers_that_would_be_dropped_are_an_error(copy_of):
     configure(copy_of, num_hidden_layers=3)
-    with pytest.raises(EncoderError, match=r"has 16 tensors of layers that the encoder has not"):
+    with pytest.raises(EncoderError, match=r"contains 16 tensors of layers beyond num_hidden_layers"):
         load_encoder(copy_of)
 
 
 def test_the_wrong_architecture_is_an_error(copy_of):
     configure(copy_of, model_type="distilbert")
-    with pytest.raises(EncoderError, match=r"lacks .* of the encoder's tensors"):
+    with pytest.raises(EncoderError, match=r"tensors of the encoder are missing from the checkpoint"):
         load_encoder(copy_of)
 
 
@@ -83,13 +85,13 @@ def test_shapes_that_do_not_fit(copy_of):
 def test_truncated_and_damaged_files(copy_of):
     weights = copy_of / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    with pytest.raises(EncoderError, match="the weights cannot be read"):
+    with pytest.raises(EncoderError, match="cannot read the weights"):
         load_encoder(copy_of)
     weights.unlink()
-    with pytest.raises(EncoderError, match="the weights cannot be read"):
+    with pytest.raises(EncoderError, match="cannot read the weights"):
         load_encoder(copy_of)
     (copy_of / "config.json").write_text("{")
-    with pytest.raises(EncoderError, match=r"config.json cannot be used"):
+    with pytest.raises(EncoderError, match=r"invalid config.json"):
         load_encoder(copy_of)
 
 
@@ -97,7 +99,7 @@ def test_values_that_are_no_numbers(copy_of):
     tensors = load_file(copy_of / "model.safetensors")
     tensors["encoder.layer.1.output.dense.bias"][3] = float("nan")
     save_file(tensors, copy_of / "model.safetensors", {"format": "pt"})
-    with pytest.raises(EncoderError, match=r"encoder.layer.1.output.dense.bias holds values that are not finite"):
+    with pytest.raises(EncoderError, match=r"encoder.layer.1.output.dense.bias contains NaN or infinite"):
         load_encoder(copy_of)
 
 
@@ -115,7 +117,7 @@ def test_places_that_hold_no_encoder(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     for name, message in (
-        (tmp_path / "nowhere", "there is no folder"), ("./nowhere", "there is no folder"),
+        (tmp_path / "nowhere", "not found"), ("./nowhere", "not found"),
         (tmp_path / "empty", "has no config.json"), (tmp_path / "file", "is a file"),
     ):  # fmt: skip
         with pytest.raises(EncoderError, match=message):
@@ -123,7 +125,7 @@ def test_places_that_hold_no_encoder(tmp_path):
 
 
 def test_offline_a_hub_name_fails_at_once_and_says_so():
-    with pytest.raises(EncoderError, match=r"'nobody/nothing' is no folder.*the network is switched off"):
+    with pytest.raises(EncoderError, match=r"'nobody/nothing' not found.*the network is switched off"):
         load_encoder("nobody/nothing")
 
 
@@ -143,7 +145,7 @@ def test_an_unknown_architecture(copy_of):
     with pytest.raises(EncoderError, match="does not know the architecture 'gpt2'"):
         load_encoder(copy_of)
     configure(copy_of, model_type="bertt")
-    with pytest.raises(EncoderError, match=r"config.json cannot be used|does not know"):
+    with pytest.raises(EncoderError, match=r"invalid config.json|unsupported architecture"):
         load_encoder(copy_of)
 
 

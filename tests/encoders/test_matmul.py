@@ -127,10 +127,10 @@ def test_inference_keeps_only_what_stays():
     with inference():
         for number in range(3):
             torch.testing.assert_close(linear(states, weight + number), functional.linear(states, weight + number))
-            assert not matmul._ordered.get()
+            assert not matmul._reordered_weights.get()
         linear(states, kept := nn.Parameter(weight))
-        assert list(matmul._ordered.get()) == [id(kept)] * matmul.has_onednn()
-    assert matmul._ordered.get() is None
+        assert list(matmul._reordered_weights.get()) == [id(kept)] * matmul.has_onednn()
+    assert matmul._reordered_weights.get() is None
 
 
 def test_the_same_bits_twice():

@@ -204,7 +204,7 @@ def test_laboratories_are_corpora_by_name():
     assert load_corpus("lab/sov_cognates:dev").name == "lab/sov_cognates:dev"
     assert match_corpora("lab/*") == ["lab/src", "lab/adj", "lab/gen", "lab/sov"]
     assert match_corpora("lab/s*_no_anchors:dev") == ["lab/src_no_anchors:dev", "lab/sov_no_anchors:dev"]
-    with pytest.raises(RequestError, match="there is no corpus 'lab/x"):
+    with pytest.raises(RequestError, match="corpus 'lab/x"):
         match_corpora("lab/x*")
     assert load_parallel("lab/all", languages=["src", "sov"]).languages == ("sov", "src")
     assert list_corpora()["lab/src"] == ["train", "dev", "test"]

@@ -128,7 +128,7 @@ def test_what_there_is_not(laboratory):
         poor.pairs("a")
     short = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=20, longest=7)))
     assert len(short.pairs("a", split="train", pairs=20)) == 20
-    with pytest.raises(RequestError, match="no shortened sentence has a structure of its own"):
+    with pytest.raises(RequestError, match="no shortened sentence has a structure that no other"):
         short.pairs("a")
 
 

@@ -207,7 +207,7 @@ def test_text_that_cannot_be_used(texts, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"good\ncaf\xe9\n")
     (tmp_path / "short.txt").write_text("the cat\n")
     for file, message in (
-        ("nowhere.txt", r"nowhere.txt: there is no such file"), ("empty.txt", "has no text"),
+        ("nowhere.txt", r"nowhere.txt: file not found"), ("empty.txt", "contains no text"),
         ("bad.txt", "bad.txt:2: is not UTF-8"),
     ):  # fmt: skip
         with pytest.raises(DataError, match=message):

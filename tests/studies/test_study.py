@@ -92,7 +92,7 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
         (LEAST + "seeds: [1, 1]\n", "something comes twice in seeds"),
         (LEAST + "conditions: []\n", "conditions is empty"),
-        (LEAST + "depth: 12\nconditions: [1-13]\n", "there is no layer 13"),
+        (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (
             LEAST + "conditions: [{layer: 1}]\n",
             "study.yaml:4: conditions.0: there is no setting layer; did you mean 'layers'",

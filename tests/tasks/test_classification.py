@@ -116,7 +116,7 @@ def test_contradictory_is_contradiction():
             "file.tsv:2: 'entails' is none of the labels",
         ),
         (NLI, [Text(("a",), "neutral")], "file.tsv:1: toy has single texts, where pairs are needed"),
-        (DOCUMENT, [Text(("a",), None)], "file.tsv:1: toy has no label here, and one is needed"),
+        (DOCUMENT, [Text(("a",), None)], "file.tsv:1: toy has no label"),
     ],
 )
 def test_what_is_no_such_corpus_is_refused_with_its_line(task, items, message):
@@ -131,9 +131,9 @@ def test_one_class_only_is_refused(encoder):
 
 
 def test_a_treebank_is_no_text(encoder, toy):
-    with pytest.raises(DataError, match="is sentences of words, where running text is needed"):
+    with pytest.raises(DataError, match="consists of sentences of words, but running text is needed"):
         finetune(encoder, "document", train=toy(), recipe=Recipe(select="last", epochs=1))
-    with pytest.raises(DataError, match="is running text, where sentences of words are needed"):
+    with pytest.raises(DataError, match="is running text, but sentences of words are needed"):
         finetune(encoder, "pos", train=toy(task="nli"), recipe=Recipe(select="last", epochs=1))
 
 

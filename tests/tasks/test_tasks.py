@@ -196,9 +196,9 @@ def test_labels_that_training_never_saw_are_counted_and_teach_nothing(task, enco
 
 
 def test_other_sentences_are_refused(task, corpus):
-    with pytest.raises(RequestError, match=r"5 (sentence|text)s, where the gold"):
+    with pytest.raises(RequestError, match=r"5 (sentence|text)s, but the gold"):
         task.score(corpus, dataclasses.replace(corpus, items=corpus.items[:-1]))
-    place = r"\.(conllu|iob2|tsv):\d+: (sentence|text) 1 has other words than the gold one"
+    place = r"\.(conllu|iob2|tsv):\d+: (sentence|text) 1 differs in words from the gold one"
     with pytest.raises(RequestError, match=place):
         task.score(corpus, dataclasses.replace(corpus, items=corpus.items[::-1]))
 

@@ -304,7 +304,7 @@ def test_parallel_sentences_are_looked_for(encoder, toy):
 def test_a_source_is_needed(encoder, toy):
     with pytest.raises(RequestError, match="none is named"):
         advise(encoder, toy("train"), {})
-    with pytest.raises(RequestError, match="there is no transliteration"):
+    with pytest.raises(RequestError, match="unknown transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
 
 

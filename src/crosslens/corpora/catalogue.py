@@ -137,7 +137,7 @@ def load_corpus(
         whole = _load_named(bare, named, split, data) if named else _load_path(bare, format)
     corpus = replace(cut.of(whole), name=whole.name + name.removeprefix(bare))
     if not len(corpus):
-        raise DataError(f"{name} is empty: {bare} has {len(whole)} sentences")
+        raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
     return corpus
 
 
@@ -152,7 +152,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if bare != str(name):
         whole = load_text(bare, language=language, data=data)
         if not len(cut.of(whole)):
-            raise DataError(f"{name} is empty: {bare} has {len(whole)} lines")
+            raise DataError(f"{name} selects no lines: {bare} has {len(whole)}")
         return replace(cut.of(whole), name=str(name))
     of, scheme = split_scheme(bare)
     if scheme:
@@ -169,7 +169,8 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         found = next((file for file in files if file.is_file()), None)
         if found is None:
             raise DataError(
-                f"there is no raw text {name!r} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+                f"raw text {name!r} not found in {places(data)}",
+                hint="set CROSSLENS_DATA to the folder that contains it",
             )
         return replace(text.read(found, language=language or language_tag(part)), name=name)
     return text.read(name, language=language)
@@ -242,7 +243,7 @@ def name_split(name: str, split: str) -> str:
     bare, scheme = split_name(name)
     named = _named(bare)
     if not named:
-        raise DataError(f"{name} is a file, so its {split} data must be named too", hint=f"give --{split} as well")
+        raise DataError(f"{name} is a file, so its {split} data must be given too", hint=f"give --{split} as well")
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
@@ -261,7 +262,7 @@ def find_lab(name: str) -> tuple[str, Laboratory]:
 def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     if split not in SPLITS:
-        raise DataError(f"{name}: there is no split {split!r}", hint=suggest(split, SPLITS))
+        raise DataError(f"{name}: unknown split {split!r}", hint=suggest(split, SPLITS))
     if collection in LABS:
         language, laboratory = find_lab(corpus)
         return getattr(laboratory, LABS[collection])(language, split=split)
@@ -279,10 +280,10 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]
-            raise DataError(f"{name!r}: there is no collection {collection!r}", hint=suggest(collection, COLLECTIONS))
+            raise DataError(f"{name!r}: unknown collection {collection!r}", hint=suggest(collection, COLLECTIONS))
         if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):
-            raise DataError(f"{name!r} is no name of a corpus", hint="for example ud/en_ewt:train[:200]")
-        raise DataError(f"there is no corpus {name!r}: no such file", hint="a treebank is named ud/en_ewt:train")
+            raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
+        raise DataError(f"corpus file {name!r} not found", hint="give a file, or a name such as ud/en_ewt:train")
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = said["language"] if said else parts[1] if parts else None
     split = parts[2] if parts else None
@@ -299,14 +300,15 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
     known = list_corpora(data)
     name = f"{collection}/{corpus}"
     if collection in LABS:
-        return DataError(f"there is no corpus {name!r}", hint=suggest(name, known))
+        return DataError(f"corpus {name!r} not found", hint=suggest(name, known))
     if name in known:
         there = ", ".join(known[name])
-        return DataError(f"{name} has no {split} split here", hint=f"there is {there}")
+        return DataError(f"{name} has no {split} split", hint=f"available: {there}")
     near = f"; {suggest(name, known)}" if known else ""
     get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
     return DataError(
-        f"there is no corpus {name!r} in {places(data)}", hint=f"set CROSSLENS_DATA to a folder that has it{get}{near}"
+        f"corpus {name!r} not found in {places(data)}",
+        hint=f"set CROSSLENS_DATA to the folder that contains it{get}{near}",
     )
 
 

@@ -32,7 +32,8 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
     if not named:
         if not Path(name).exists():
             raise DataError(
-                f"there is no dictionary {str(name)!r}: no such file", hint="or muse/en-fr:test, lab/src-adj:train"
+                f"dictionary file {str(name)!r} not found",
+                hint="give a file, or a name such as muse/en-fr:test or lab/src-adj:train",
             )
         return read(name)
     if named["collection"] == LAB:
@@ -45,7 +46,7 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
         if all(file.is_file() for file in files):
             return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
     raise DataError(
-        f"there is no dictionary {name} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+        f"dictionary {name} not found in {places(data)}", hint="set CROSSLENS_DATA to the folder that contains it"
     )
 
 

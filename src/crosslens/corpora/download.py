@@ -85,9 +85,7 @@ def get_ud(
         DownloadError: when the network is switched off or fails, or the archive is not what was published.
     """
     if url is None and release not in RELEASES:
-        raise RequestError(
-            f"the UD release {release!r} is not known", hint=f"{suggest(release, RELEASES)}, or give --url"
-        )
+        raise RequestError(f"unknown UD release {release!r}", hint=f"{suggest(release, RELEASES)}, or give --url")
     folder = Path(folder)
     target = refuse_existing(folder / f"ud-treebanks-v{release}", what=f"UD {release}")
     known = RELEASES.get(release)
@@ -128,7 +126,7 @@ def fetch(
             file does not have its sha256; a wrong file is removed.
     """
     if offline():
-        raise DownloadError(f"{url} is not downloaded: the network is switched off", hint="unset CROSSLENS_OFFLINE")
+        raise DownloadError(f"cannot download {url}: the network is switched off", hint="unset CROSSLENS_OFFLINE")
     listener = listening(progress)
     part = path.with_name(path.name + ".part")
     reason = ""
@@ -148,15 +146,15 @@ def fetch(
             reason = str(error) or type(error).__name__
     else:
         raise DownloadError(
-            f"{url}: gave up after {TRIES} tries: {reason}", hint=f"try again: {part} is kept and goes on"
+            f"{url}: gave up after {TRIES} tries: {reason}", hint=f"run the command again to resume from {part}"
         )
     if sha256 is not None:
         found = digest_file(part)
         if found != sha256.lower():
             part.unlink()
             raise DownloadError(
-                f"{url}: the file has the sha256 {found}, and {sha256.lower()} is expected",
-                hint="it is not what was published, or was changed on the way; it was removed",
+                f"{url}: sha256 is {found}, expected {sha256.lower()}",
+                hint="the file is not the published one, or was corrupted; it was removed, so download it again",
             )
     part.replace(path)
 
@@ -201,10 +199,10 @@ def unpack(archive: Path, target: Path) -> None:
                 content.extractall(partial, filter="data")
             folders = [child for child in partial.iterdir() if child.is_dir()]
             if len(folders) != 1:
-                raise DownloadError(f"{archive.name} holds {len(folders)} folders, where one is expected")
+                raise DownloadError(f"{archive.name} contains {len(folders)} folders, expected one")
             for child in [*folders[0].iterdir()]:
                 child.rename(partial / child.name)
             folders[0].rmdir()
     except (tarfile.TarError, EOFError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DownloadError(f"{archive} cannot be unpacked: {reason}", hint="remove it and download again") from None
+        raise DownloadError(f"cannot unpack {archive}: {reason}", hint="remove it and download again") from None

@@ -34,7 +34,7 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
     sides = _sides(bare, data)
     for language in languages or ():
         if language not in sides:
-            raise DataError(f"{name} has no {language!r}", hint=suggest(language, sides))
+            raise DataError(f"{name} does not contain language {language!r}", hint=suggest(language, sides))
     return join((cut.of(sides[language]()) for language in sorted(languages or sides)), name=name)
 
 
@@ -55,11 +55,12 @@ def _sides(name: str, data: str | Path | None) -> Sides:
     if not known or not re.fullmatch(r"[\w-]+", part):
         there = ", ".join(f"{name}/…" for name in (*(name for name, its in COLLECTIONS.items() if its.sides), LAB))
         hint = f"for example ud/pud, every PUD treebank; there are {there}, and en=FILE,fr=FILE"
-        raise DataError(f"{name!r} names no parallel corpus", hint=hint)
+        raise DataError(f"{name!r} is not the name of a parallel corpus", hint=hint)
     sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
     if not sides:
         raise DataError(
-            f"there is no parallel corpus {name!r} in {places(data)}", hint="set CROSSLENS_DATA to a folder that has it"
+            f"parallel corpus {name!r} not found in {places(data)}",
+            hint="set CROSSLENS_DATA to the folder that contains it",
         )
     return sides
 
@@ -75,10 +76,10 @@ def _files(name: str) -> Sides:
     for part in name.split(","):
         said = _FILE.fullmatch(part)
         if not said:
-            raise DataError(f"{part!r} is no side of a parallel corpus", hint="write it as fr=FILE")
+            raise DataError(f"{part!r} does not name a language and a file", hint="write each side as fr=FILE")
         language, path = said["language"], said["path"]
         if language in sides:
-            raise DataError(f"{name} has two files of {language!r}")
+            raise DataError(f"{name} names two files for {language!r}")
         by_id = path.endswith(".conllu")
         sides[language] = partial(load_corpus, part) if by_id else partial(text.read_lines, path, language=language)
     return sides

@@ -51,7 +51,7 @@ class Corpus(Sequence[Item]):
             DataError: when the corpus is running text.
         """
         if not all(isinstance(item, Sentence) for item in self.items):
-            raise DataError(f"{self.name} is running text, where sentences of words are needed")
+            raise DataError(f"{self.name} is running text, but sentences of words are needed")
         return self.items  # pyright: ignore[reportReturnType]
 
     @cached_property
@@ -62,7 +62,7 @@ class Corpus(Sequence[Item]):
             DataError: when the corpus is sentences of words.
         """
         if not all(isinstance(item, Text) for item in self.items):
-            raise DataError(f"{self.name} is sentences of words, where running text is needed")
+            raise DataError(f"{self.name} consists of sentences of words, but running text is needed")
         return self.items  # pyright: ignore[reportReturnType]
 
     @cached_property
@@ -103,8 +103,8 @@ class Corpus(Sequence[Item]):
                 if getattr(sentence, name) is None:
                     file, line = sentence.where or (self.name, None)
                     raise DataError(
-                        f"{self.name} has no {name} here, and they are asked for",
-                        file=file, line=line, hint="is it the right treebank, or the right task?",
+                        f"{self.name} has no {name}",
+                        file=file, line=line, hint="check that corpus and task match",
                     )  # fmt: skip
 
     def require_same_words(self, other: "Corpus") -> None:
@@ -118,13 +118,13 @@ class Corpus(Sequence[Item]):
             if _said(mine) != _said(its):
                 file, line = its.where or (other.name, None)
                 raise DataError(
-                    f"{what} {number} has other words than the gold one, {mine.where or mine.id or self.name}",
-                    file=file, line=line, hint="is it a prediction for another corpus?",
+                    f"{what} {number} differs in words from the gold one, {mine.where or mine.id or self.name}",
+                    file=file, line=line, hint="check that the predictions are for this corpus",
                 )  # fmt: skip
         if len(self) != len(other):
             raise DataError(
-                f"{len(other)} {what}s, where the gold {self.name} has {len(self)}",
-                file=other.name, hint="is it a prediction for another corpus?",
+                f"{len(other)} {what}s, but the gold corpus {self.name} has {len(self)}",
+                file=other.name, hint="check that the predictions are for this corpus",
             )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
         if line:
             pairs.append(_pair(line, file, number))
     if not pairs:
-        raise DataError("has no word pair", file=file)
+        raise DataError("contains no word pairs", file=file)
     return Dictionary(tuple(pairs), name or file)
 
 
@@ -66,8 +66,8 @@ def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
     columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
     if len(columns) not in (2, 3) or (len(columns) == 3 and "\t" not in line) or not all(columns):
         raise DataError(
-            f"a word pair has two columns, and here are {len(columns)}", file=file, line=number,
-            hint="words of several parts, and weights, need tabs between the columns",
+            f"a word pair has two columns, but this line has {len(columns)}", file=file, line=number,
+            hint="separate the columns by tabs where words contain spaces or pairs have weights",
         )  # fmt: skip
     if len(columns) == 2:
         return columns[0], columns[1], 1.0
@@ -76,5 +76,5 @@ def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
     except ValueError:
         weight = 0.0
     if not 0 < weight < float("inf"):
-        raise DataError(f"{columns[2]!r} is no weight above 0", file=file, line=number)
+        raise DataError(f"weight {columns[2]!r} is not a positive number", file=file, line=number)
     return columns[0], columns[1], weight

@@ -28,7 +28,7 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
     if not known and not languages:
         known = [way for way in ways if all(_TAG.fullmatch(language) for language in way)]
     if not known:
-        raise RequestError(f"{pair!r} is no pair of languages", hint="write it as en-fr")
+        raise RequestError(f"{pair!r} is not a language pair", hint="write it as en-fr")
     return known[0]
 
 

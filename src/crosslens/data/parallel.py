@@ -32,7 +32,9 @@ class Parallel:
 
     def __getitem__(self, language: str) -> Corpus:
         if language not in self.corpora:
-            raise DataError(f"{self.name} has no {language!r}", hint=suggest(language, self.languages))
+            raise DataError(
+                f"{self.name} does not contain language {language!r}", hint=suggest(language, self.languages)
+            )
         return self.corpora[language]
 
     @cached_property
@@ -50,7 +52,9 @@ class Parallel:
         kept = [number for number, original in enumerate(self.originals) if original == language]
         if not kept:
             known = sorted({original for original in self.originals if original})
-            raise DataError(f"{self.name} has no item that was written in {language!r}", hint=suggest(language, known))
+            raise DataError(
+                f"{self.name} contains no item originally written in {language!r}", hint=suggest(language, known)
+            )
         chosen = {
             key: replace(corpus, items=tuple(corpus.items[i] for i in kept)) for key, corpus in self.corpora.items()
         }
@@ -77,12 +81,12 @@ def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
     for corpus in corpora:
         language = corpus.language
         if language is None:
-            raise DataError(f"{corpus.name} has no language, so it cannot be aligned with others in {name}")
+            raise DataError(f"cannot align {corpus.name} in {name}: its language is unknown")
         if language in joined:
-            raise DataError(f"{name} has two corpora of {language!r}: {corpus.name} is the second")
+            raise DataError(f"{name} contains two corpora in {language!r}; the second is {corpus.name}")
         joined[language] = _reordered(corpus, next(iter(joined.values()), corpus))
     if not joined:
-        raise DataError(f"{name} has no corpus")
+        raise DataError(f"{name} contains no corpora")
     return Parallel(joined, name)
 
 
@@ -91,9 +95,9 @@ def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
     for item in corpus:
         file, line = item.where or (corpus.name, None)
         if item.id is None:
-            raise DataError("an item without an id, so it cannot be aligned", file=file, line=line)
+            raise DataError("cannot align an item without an id", file=file, line=line)
         if item.id in items:
-            raise DataError(f"the id {item.id!r} comes twice, so it cannot be aligned", file=file, line=line)
+            raise DataError(f"cannot align duplicate id {item.id!r}", file=file, line=line)
         items[item.id] = item
     return items
 
@@ -110,7 +114,7 @@ def _reordered(corpus: Corpus, first: Corpus) -> Corpus:
         mine, its = (getattr(side, "label", None) for side in (item, items[item.id or ""]))
         if mine != its:
             raise DataError(
-                f"not parallel: {item.id!r} is {mine} in {first.name} and {its} in {corpus.name}",
-                hint="translations have one label",
+                f"not parallel: {item.id!r} is labelled {mine} in {first.name} but {its} in {corpus.name}",
+                hint="translations must share their label",
             )
     return replace(corpus, items=tuple(items[i] for i in wanted if i is not None))

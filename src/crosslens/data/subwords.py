@@ -63,7 +63,7 @@ def split_words(
     prefix = word_prefix(tokenizer)
     if prefix is None:
         raise EncoderError(
-            "the tokenizer splits words in running text otherwise than one by one, so no subword belongs to one word",
+            "this tokenizer splits a word in running text differently than alone: subwords cannot be assigned to words",
             hint="use another encoder, or a task on running text (document, nli)",
         )
     distinct: dict[str, int] = {}  # a word is cut the same wherever it stands

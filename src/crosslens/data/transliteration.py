@@ -81,24 +81,29 @@ def read_table(path: str | Path, *, name: str | None = None) -> Table:
 
         letter, becomes, *rest = [*columns, "", ""][:4] if len(columns) < 3 else columns
         if len(columns) < 2 or not letter or len(columns) > 3 or (rest[0] not in ("", MERGES)):
-            raise wrong("is no letter, a tab, and what it becomes", f"a third column may say {MERGES}")
+            raise wrong(
+                "expected a letter, a tab and its replacement", f"the optional third column may only be {MERGES}"
+            )
         if any(map(str.isspace, letter + becomes)):
-            raise wrong(f"{letter!r} to {becomes!r}: white space would cut a word in two")
+            raise wrong(f"{letter!r} → {becomes!r} contains white space, which would split words")
         if letter in letters:
-            raise wrong(f"{letter!r} comes twice in the table")
+            raise wrong(f"duplicate letter {letter!r}")
         if rest[0] == MERGES:
             merging.add(letter)
         elif not becomes:
-            raise wrong(f"{letter!r} becomes nothing", f"if it shall, write {MERGES} in a third column")
+            raise wrong(
+                f"{letter!r} has an empty replacement", f"if that is intended, write {MERGES} in the third column"
+            )
         elif becomes in of:
             raise wrong(
-                f"{letter!r} and {of[becomes]!r} both become {becomes!r}", f"if they shall, write {MERGES} behind one"
+                f"{letter!r} and {of[becomes]!r} both become {becomes!r}",
+                f"if that is intended, write {MERGES} in the third column of one",
             )
         else:
             of[becomes] = letter
         letters[letter] = becomes
     if not letters:
-        raise DataError("is a table without a letter", file=file)
+        raise DataError("the table contains no letters", file=file)
     return Table(name or file, letters, frozenset(merging))
 
 
@@ -132,7 +137,7 @@ def find_scheme(name: str, *, language: str | None = None) -> Scheme:
         return read_table(tables[back], name=back).reversed(name)
     known = ["uroman", "icu", *tables]
     raise RequestError(
-        f"there is no transliteration {name!r}", hint=f"{suggest(name, known)}; a table of your own ends in .tsv"
+        f"unknown transliteration {name!r}", hint=f"{suggest(name, known)}; or give a table as a .tsv file"
     )
 
 
@@ -168,7 +173,7 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
     items = tuple(_item(item, word) for item in corpus)
     if all(new == old for new, old in zip(items, corpus, strict=True)):
         raise RequestError(
-            f"{scheme} changes no word of {corpus.name}", hint="is it of the script that the text is in?"
+            f"{scheme} changes no word of {corpus.name}", hint="choose a scheme for the script of the text"
         )
     before, after = (main_script(item.text for item in its) for its in (corpus, items))
     language = corpus.language
@@ -235,5 +240,6 @@ def _icu(transform: str) -> Scheme:
 
 def _missing(package: str) -> RequestError:
     return RequestError(
-        f"this transliteration needs {package}, which is not installed", hint="pip install 'crosslens[translit]'"
+        f"this transliteration needs the package {package}, which is not installed",
+        hint="pip install 'crosslens[translit]'",
     )

@@ -56,8 +56,8 @@ def cut_windows(
     context = room // 2 if context is None else context
     if room < 1 or not 0 <= context < room:
         raise EncoderError(
-            f"windows of {capacity} subwords that share {context} leave no room for new words",
-            hint="make the window larger or the context smaller",
+            f"windows of {capacity} subwords that overlap by {context} leave no room for new words",
+            hint="use a larger window or a smaller overlap",
         )
     windows = []
     for number, subwords in enumerate(sentences):
@@ -89,8 +89,8 @@ def _cut(starts: np.ndarray, room: int, context: int) -> list[tuple[int, int, in
         if end <= begin:
             pieces = int(starts[begin + 1] - starts[begin])
             raise EncoderError(
-                f"a word of {pieces} subwords does not fit a window that has room for {room}",
-                hint="make the window larger",
+                f"a word of {pieces} subwords does not fit into a window with room for {room}",
+                hint="use a larger window",
             )
         if end == words:  # the last window reaches back as far as it can: context costs nothing here
             begin = int(np.searchsorted(starts, starts[words] - room, side="left"))

@@ -53,8 +53,8 @@ class Batch:
                 places.append(last * self.ids.shape[1] + len(closing) - 1)
             else:
                 raise EncoderError(
-                    "this tokenizer puts no special token around a sentence, and the task needs one to stand for it",
-                    hint="use an encoder that has one, as BERT's [CLS]",
+                    "the task classifies a special token, but this tokenizer adds none to a sentence",
+                    hint="use an encoder whose tokenizer adds one, such as BERT's [CLS]",
                 )
         return states.flatten(0, 1)[torch.tensor(places, device=states.device)]
 

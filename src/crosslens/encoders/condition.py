@@ -59,9 +59,7 @@ class Condition(BaseModel):
             if key != "recipe":
                 if key not in by_key:
                     hint = suggest(str(key), [*by_key, "recipe"])
-                    raise PydanticCustomError(
-                        "unknown", "there is no setting {key}; {hint}", {"key": key, "hint": hint}
-                    )
+                    raise PydanticCustomError("unknown", "unknown setting {key}; {hint}", {"key": key, "hint": hint})
                 given.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(given[name]) for name, kind in INTERVENTIONS.items() if name in given]
         return {"interventions": [each for each in interventions if each], "recipe": value.get("recipe")}

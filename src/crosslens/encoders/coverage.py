@@ -1,4 +1,4 @@
-"""How an encoder's vocabulary reads a text: what it does not know, and what it breaks into pieces."""
+"""Vocabulary coverage: unknown words, split words and fertility of a text."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from crosslens.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a vocabulary makes of a text.
+    """Coverage of a text by a vocabulary.
 
     Attributes:
-        words: how many there are.
-        unknown: share of the words with a piece that is the unknown token, in percent.
-        broken: share of the words that are cut into several pieces, in percent.
-        fertility: pieces a word; a lone mark that a word begins is none.
-        characters: that a piece reads; of an unknown word, none are read.
+        words: number of words.
+        unknown: percentage of words that contain the unknown token.
+        broken: percentage of words split into several subwords.
+        fertility: subwords per word, not counting a lone word-start mark.
+        characters: characters per subword; those of unknown words count as none.
     """
 
     words: int
@@ -31,19 +31,19 @@ class Coverage:
 
 
 def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
-    """How an encoder's vocabulary reads a corpus; running text is cut into words at spaces and punctuation.
+    """Measure how an encoder's vocabulary covers a corpus; running text is split at spaces and punctuation.
 
     Raises:
-        DataError: when there is no word in it.
+        DataError: when the corpus contains no words.
     """
     words = cut_words(corpus)
-    pieces = [its for its in cut_subwords(encoder, words) if len(its)]
-    if not pieces:
-        raise DataError(f"{corpus.name} has no word")
+    sentences = [subwords for subwords in cut_subwords(encoder, words) if len(subwords)]
+    if not sentences:
+        raise DataError(f"{corpus.name} contains no words")
     lengths = np.asarray([len(word) for sentence in words.sentences for word in sentence.words])
-    counts = np.concatenate([np.diff(its.starts) - (its.labelled - its.starts[:-1]) for its in pieces])
+    counts = np.concatenate([np.diff(s.starts) - (s.labelled - s.starts[:-1]) for s in sentences])
     unknown = encoder.tokenizer.unk_token_id
-    unread = np.concatenate([np.add.reduceat(its.ids == unknown, its.starts[:-1]) > 0 for its in pieces])
+    unread = np.concatenate([np.add.reduceat(s.ids == unknown, s.starts[:-1]) > 0 for s in sentences])
     return Coverage(
         words=len(counts), unknown=100.0 * float(unread.mean()), broken=100.0 * float((counts > 1).mean()),
         fertility=float(counts.mean()), characters=float(lengths[~unread].sum() / counts.sum()),

@@ -67,8 +67,8 @@ class Encoder:
         if not self.tokenizers or language == self.language:
             return self
         if language is None or language not in self.tokenizers:
-            what = f"no vocabulary for {language!r}" if language else "a vocabulary for each language"
-            hint = f"it reads {', '.join(self.tokenizers)}; a file's language is said as fr=FILE"
+            what = f"no vocabulary for {language!r}" if language else "a separate vocabulary for each language"
+            hint = f"it supports {', '.join(self.tokenizers)}; give the language of a file as fr=FILE"
             raise EncoderError(f"{self.name} has {what}", hint=hint)
         return replace(self, tokenizer=self.tokenizers[language], language=language)
 

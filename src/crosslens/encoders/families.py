@@ -1,4 +1,4 @@
-"""Where an architecture keeps its layers: one row a family.
+"""Where each supported architecture keeps its layers: one row per family.
 
 Each row was checked by hooks on the layers of a model of that family. What is neither a layer nor on the embeddings'
 side (a final normalisation, a pooler) belongs to no layer; re-initialising everything covers it. Neither does what the
@@ -13,7 +13,7 @@ from crosslens.errors import EncoderError, suggest
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What crosslens must know of an architecture.
+    """Facts about an architecture.
 
     Attributes:
         name: the `model_type` of its configuration.
@@ -102,21 +102,19 @@ FAMILIES: dict[str, Family] = {
 }
 
 REFUSED = {
-    "albert": "its layers share one set of weights, so that no single layer can be drawn anew",
+    "albert": "its layers share one set of weights, so no single layer can be re-initialised",
     "canine": "it reads characters and keeps three stacks of layers of different lengths",
 }
 
 
 def find_family(model_type: str) -> Family:
-    """The family of a `model_type`.
+    """Look up the family of a `model_type`.
 
     Raises:
-        EncoderError: when it is refused, and why; or not known.
+        EncoderError: for an unsupported architecture, with the reason where it is known.
     """
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")
     if model_type not in FAMILIES:
-        raise EncoderError(
-            f"crosslens does not know the architecture {model_type!r}", hint=suggest(model_type, FAMILIES)
-        )
+        raise EncoderError(f"unsupported architecture {model_type!r}", hint=suggest(model_type, FAMILIES))
     return FAMILIES[model_type]

@@ -12,21 +12,21 @@ from crosslens.encoders.layers import format_layers, parse_layers
 
 
 def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
-    """A copy of an encoder whose chosen layers training leaves alone (Wu & Dredze 2019, section 4.3).
+    """Freeze chosen layers of an encoder (Wu & Dredze 2019, section 4.3).
 
-    Their parameters get no gradient, and so neither momentum nor weight decay. Dropout inside them goes on in
-    training, as in the published code.
+    Frozen parameters get no gradient, momentum or weight decay. Dropout inside them stays active in training, as in the
+    published code.
 
     Args:
-        encoder: left as it is.
-        layers: ``0-3``: the embeddings and layers 1 to 3. What layers share, such as mDeBERTa's embeddings of relative
-            positions, is frozen with any of them: a frozen layer computes the same all through training.
+        encoder: not modified.
+        layers: ``0-3``: the embeddings and layers 1 to 3. Parameters shared between layers, such as mDeBERTa's relative
+            positions, are frozen with any of them, so that a frozen layer computes the same throughout training.
 
     Returns:
-        The copy; its last change lists the tensors frozen, and which of them the layers share.
+        A copy whose last change lists the frozen tensors and those that the layers share.
 
     Raises:
-        EncoderError: for layers that are not there.
+        EncoderError: for a layer that does not exist.
     """
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
@@ -49,7 +49,7 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
 
 
 def frozen_whole(encoder: Encoder) -> Encoder:
-    """A copy that is not trained at all, with nothing noted: for networks that read a fixed encoder."""
+    """Freeze every parameter of a copy without recording a change, for readouts on a fixed encoder."""
     copied = replace(encoder, model=copy.deepcopy(encoder.model))
     for parameter in copied.model.parameters():
         parameter.requires_grad_(False)

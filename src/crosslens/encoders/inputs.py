@@ -1,4 +1,4 @@
-"""A corpus as the encoder reads it: words to pieces, pieces to windows, and what was lost on the way (nothing)."""
+"""Split a corpus into subwords and windows for an encoder, counting unknown and truncated words."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -117,28 +117,30 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> EncodedCorpus:
 
 
 KEPT = 64
-"""Corpora whose subwords are kept for each tokenizer: a study reads the same ones for every run."""
+"""Corpora whose subwords are cached per tokenizer; the oldest is dropped first."""
 
-_kept: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[str, int], list[Subwords]]] = WeakKeyDictionary()
+_subword_cache: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[str, int], list[Subwords]]] = WeakKeyDictionary()
+"""Tokenizer -> (digest of the corpus, longest word) -> subwords. Runs of a study share it; an entry ends with its
+tokenizer."""
 
 
 def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WORD) -> list[Subwords]:
-    """The subwords of every item, without special tokens; kept, because a study asks for the same ones again and again.
+    """Split every item into subwords, without special tokens; results are cached per tokenizer.
 
     Args:
         encoder: whose tokenizer is used.
         corpus: sentences of words, or running text.
-        longest: pieces kept of one word.
+        longest: maximum number of subwords of a word.
     """
     encoder = encoder.for_language(corpus.language)
     tokenizer = encoder.tokenizer
-    kept = _kept.setdefault(tokenizer, {})
+    cached = _subword_cache.setdefault(tokenizer, {})
     key = (corpus.digest, longest)
-    if key not in kept:
-        if len(kept) >= KEPT:
-            del kept[next(iter(kept))]
+    if key not in cached:
+        if len(cached) >= KEPT:
+            del cached[next(iter(cached))]
         if all(isinstance(item, Sentence) for item in corpus):
-            kept[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)
+            cached[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)
         else:
-            kept[key] = split_texts([item.text for item in corpus], tokenizer)
-    return kept[key]
+            cached[key] = split_texts([item.text for item in corpus], tokenizer)
+    return cached[key]

@@ -1,6 +1,6 @@
-"""How layers are named: they count from 1, and 0 is the embeddings.
+"""Layer specifications: layers count from 1, and 0 is the embeddings.
 
-``1-2`` is two layers, ``1-3,7`` four, ``all`` every layer but not the embeddings, and ``0,all`` everything.
+``1-2`` is two layers, ``1-3,7`` four, ``all`` every layer without the embeddings, ``0,all`` everything.
 """
 
 from collections.abc import Iterable
@@ -9,14 +9,19 @@ from crosslens.errors import EncoderError
 
 
 def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]:
-    """The layers that a specification names, sorted, each once.
+    """Parse a layer specification into sorted, distinct layer numbers.
+
+    >>> parse_layers("1-3,7", depth=12)
+    (1, 2, 3, 7)
+    >>> parse_layers("0,all", depth=3)
+    (0, 1, 2, 3)
 
     Args:
         spec: ``1-2``, ``1-3,7``, ``all``, ``0,all``, a number, or numbers.
-        depth: how many layers the encoder has.
+        depth: number of layers of the encoder.
 
     Raises:
-        EncoderError: when it names none, or one that is not there.
+        EncoderError: for an invalid or empty specification, or a layer that the encoder does not have.
     """
     allowed = f"this encoder has layers 1 to {depth}, and 0 is the embeddings"
     named: set[int] = set()
@@ -28,24 +33,31 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
             elif first.isdecimal() and (last.isdecimal() if dash else True):
                 low, high = int(first), int(last or first)
                 if low > high:
-                    raise EncoderError(f"layers {part.strip()!r} run backwards", hint=f"write {high}-{low}")
+                    raise EncoderError(
+                        f"invalid layer range {part.strip()!r}: the first layer is above the last",
+                        hint=f"write {high}-{low}",
+                    )
                 if high > depth:
-                    raise EncoderError(f"there is no layer {high}", hint=allowed)
+                    raise EncoderError(f"layer {high} does not exist", hint=allowed)
                 named.update(range(low, high + 1))
             else:
-                raise EncoderError(f"{spec!r} names no layers", hint=f"write 1-2, or 1-3,7, or all; {allowed}")
+                raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
     else:
         named.update([spec] if isinstance(spec, int) else spec)
     if not named:
-        raise EncoderError("no layer is named", hint=allowed)
+        raise EncoderError("no layers given", hint=allowed)
     for layer in sorted(named):
         if not 0 <= layer <= depth:
-            raise EncoderError(f"there is no layer {layer}", hint=allowed)
+            raise EncoderError(f"layer {layer} does not exist", hint=allowed)
     return tuple(sorted(named))
 
 
 def format_layers(layers: Iterable[int]) -> str:
-    """The shortest way to write layers: ``(1, 2, 3, 7)`` is ``1-3,7``."""
+    """Write layers as the shortest specification.
+
+    >>> format_layers((1, 2, 3, 7))
+    '1-3,7'
+    """
     runs: list[list[int]] = []
     for layer in sorted(set(layers)):
         if runs and layer == runs[-1][1] + 1:
@@ -56,16 +68,21 @@ def format_layers(layers: Iterable[int]) -> str:
 
 
 def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
-    """The layers of an encoder of this depth that named layers overlap when both stacks are drawn equally tall.
+    """Scale layers from one depth to another: all layers that cover the same share of the stack.
+
+    >>> scale_layers("1-2", written_for=12, depth=24)
+    '1-4'
+    >>> scale_layers("1-2", written_for=12, depth=4)
+    '1'
 
     Args:
         layers: as `parse_layers` reads them.
-        written_for: the depth that they are meant for; None: this one.
-        depth: the encoder's.
+        written_for: depth for which the layers were written; None: the same as ``depth``.
+        depth: number of layers of the encoder.
     """
     written_for = written_for or depth
-    kept: set[int] = set()
+    scaled: set[int] = set()
     for layer in parse_layers(layers, written_for):
         first, last = (layer - 1) * depth // written_for, -(-layer * depth // written_for)
-        kept |= set(range(first + 1, last + 1)) if layer else {0}
-    return format_layers(kept)
+        scaled |= set(range(first + 1, last + 1)) if layer else {0}
+    return format_layers(scaled)

@@ -64,13 +64,13 @@ def load_encoder(
             folder.name: _load_tokenizer(str(folder), {"local_files_only": True})
             for folder in sorted((Path(name) / VOICES).glob("*/"))
         }
-    largest = max(max(its.get_vocab().values()) for its in tokenizers.values() or [tokenizer])
+    largest = max(max(each.get_vocab().values()) for each in tokenizers.values() or [tokenizer])
     rows = model.config.vocab_size if isinstance(model, RoutedBertModel) else None
     rows = rows or len(model.get_input_embeddings().get_parameter("weight"))
     if largest >= rows:
         raise EncoderError(
-            f"{name}: the tokenizer has the id {largest}, and the encoder {rows} embeddings",
-            hint="tokenizer and encoder are of different checkpoints",
+            f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
+            hint="use the tokenizer and the weights of one checkpoint",
         )
     return Encoder(model.to(device or default_device()).eval(), tokenizer, family, name, tokenizers=tokenizers)  # pyright: ignore
 
@@ -78,7 +78,7 @@ def load_encoder(
 def load_masked_lm(
     encoder: Encoder, *, revision: str | None = None, seed: int = 0
 ) -> tuple[PreTrainedModel, tuple[str, ...]]:
-    """The masked language model that an encoder is the body of, in training mode on the CPU.
+    """Load the masked language model of an encoder, in training mode on the CPU.
 
     Args:
         encoder: as `load_encoder` gave it, unchanged since.
@@ -86,13 +86,13 @@ def load_masked_lm(
         seed: of what the checkpoint lacks of the head.
 
     Returns:
-        The model, and the tensors of its head that the checkpoint lacks, which are drawn anew.
+        The model, and the names of randomly initialised head tensors that the checkpoint lacks.
 
     Raises:
         EncoderError: when the architecture has no masked language model, or the tokenizer no mask.
     """
     if encoder.tokenizer.mask_token_id is None:
-        raise EncoderError(f"the tokenizer of {encoder.name} has no mask, so nothing can be hidden from it")
+        raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -101,7 +101,9 @@ def load_masked_lm(
                 local_files_only=True, output_loading_info=True,
             )  # fmt: skip
         except ValueError:
-            raise EncoderError(f"{encoder.family.name} encoders have no masked language model") from None
+            raise EncoderError(
+                f"{encoder.family.name} encoders have no masked language model in transformers"
+            ) from None
     fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
     return model.train(), fresh
 
@@ -122,8 +124,8 @@ def save_tokenizers(
 ) -> None:
     """Write an encoder's tokenizer, and each language's where each has its own."""
     tokenizer.save_pretrained(folder)
-    for language, its in tokenizers.items():
-        its.save_pretrained(folder / VOICES / language)
+    for language, language_tokenizer in tokenizers.items():
+        language_tokenizer.save_pretrained(folder / VOICES / language)
 
 
 def _check_folder(name: str) -> None:
@@ -132,11 +134,13 @@ def _check_folder(name: str) -> None:
     if not looks_local:
         return
     if not folder.exists():
-        raise EncoderError(f"there is no folder {name}", hint="a hub name is written as owner/name")
+        raise EncoderError(f"folder {name} not found", hint="check the path, or give a Hugging Face name as owner/name")
     if not folder.is_dir():
-        raise EncoderError(f"{name} is a file", hint="name the folder that holds config.json and model.safetensors")
+        raise EncoderError(
+            f"{name} is a file, not a folder", hint="give the folder that contains config.json and model.safetensors"
+        )
     if not (folder / "config.json").is_file():
-        raise EncoderError(f"{name} has no config.json, so it is no Hugging Face checkpoint")
+        raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json")
 
 
 def _find(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
@@ -145,21 +149,23 @@ def _find(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
         return True, AutoConfig.from_pretrained(name, local_files_only=True, **options)
     except Exception as error:
         if Path(name).is_dir():
-            raise EncoderError(f"{name}: config.json cannot be used: {_reason(error)}") from None
+            raise EncoderError(f"{name}: invalid config.json: {_reason(error)}") from None
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):
-            raise EncoderError(f"{name} brings its own code", hint="allow it only if you trust its authors") from None
+            raise EncoderError(
+                f"{name} runs its own Python code", hint="allow it only if you trust its authors"
+            ) from None
     if offline():
         raise EncoderError(
-            f"the encoder {name!r} is no folder, and is not in the local cache; the network is switched off",
-            hint="unset HF_HUB_OFFLINE, name a folder, or `crosslens encoders get e5-small`",
+            f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",
+            hint="unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`",
         )
     try:
         return False, AutoConfig.from_pretrained(name, **options)
     except Exception as error:
         raise EncoderError(
-            f"the encoder {name!r} is no folder, is not in the local cache, and the hub did not give it:"
+            f"encoder {name!r} not found: neither a folder nor in the local cache, and the download failed:"
             f" {_reason(error)}",
-            hint="check the name and the network, name a folder, or `crosslens encoders get e5-small`",
+            hint="check the name and the network, give a folder, or run `crosslens encoders get e5-small`",
         ) from None
 
 
@@ -172,29 +178,28 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
             output_loading_info=True, ignore_mismatched_sizes=True, **extra, **options,
         )  # fmt: skip
     except Exception as error:  # OSError, RuntimeError, SafetensorError, …: whatever the file did to the reader
-        raise EncoderError(f"{name}: the weights cannot be read: {_reason(error)}") from None
+        raise EncoderError(f"{name}: cannot read the weights: {_reason(error)}") from None
     for key, has, needs in sorted(info["mismatched_keys"]):
         raise EncoderError(
-            f"{name}: the tensor {key} is {tuple(has)} in the checkpoint and {tuple(needs)} by config.json",
-            hint="config.json and the weights are of different checkpoints",
+            f"{name}: tensor {key} has shape {tuple(has)} in the checkpoint but {tuple(needs)} in config.json",
+            hint="use config.json and the weights of one checkpoint",
         )
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise EncoderError(
-            f"{name}: the checkpoint lacks {len(missing)} of the encoder's tensors, the first {missing[0]};"
-            " they would be random",
-            hint="do model_type and num_hidden_layers in config.json fit the weights?",
+            f"{name}: {len(missing)} tensors of the encoder are missing from the checkpoint, the first {missing[0]}",
+            hint="check that model_type and num_hidden_layers in config.json match the weights",
         )
     surplus = sorted(key for key in info["unexpected_keys"] if any(f"{path}." in key for path in family.layers))
     if surplus:
         raise EncoderError(
-            f"{name}: the checkpoint has {len(surplus)} tensors of layers that the encoder has not, the first"
+            f"{name}: the checkpoint contains {len(surplus)} tensors of layers beyond num_hidden_layers, the first"
             f" {surplus[0]}",
-            hint="does num_hidden_layers in config.json fit the weights?",
+            hint="check that num_hidden_layers in config.json matches the weights",
         )
     for key, parameter in model.named_parameters():
         if not torch.isfinite(parameter).all():
-            raise EncoderError(f"{name}: the tensor {key} holds values that are not finite")
+            raise EncoderError(f"{name}: tensor {key} contains NaN or infinite values")
     return model
 
 
@@ -203,11 +208,11 @@ def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBa
     known = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "spiece.model",
              "sentencepiece.bpe.model", "tokenizer.model")  # fmt: skip
     if folder.is_dir() and not any((folder / file).is_file() for file in known):
-        raise EncoderError(f"{name} has no tokenizer", hint="save it beside the model: tokenizer.save_pretrained(…)")
+        raise EncoderError(f"{name} has no tokenizer", hint="save one in that folder: tokenizer.save_pretrained(…)")
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right", **options)
     except Exception as error:
-        raise EncoderError(f"{name}: the tokenizer cannot be read: {_reason(error)}") from None
+        raise EncoderError(f"{name}: cannot read the tokenizer: {_reason(error)}") from None
     if tokenizer.is_fast:
         # Byte-level BPE marks where a word begins only if told to; words cut beforehand would all look like
         # word endings.

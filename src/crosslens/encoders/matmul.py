@@ -1,8 +1,11 @@
-"""How matrix products are computed: in bfloat16, or in float32 by the fastest library that torch has at hand.
+"""Precision of matrix products, and faster float32 products on x86 processors.
 
-On x86 torch leaves float32 products to MKL, which uses the widest instructions on Intel's processors only. oneDNN,
-which torch carries for other types, uses what a processor has: with AVX-512 on one of AMD's it is twice as fast, with
-AVX2 as fast. Sums are taken in another order, so results differ by rounding.
+This module is an accelerator: beyond rounding it changes no result. Set ``torch.backends.mkldnn.enabled = False`` to
+switch it off and compute all products as PyTorch does.
+
+On x86, PyTorch computes float32 products with MKL, which uses the widest instructions only on Intel processors. oneDNN,
+which PyTorch ships too, is twice as fast on AMD processors with AVX-512 and as fast with AVX2. It sums in another
+order, so results differ by rounding.
 """
 
 import os
@@ -19,58 +22,63 @@ from torch.overrides import TorchFunctionMode
 
 from crosslens.encoders.options import Precision
 
-CARRIED = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
-"""Whether this is a torch for x86 that carries both."""
+HAS_MKL_AND_ONEDNN = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+"""Whether this build of PyTorch includes both MKL and oneDNN, as those for x86 do."""
 
-# For every shape that it has met oneDNN keeps half a MiB, 1,024 shapes here and as many in torch: gigabytes, as batches
-# are of any length. A step needs some twenty, again in every layer.
+# oneDNN caches half a MiB per shape, for 1,024 shapes in its own cache and as many in PyTorch's.
+# Batches of varying length would fill gigabytes. A step needs about twenty shapes, the same in every layer.
 for _name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_name, "64")
 
-WORTHWHILE = 1 << 21
-"""Multiplications of a product from which on oneDNN is faster: it takes some 15 microseconds to be called."""
+MIN_MULTIPLICATIONS = 1 << 21
+"""Size of a product, in multiplications, from which oneDNN is faster; a call costs about 15 microseconds."""
 
-_ordered: ContextVar[dict[int, tuple[torch.Tensor, int, torch.Tensor]] | None] = ContextVar("_ordered", default=None)
-"""Weights by their identities: each, its version, and how oneDNN orders it; None where they are trained."""
+_reordered_weights: ContextVar[dict[int, tuple[torch.Tensor, int, torch.Tensor]] | None] = ContextVar(
+    "_reordered_weights", default=None
+)
+"""Cache inside `inference`: id of a weight -> the weight, its version, its oneDNN layout. None outside,
+where training changes the weights."""
 
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """``(…, inputs)`` and ``(outputs, inputs)`` to ``(…, outputs)``: `torch.nn.functional.linear`, often faster."""
-    if not _by_onednn(states, weight):
+    if not _uses_onednn(states, weight):
         return functional.linear(states, weight, bias)
-    if torch.is_grad_enabled() and any(its is not None and its.requires_grad for its in (states, weight, bias)):
+    if torch.is_grad_enabled() and any(
+        tensor is not None and tensor.requires_grad for tensor in (states, weight, bias)
+    ):
         return _Linear.apply(states, weight, bias)  # pyright: ignore[reportReturnType]
     return _product(states, weight, bias)
 
 
 @contextmanager
 def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
-    """Within, a model's passes are computed in this precision; parameters are float32 either way."""
+    """Compute forward passes in this precision inside the block; parameters stay float32."""
     if precision == "bfloat16":
         context = torch.autocast(device.type, torch.bfloat16)
     else:
-        context = _Linears() if device.type == "cpu" and has_onednn() else nullcontext()
+        context = _LinearByOneDNN() if device.type == "cpu" and has_onednn() else nullcontext()
     with context:
         yield
 
 
 @contextmanager
 def inference() -> Iterator[None]:
-    """Within, nothing is trained: no gradients, and weights stay, so that oneDNN orders each for itself only once.
+    """Disable gradients inside the block and convert each weight to oneDNN's layout only once.
 
-    The results are the same to the bit. For as long, the weights of products are held twice.
+    Results are bit-identical. Inside the block, converted weights are held in memory twice.
     """
-    before = _ordered.get()
-    _ordered.set({} if before is None else before)
+    before = _reordered_weights.get()
+    _reordered_weights.set({} if before is None else before)
     try:
         with torch.inference_mode():
             yield
     finally:
-        _ordered.set(before)
+        _reordered_weights.set(before)
 
 
-class _Linears(TorchFunctionMode):
-    """What asks for torch's `linear` gets ours: the layers of a model that others wrote."""
+class _LinearByOneDNN(TorchFunctionMode):
+    """Replace `torch.nn.functional.linear` by `linear` in models from other libraries."""
 
     def __torch_function__(
         self, func: Callable, types: Sequence[type], args: tuple = (), kwargs: Mapping[str, Any] | None = None
@@ -81,37 +89,37 @@ class _Linears(TorchFunctionMode):
 
 
 def has_onednn() -> bool:
-    """Whether products go through oneDNN here; ``torch.backends.mkldnn.enabled = False`` has torch compute them."""
-    return CARRIED and torch.backends.mkldnn.enabled  # pyright: ignore[reportReturnType]
+    """Whether products use oneDNN; ``torch.backends.mkldnn.enabled = False`` switches it off."""
+    return HAS_MKL_AND_ONEDNN and torch.backends.mkldnn.enabled  # pyright: ignore[reportReturnType]
 
 
-def _by_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
+def _uses_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:
     return (
         states.device.type == weight.device.type == "cpu"
         and states.dtype == weight.dtype == torch.float32
-        and states.numel() * len(weight) >= WORTHWHILE
+        and states.numel() * len(weight) >= MIN_MULTIPLICATIONS
         and has_onednn()
         and not torch.is_autocast_enabled("cpu")
     )
 
 
 def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    return torch.ops.mkldnn._linear_pointwise(states, _in_order(weight), bias, "none", [], "")
+    return torch.ops.mkldnn._linear_pointwise(states, _onednn_layout(weight), bias, "none", [], "")
 
 
-def _in_order(weight: torch.Tensor) -> torch.Tensor:
-    """A model's weight as oneDNN wants it, where that is kept; what is computed on the way is used once."""
-    ordered = _ordered.get()
+def _onednn_layout(weight: torch.Tensor) -> torch.Tensor:
+    """Return a parameter in oneDNN's layout from the cache; intermediate results are returned as they are."""
+    ordered = _reordered_weights.get()
     if ordered is None or not isinstance(weight, nn.Parameter) or weight.is_inference():
         return weight
     if id(weight) not in ordered or ordered[id(weight)][1] != weight._version:
-        in_order = torch.ops.mkldnn._reorder_linear_weight(weight)
-        ordered[id(weight)] = weight, weight._version, in_order  # the weight too, so that no other gets its identity
+        layout = torch.ops.mkldnn._reorder_linear_weight(weight)
+        ordered[id(weight)] = weight, weight._version, layout  # holding the weight keeps its id unique
     return ordered[id(weight)][2]
 
 
 class _Linear(torch.autograd.Function):
-    """oneDNN's product with its gradients, which torch has for MKL's alone."""
+    """oneDNN's product with gradients, which PyTorch provides for MKL only."""
 
     @staticmethod
     def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:

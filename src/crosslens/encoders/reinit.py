@@ -31,31 +31,31 @@ def random_init(
     components: Components = "all",
     init: Init = "architecture",
 ) -> Encoder:
-    """A copy of an encoder with some layers drawn anew (RANDOM-INIT; Muller et al. 2021, section 2.1).
+    """Re-initialise the parameters of chosen layers (RANDOM-INIT; Muller et al. 2021, section 2.1).
 
-    The same seed gives a layer the same bits, whatever else is drawn: ``1`` and ``1-2`` have the same layer 1. The
-    global random generator is not moved.
+    Each layer depends on the seed and its number alone: ``1`` and ``1-2`` give the same layer 1. The global random
+    generator is not changed.
 
     Args:
-        encoder: left as it is.
-        layers: ``1-2``, ``all`` (every layer, embeddings kept), ``0`` (the embeddings), ``0,all`` (everything, also
-            what belongs to no layer: from scratch). What layers share, such as mT5's table of relative positions, is
-            re-initialised with everything only.
-        seed: of the drawing.
-        components: which parts of those layers: their attention, their feed-forward part, their normalisations, or
-            for layer 0 the embeddings.
+        encoder: not modified.
+        layers: ``1-2``, ``all`` (every layer, embeddings kept), ``0`` (the embeddings), or ``0,all`` (every parameter:
+            an untrained encoder). Parameters shared between layers, such as mT5's relative positions, are
+            re-initialised only with ``0,all``.
+        seed: random seed.
+        components: parts of those layers: all, attention, feed-forward (ffn), normalisations, or for layer 0 the
+            embeddings.
         init: ``architecture``: as the architecture initialises itself; ``torch``: as PyTorch initialises its modules,
             uniform and with random biases, which is what the paper's published loader does (its text does not say).
 
     Returns:
-        The copy; its last change lists the tensors drawn, and those that the layers share.
+        A copy whose last change lists the re-initialised tensors and those that the layers share.
 
     Raises:
-        EncoderError: for layers that are not there, components that are none, or a choice that matches no tensor.
+        EncoderError: for a layer that does not exist, unknown components, or a choice that matches no tensor.
     """
     for value, known, what in ((components, Components, "component"), (init, Init, "init")):
         if value not in get_args(known):
-            raise EncoderError(f"there is no {what} {value!r}", hint=suggest(value, get_args(known)))
+            raise EncoderError(f"unknown {what} {value!r}", hint=suggest(value, get_args(known)))
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
     copied = replace(encoder, model=model)
@@ -64,20 +64,20 @@ def random_init(
     for layer in chosen:
         if layer:
             part = copied.layers[layer - 1]
-            drawn = _draw_layer(model, part, stream_seed(seed, "random-init", layer), init)
-            pairs = [(p, drawn[name]) for name, p in copied.own(layer).items() if _matches(part, name, components)]
+            values = _initialised_layer(model, part, stream_seed(seed, "random-init", layer), init)
+            pairs = [(p, values[name]) for name, p in copied.own(layer).items() if _matches(part, name, components)]
         else:
             everything = set(chosen) == set(range(encoder.depth + 1))
-            drawn = _draw_whole(model, stream_seed(seed, "random-init", 0), init)
+            values = _initialised_model(model, stream_seed(seed, "random-init", 0), init)
             outside = copied.outside(everything=everything) if components in ("all", "embeddings") else {}
-            pairs = [(p, drawn[name]) for name, p in outside.items()]
+            pairs = [(p, values[name]) for name, p in outside.items()]
         with torch.no_grad():
             for parameter, fresh in pairs:
                 parameter.copy_(fresh)
                 changed.append(names[id(parameter)])
     if not changed:
         raise EncoderError(
-            f"layers {format_layers(chosen)} of this {encoder.family.name} have no {components}: nothing would change",
+            f"layers {format_layers(chosen)} of this {encoder.family.name} encoder have no {components} parameters",
             hint="embeddings are layer 0; attention, ffn and norms are in layers 1 and up",
         )
     done = Reinit(layers=format_layers(chosen), components=components, init=init)
@@ -85,15 +85,15 @@ def random_init(
 
 
 def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Encoder, Encoder]:
-    """Both encoders of a pair with every parameter re-initialised, independently of one another.
+    """Re-initialise every parameter of two encoders independently.
 
-    Two encoders of one seed would have equal layers, and equal vectors for the n-th subwords of their vocabularies:
-    more in common than encoders that were pretrained independently.
+    With one seed both would have equal layers and equal vectors for the n-th subwords of their vocabularies, and so be
+    more alike than independently pretrained encoders.
 
     Args:
-        source: reads the first language.
-        target: reads the second; the same encoder where it reads both, and then the same one is returned twice.
-        seed: of both.
+        source: encoder of the first language.
+        target: encoder of the second; if it is the same object, one untrained encoder is returned twice.
+        seed: random seed of both.
     """
     first = random_init(source, "0,all", seed=seed)
     if target is source:
@@ -102,7 +102,7 @@ def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Enco
 
 
 def _matches(part: nn.Module, name: str, components: Components) -> bool:
-    """Whether a parameter of a layer belongs to these components of it."""
+    """Whether a parameter of a layer belongs to the chosen components."""
     if components == "all":
         return True
     path, _, _ = name.rpartition(".")
@@ -111,10 +111,10 @@ def _matches(part: nn.Module, name: str, components: Components) -> bool:
     return components == ("attention" if _ATTENTION & set(path.split(".")) else "ffn")
 
 
-def _draw_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
-    """Fresh values of one layer's parameters, by name; drawn on the CPU in float32, whatever the model is in.
+def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
+    """Initialise a copy of one layer on the CPU in float32 and return its parameters by name.
 
-    Children first, parents last over the whole layer, as the library does: parents overwrite what children drew.
+    As in transformers, modules are initialised before the modules that contain them, which may overwrite their values.
     """
     twin = copy.deepcopy(layer).to("cpu", torch.float32)
     for marked in (*twin.parameters(), *twin.buffers(), *twin.modules()):
@@ -124,31 +124,31 @@ def _draw_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init) -> di
         for parameter in twin.parameters():
             parameter.fill_(float("nan"))
         twin.apply(_reset if init == "torch" else model._init_weights)  # pyright: ignore
-    return _proven(dict(twin.named_parameters()))
+    return _checked(dict(twin.named_parameters()))
 
 
-def _draw_whole(model: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
-    """Fresh values of a whole model's parameters: what lies outside the layers is initialised by its parents."""
+def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
+    """Initialise a new model and return its parameters by name, including those outside the layers."""
     if init == "torch":
-        return _draw_layer(model, model, seed, init)
+        return _initialised_layer(model, model, seed, init)
     config = copy.deepcopy(model.config)  # a configuration is shared, not copied, and building changes it
     extra = {"add_pooling_layer": False} if getattr(model, "pooler", 0) is None else {}
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         fresh = type(model)(config, **extra).to("cpu", torch.float32)
-    return _proven(dict(fresh.named_parameters()))
+    return _checked(dict(fresh.named_parameters()))
 
 
 def _reset(module: nn.Module) -> None:
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()  # pyright: ignore[reportCallIssue]
-    elif "norm" in type(module).__name__.lower():  # the architectures' own normalisations have no reset of torch's
+    elif "norm" in type(module).__name__.lower():  # normalisations of the architectures lack reset_parameters
         for name, parameter in module.named_parameters(recurse=False):
             parameter.fill_(1.0 if name == "weight" else 0.0)
 
 
-def _proven(drawn: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    for name, value in drawn.items():
+def _checked(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    for name, value in values.items():
         if not torch.isfinite(value).all():
-            raise EncoderError(f"the architecture has no initialiser for {name}, so it cannot be drawn anew")
-    return drawn
+            raise EncoderError(f"cannot re-initialise {name}: the architecture has no initialiser for it")
+    return values

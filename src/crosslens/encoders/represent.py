@@ -79,14 +79,16 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
     """
     encoder = encoder.for_language(corpus.language)
     if pooling not in get_args(Pooling):
-        raise RequestError(f"there is no pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
+        raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
-        raise DataError(f"{corpus.name} is running text, which has no words to pool the first subwords of")
+        raise DataError(f"pooling 'first' needs sentences of words, but {corpus.name} is running text")
     read = read_doubled if pooling == "muller2021-code" else read_windows
     windows = read(encoder, corpus).windows
     weights = _weights(windows, pooling)
     if len(windows) and pooling == "cls" and not all(window.span[0] for window in windows):
-        raise EncoderError(f"{encoder.name} has no special token before the first word", hint="pool the mean or last")
+        raise EncoderError(
+            f"{encoder.name} has no special token before the first word", hint="use the pooling mean or last"
+        )
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
     for numbers, batch, outputs in read_layers(encoder, windows):
@@ -102,7 +104,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
     if not counts.all():
         item = corpus[int(counts.argmin())]
         file, line = item.where or (corpus.name, None)
-        raise DataError("an item without a word has no representation", file=file, line=line, hint="take it out")
+        raise DataError("cannot represent an item without words", file=file, line=line, hint="remove it")
     pooled /= counts[None, :, None]
     _require_numbers(encoder, corpus, pooled, np.arange(len(corpus)))
     pooled.flags.writeable = False
@@ -162,7 +164,7 @@ def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item
         item = int(item_of[place])
         raise EncoderError(
             f"{encoder.name}: layer {layer} of item {corpus[item].id or item + 1} of {corpus.name} is not a number",
-            hint="is the encoder's training gone wrong, or its precision too low?",
+            hint="check whether training diverged, or use --precision float32",
         )
 
 

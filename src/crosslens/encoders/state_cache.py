@@ -1,7 +1,8 @@
-"""The states of batches; what of an encoder is frozen, and has no dropout, is computed once a window and kept.
+"""State cache: compute the states of frozen layers once per window and reuse them in every epoch.
 
-Training goes over the same windows again and again. As long as the bottom of the encoder does not change, neither do
-its states: they are computed once, and each step begins where the trained layers do.
+The cache is an accelerator. It is compared with the full computation on the first two windows, and used only if the
+states agree within `TOLERANCE`. It holds states without dropout, and is filled only by `StateCache.keep`: without that
+call every batch is computed in full.
 """
 
 import shutil
@@ -22,11 +23,11 @@ from crosslens.encoders.matmul import inference
 from crosslens.encoders.options import Precision
 
 TOLERANCE = 1e-4
-"""How far the states of the first windows may be from those that are computed whole, relative to their size."""
+"""Largest accepted deviation of cached from fully computed states, relative to the largest state."""
 
 
 class StateCache:
-    """What a task's head reads of batches: call it with one.
+    """Compute the states that a task head reads, from cached states of frozen layers where available.
 
     Args:
         encoder: put into the mode, training or evaluation, that the caller wants.
@@ -37,28 +38,28 @@ class StateCache:
         self.encoder = encoder
         self._precision: Precision = precision
         self._depth = frozen_depth(encoder)
-        self._places: dict[int, int] = {}  # window's identity -> its row in the file
-        self._kept: np.ndarray | None = None
+        self._offsets: dict[int, int] = {}  # id of a window -> its first row in the file
+        self._cached_states: np.ndarray | None = None
 
     def __call__(self, batch: Batch) -> torch.Tensor:
         """The last states, ``(windows, length, width)``."""
-        if self._kept is not None and all(id(window) in self._places for window in batch.windows):
-            return self._resumed(batch, self._of(batch))
+        if self._cached_states is not None and all(id(window) in self._offsets for window in batch.windows):
+            return self._resumed(batch, self._load(batch))
         return self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
     @inference()
     def keep(self, windows: Sequence[Window]) -> bool:
-        """Compute the frozen bottom's states of these windows, and keep them in a temporary file.
+        """Compute the states of the frozen layers for these windows and cache them in a temporary file.
 
         Returns:
-            Whether they are kept. They are not where nothing is frozen, where this architecture's layers cannot be
-            begun in the middle, or where the disk has no room.
+            Whether they are cached. They are not if the embeddings are trained, if the forward pass of this
+            architecture cannot start in the middle, or if the disk is full.
         """
         if not self._depth or not windows or not _can_resume(self.encoder):
             return False
         padding, device = self.encoder.padding, self.encoder.device
         self.encoder.model.eval()
-        if not self._agrees(make_batch(windows[:2], padding=padding, device=device)):
+        if not self._matches_full_computation(make_batch(windows[:2], padding=padding, device=device)):
             return False
         lengths = [len(window) for window in windows]
         sizes = np.asarray(lengths)
@@ -66,7 +67,7 @@ class StateCache:
         shape = (int(sizes.sum()), layers * self.encoder.width)
         if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
             return False
-        with tempfile.TemporaryFile() as file:  # what is mapped outlives it
+        with tempfile.TemporaryFile() as file:  # the mapping outlives the file object
             kept = np.memmap(file, np.float32, "w+", shape=shape)
         starts = np.cumsum(sizes) - sizes
         for numbers in evaluation_batches(lengths, budget=reading_budget(device)):
@@ -74,51 +75,51 @@ class StateCache:
             flat = self._computed(batch).cpu().numpy()
             for row, number in enumerate(numbers):
                 kept[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
-        self._kept = kept
-        self._places = {id(window): int(start) for window, start in zip(windows, starts, strict=True)}
-        self._windows = tuple(windows)  # alive, so that no other window gets one of their identities
+        self._cached_states = kept
+        self._offsets = {id(window): int(start) for window, start in zip(windows, starts, strict=True)}
+        self._windows = tuple(windows)  # held, so that their ids stay unique
         return True
 
     def _computed(self, batch: Batch) -> torch.Tensor:
-        """What is kept of a batch: ``(windows, length, values)``."""
-        top = self.encoder.readout
+        """Compute the states of a batch to cache: ``(windows, length, values)``."""
+        readout = self.encoder.readout
         outputs = layer_outputs(
             self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision,
-            highest=self._depth if top is None else max(top.layers),
+            highest=self._depth if readout is None else max(readout.layers),
         )  # fmt: skip
-        return outputs[-1].float() if top is None else top.select(outputs).movedim(0, 2).flatten(2)
+        return outputs[-1].float() if readout is None else readout.select(outputs).movedim(0, 2).flatten(2)
 
-    def _of(self, batch: Batch) -> torch.Tensor:
-        assert self._kept is not None
-        values = np.zeros((*batch.ids.shape, self._kept.shape[1]), np.float32)
+    def _load(self, batch: Batch) -> torch.Tensor:
+        assert self._cached_states is not None
+        values = np.zeros((*batch.ids.shape, self._cached_states.shape[1]), np.float32)
         for row, window in enumerate(batch.windows):
-            start = self._places[id(window)]
-            values[row, : len(window)] = self._kept[start : start + len(window)]
+            start = self._offsets[id(window)]
+            values[row, : len(window)] = self._cached_states[start : start + len(window)]
         return torch.from_numpy(values).to(batch.ids.device)
 
     def _resumed(self, batch: Batch, kept: torch.Tensor) -> torch.Tensor:
-        """The last states, from what is kept of the batch."""
+        """Compute the last states from cached states of the batch."""
         encoder = self.encoder
         if encoder.readout is not None:
             layers = kept.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
             return encoder.read_out(layers, batch.mask)
-        with _beginning_above(encoder, self._depth, kept):
+        with _skipping_lowest_layers(encoder, self._depth, kept):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
-    def _agrees(self, batch: Batch) -> bool:
-        """Whether going on from what would be kept gives what computing everything gives."""
+    def _matches_full_computation(self, batch: Batch) -> bool:
+        """Whether states computed from cached ones agree with the full computation."""
         try:
             resumed = self._resumed(batch, self._computed(batch))
         except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
-            return False  # layers of this architecture hand something else on as well
+            return False  # layers of this architecture pass on more than states
         whole = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
-        there = batch.mask.bool()
+        real = batch.mask.bool()
         near = TOLERANCE if self._precision == "float32" else 1e-1
-        return bool((resumed - whole)[there].abs().max() <= near * whole[there].abs().max())
+        return bool((resumed - whole)[real].abs().max() <= near * whole[real].abs().max())
 
 
 def frozen_depth(encoder: Encoder) -> int:
-    """The highest layer that is frozen together with all below it, the embeddings too; 0 where there is none."""
+    """Highest layer that is frozen together with all layers below it and the embeddings; 0 if there is none."""
     inside = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
     named = encoder.model.named_parameters()
     tables = [p for n, p in named if id(p) not in inside and n.startswith(encoder.family.embeddings)]
@@ -131,28 +132,28 @@ def frozen_depth(encoder: Encoder) -> int:
 
 
 def frozen_parts(encoder: Encoder) -> Iterator[nn.Module]:
-    """The modules of the embeddings and layers that training leaves alone."""
+    """Yield the modules of the embeddings and layers that are frozen."""
     for part in (*encoder.embeddings, *encoder.layers):
         if not any(parameter.requires_grad for parameter in part.parameters()):
             yield part
 
 
 def _can_resume(encoder: Encoder) -> bool:
-    """Whether its layers are modules of their own, each called once with the states first."""
+    """Whether each layer is a separate module, called once with the states as its first argument."""
     one_each = len({id(layer) for layer in encoder.layers}) == encoder.depth
     return len(encoder.family.layers) == 1 and one_each and not encoder.family.time_first
 
 
 @contextmanager
-def _beginning_above(encoder: Encoder, depth: int, kept: torch.Tensor) -> Iterator[None]:
-    """Inside the block the embeddings and the lowest layers do no work: each gives what is kept above them all."""
+def _skipping_lowest_layers(encoder: Encoder, depth: int, kept: torch.Tensor) -> Iterator[None]:
+    """Make the embeddings and the lowest layers return cached states inside the block."""
 
-    def passing(*args: Any, **kwargs: Any) -> torch.Tensor:
+    def return_cached(*args: Any, **kwargs: Any) -> torch.Tensor:
         return kept
 
     lowest = [*encoder.embeddings, *encoder.layers[:depth]]
     for module in lowest:
-        module.forward = passing
+        module.forward = return_cached
     try:
         yield
     finally:

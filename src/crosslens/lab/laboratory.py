@@ -41,6 +41,9 @@ FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tens
 """What is drawn for words of these kinds, and is heard in languages with suffixes."""
 
 
+_LARGER = "increase world.trees or world.longest"
+
+
 class LaboratorySettings(BaseModel):
     """What a laboratory is made of.
 
@@ -75,7 +78,7 @@ class LaboratorySettings(BaseModel):
     def _named(cls, languages: dict[str, Language]) -> dict[str, Language]:
         wrong = [name for name in languages if not (name.isascii() and name.isalnum() and name.islower())]
         if wrong or not languages:
-            raise ValueError(f"languages are named in small letters and digits, and {wrong or 'none'} is not")
+            raise ValueError(f"language names must consist of lower-case letters and digits: {wrong or 'none given'}")
         return languages
 
 
@@ -197,8 +200,7 @@ class Laboratory:
         """
         count, stream = self._asked(language, split, pairs)
         if not any(map(fits_pair, self.structures(split))):
-            raise RequestError("no sentence of this world has a subject, an object and something to leave out",
-                               hint="more or longer trees")  # fmt: skip
+            raise RequestError("no sentence of this world has a subject, an object and an omissible word", hint=_LARGER)
         generator = self._generator("pairs", split, *stream)
         drawn = chain.from_iterable(
             self._draws(split, "pairs", *stream, str(part), count=PREMISES) for part in itertools.count()
@@ -214,7 +216,7 @@ class Laboratory:
             if len(items) == count:
                 break
             if attempt == PREMISES and not items:
-                raise RequestError("no shortened sentence has a structure of its own", hint="more or longer trees")
+                raise RequestError("no shortened sentence has a structure that no other sentence has", hint=_LARGER)
         return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
 
     def labelled(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
@@ -249,7 +251,7 @@ class Laboratory:
 
     def _check_split(self, split: str) -> None:
         if split not in SIZES:
-            raise RequestError(f"there is no split {split!r}", hint=suggest(split, SIZES))
+            raise RequestError(f"unknown split {split!r}", hint=suggest(split, SIZES))
 
     def _generator(self, *stream: str) -> np.random.Generator:
         return np.random.default_rng(stream_seed(self.settings.seed, "texts", *stream))

@@ -53,7 +53,7 @@ def find_laboratory(preset: str = DEFAULT_PRESET) -> Laboratory:
     """
     named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>\d+))?", DEFAULT_PRESET if preset == "demo" else preset)
     if named is None or named["preset"] not in PRESETS:
-        raise RequestError(f"there is no preset {preset!r}", hint=suggest(preset, PRESETS))
+        raise RequestError(f"unknown preset {preset!r}", hint=suggest(preset, PRESETS))
     settings = PRESETS[named["preset"]]
     if named["world"]:
         settings = settings.model_copy(update={"seed": int(named["world"])})

@@ -68,7 +68,7 @@ class WorldSettings(BaseModel):
     def _large_enough(self) -> "WorldSettings":
         fewest = min(self.nouns, self.transitive, self.adjectives)
         if self.classes > fewest:
-            raise ValueError(f"{self.classes} classes are more than {fewest} words of a kind: some would be empty")
+            raise ValueError(f"{self.classes} classes for {fewest} words of the smallest kind: some would be empty")
         if self.shortest > self.longest:
             raise ValueError(f"the shortest structures ({self.shortest}) are longer than the longest ({self.longest})")
         return self

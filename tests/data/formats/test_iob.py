@@ -100,20 +100,20 @@ def test_what_came_from_elsewhere_is_written_as_uner(tmp_path, toy):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Paris\tB_LOC\nis\tO\n", r":1: 'B_LOC' is no IOB tag"),
-        ("Paris\tB-LOC\nis\tS-LOC\n", r":2: 'S-LOC' is no IOB tag .*BIOES"),
-        ("Paris\tB-LOC\nis\t\n", r":2: '' is no IOB tag"),
-        ("Paris\tB-LOC\nis\n", r":2: 1 columns, where the first word of the file has 2 .every word needs its tag"),
-        ("Paris B-LOC\nin the O\n", r":2: 3 columns, where the first word of the file has 2"),
+        ("Paris\tB_LOC\nis\tO\n", r":1: 'B_LOC' is not an IOB tag"),
+        ("Paris\tB-LOC\nis\tS-LOC\n", r":2: 'S-LOC' is not an IOB tag .*BIOES"),
+        ("Paris\tB-LOC\nis\t\n", r":2: '' is not an IOB tag"),
+        ("Paris\tB-LOC\nis\n", r":2: 1 columns, but the first word of the file has 2 .every word needs its tag"),
+        ("Paris B-LOC\nin the O\n", r":2: 3 columns, but the first word of the file has 2"),
         ("Paris\tB-LOC\n\tO\n", r":2: the word has no form"),
-        ("1\tA\tO\t-\t-\n3\tB\tO\t-\t-\n", r":2: the id '3' does not follow: 2 is expected"),
+        ("1\tA\tO\t-\t-\n3\tB\tO\t-\t-\n", r":2: unexpected id '3', expected 2"),
         ("1\tA\tO\t-\t-\n1\tB\tO\t-\t-\n", r"empty line separates"),
         ("1\tA\tO\t-\t-\n2\tB\tO\n", r":2: 3 columns"),
-        ("", "has no sentence"),
-        ("\n\n", "has no sentence"),
-        ("-DOCSTART- O\n\n", "has no sentence"),
-        ("# only a comment\n", "has no sentence"),
-        ("caf\udce9 O\n", ":1: is not UTF-8"),
+        ("", "contains no sentences"),
+        ("\n\n", "contains no sentences"),
+        ("-DOCSTART- O\n\n", "contains no sentences"),
+        ("# only a comment\n", "contains no sentences"),
+        ("caf\udce9 O\n", ":1: invalid UTF-8"),
     ],
 )
 def test_what_cannot_be_read_says_where(tmp_path, text, message):
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_says_where(tmp_path, text, message):
 
 
 def test_missing_files(tmp_path):
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="not found"):
         iob.read(tmp_path / "x")
     with pytest.raises(DataError, match="is a folder"):
         iob.read(tmp_path)

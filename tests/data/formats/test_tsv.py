@@ -47,9 +47,9 @@ def test_a_file_of_several_languages_is_read_one_by_one(tmp_path):
     assert [(text.segments, text.label, text.id, text.where.line) for text in corpus.texts] == [
         (("Il est assis.", "Il est debout."), "neutral", "11", 3)
     ]
-    with pytest.raises(DataError, match=r"file.tsv: has 2 languages \(name one: en="):
+    with pytest.raises(DataError, match=r"file.tsv: contains 2 languages \(choose one: en="):
         load_corpus(path)
-    with pytest.raises(DataError, match=r"file.tsv: has no text in 'de'"):
+    with pytest.raises(DataError, match=r"file.tsv: contains no text in 'de'"):
         load_corpus(f"de={path}")
 
 
@@ -61,16 +61,24 @@ def test_pairs_that_nobody_agreed_on_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("layout", "text", "message"),
     [
-        (SIB200, "", r"file.tsv:1: is not SIB-200: the first line must name the columns text category index_id"),
-        (SIB200, "id\tlabel\ttext\n1\ta\tb\n", r"file.tsv:1: is not SIB-200: the first line must name the columns"),
-        (SIB200, "index_id\tcategory\ttext\n", r"file.tsv: has no text"),
-        (SIB200, SIB + "9\tsports\n", r"file.tsv:4: ends before its column 'text'"),
-        (SIB200, SIB + "9\t\tno label\n", r"file.tsv:4: has no category"),
-        (SIB200, SIB + "9\tsports\t \n", r"file.tsv:4: has no text"),
-        (XNLI, PAIRS + "a\tb\tc\td\n", r"file.tsv:3: 3 fields between tabs are needed, and 4 are here"),
-        (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 3 fields between tabs are needed, and 1 are here"),
-        (None, "one column\nonly\n", r"file.tsv:1: is none of the tab-separated files that are known"),
-        (MLDOC, "CCAT\t\n", r"file.tsv:1: has no text"),
+        (
+            SIB200,
+            "",
+            r"file.tsv:1: is not in SIB-200 format: the first line must name the columns text category index_id",
+        ),
+        (
+            SIB200,
+            "id\tlabel\ttext\n1\ta\tb\n",
+            r"file.tsv:1: is not in SIB-200 format: the first line must name the columns",
+        ),
+        (SIB200, "index_id\tcategory\ttext\n", r"file.tsv: contains no text"),
+        (SIB200, SIB + "9\tsports\n", r"file.tsv:4: the row has no column 'text'"),
+        (SIB200, SIB + "9\t\tno label\n", r"file.tsv:4: empty category"),
+        (SIB200, SIB + "9\tsports\t \n", r"file.tsv:4: empty text"),
+        (XNLI, PAIRS + "a\tb\tc\td\n", r"file.tsv:3: 4 tab-separated fields, expected 3"),
+        (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 1 tab-separated fields, expected 3"),
+        (None, "one column\nonly\n", r"file.tsv:1: unknown tab-separated format"),
+        (MLDOC, "CCAT\t\n", r"file.tsv:1: empty text"),
     ],
 )
 def test_what_is_no_such_file_is_refused_with_its_line(tmp_path, layout, text, message):
@@ -91,7 +99,7 @@ def test_documents_are_cut_to_their_first_sentences(tmp_path):
 
 
 def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):
-    with pytest.raises(DataError, match="is running text, where sentences of words are needed"):
+    with pytest.raises(DataError, match="is running text, but sentences of words are needed"):
         read(write(tmp_path, PAIRS)).sentences  # noqa: B018
-    with pytest.raises(DataError, match="is sentences of words, where running text is needed"):
+    with pytest.raises(DataError, match="consists of sentences of words, but running text is needed"):
         toy("test").texts  # noqa: B018

@@ -199,5 +199,5 @@ def test_coverage_by_hand(encoder):
     assert found.fertility == sum(map(len, tokens)) / 5
     read = sum(len(word) for word, its in zip(corpus[0].words, tokens, strict=True) if "[UNK]" not in its)
     assert found.characters == pytest.approx(read / sum(map(len, tokens)))
-    with pytest.raises(DataError, match="has no word"):
+    with pytest.raises(DataError, match="contains no words"):
         measure_coverage(encoder, Corpus((Sentence(()),), "empty"))

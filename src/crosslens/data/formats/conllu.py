@@ -49,7 +49,7 @@ def read(
     file = str(path)
     sentences = tuple(_sentence(block, file, start) for start, block in blocks(read_text(path)))
     if not sentences:
-        raise DataError("has no sentence", file=file, hint="is it the right file?")
+        raise DataError("contains no sentences", file=file, hint="check that this is the right file")
     return Corpus(sentences, name or file, language, split, release)
 
 
@@ -78,7 +78,7 @@ def check_trees(corpus: Corpus) -> None:
         roots = (sentence.heads or ()).count(0)
         if roots != 1:
             file, line = sentence.where or (corpus.name, None)
-            raise DataError(f"the sentence has {roots or 'no'} roots, where a tree has one", file=file, line=line)
+            raise DataError(f"the sentence has {roots or 'no'} roots, but a tree has exactly one", file=file, line=line)
 
 
 def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
@@ -100,13 +100,13 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         first = first or number
         if line[0] == "#":
             if words:
-                raise DataError("a comment stands among the words", file=file, line=number, hint=_SEPARATE)
+                raise DataError("comment between the words of a sentence", file=file, line=number, hint=_SEPARATE)
             name = sentence_id(line) or name
             continue
         columns = line.split("\t")
         if len(columns) != COLUMNS:
             hint = "columns are separated by tabs" if len(columns) == 1 else None
-            raise DataError(f"{len(columns)} columns, where CoNLL-U has 10", file=file, line=number, hint=hint)
+            raise DataError(f"{len(columns)} columns, but CoNLL-U has 10", file=file, line=number, hint=hint)
         identifier = columns[0]
         if identifier == str(words + 1):
             if not columns[FORM]:
@@ -123,14 +123,14 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
             node += 1
         else:
             hint = _SEPARATE if identifier == "1" else None
-            raise DataError(
-                f"the id {identifier!r} does not follow: {words + 1} is expected", file=file, line=number, hint=hint
-            )
+            raise DataError(f"unexpected id {identifier!r}, expected {words + 1}", file=file, line=number, hint=hint)
     where = Where(file, first or start)
     if not words:
-        raise DataError("a sentence without words", file=file, line=where.line)
+        raise DataError("sentence without words", file=file, line=where.line)
     if range_end > words:
-        raise DataError(f"the range ends at {range_end}, behind the last word {words}", file=file, line=range_line)
+        raise DataError(
+            f"the multiword range ends at {range_end}, after the last word {words}", file=file, line=range_line
+        )
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
         words=tuple(map(normal, forms)),
@@ -158,7 +158,9 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
         return None
     if missing or "" in values:
         place = next(i for i, value in enumerate(values) if value in (ABSENT, ""))
-        raise DataError(f"the word has no {name}, and others of its sentence have", file=file, line=lines[place])
+        raise DataError(
+            f"the word has no {name}, but other words of the sentence have one", file=file, line=lines[place]
+        )
     return tuple(values)
 
 
@@ -168,11 +170,11 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
     together = "".join(heads)
     if not (together.isdecimal() and together.isascii()) or "" in heads:
         place = next(i for i, head in enumerate(heads) if not (head.isdecimal() and head.isascii()))
-        raise DataError(f"the head {heads[place]!r} is no number", file=file, line=lines[place])
+        raise DataError(f"head {heads[place]!r} is not a number", file=file, line=lines[place])
     up = tuple(map(int, heads))
     if max(up) > words:
         place = next(i for i, head in enumerate(up) if head > words)
-        raise DataError(f"the head {up[place]} is outside the sentence of {words} words", file=file, line=lines[place])
+        raise DataError(f"head {up[place]} is outside the sentence of {words} words", file=file, line=lines[place])
     above = [0, *up]
     steps = 1
     while any(above) and steps <= words:  # twice as far up each time: behind more steps than words, all are at the root
@@ -183,7 +185,7 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
         while (head := up[circle[-1] - 1]) != circle[0]:
             circle.append(head)
         way = " → ".join(map(str, [*circle, head]))
-        raise DataError(f"the heads run in a circle: {way}", file=file, line=lines[head - 1])
+        raise DataError(f"the heads form a cycle: {way}", file=file, line=lines[head - 1])
     return up
 
 

@@ -89,7 +89,7 @@ def read(
         waiting = [] if sentence else [*waiting, *block]
         sentences += [sentence] if sentence else []
     if not sentences:
-        raise DataError("has no sentence", file=file, hint="is it the right file?")
+        raise DataError("contains no sentences", file=file, hint="check that this is the right file")
     return Corpus(tuple(sentences), name or file, language, split)
 
 
@@ -163,16 +163,16 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
         if len(columns) != layout.columns:
             hint = "every word needs its tag" if len(columns) < layout.columns else None
             raise DataError(
-                f"{len(columns)} columns, where the first word of the file has {layout.columns}",
+                f"{len(columns)} columns, but the first word of the file has {layout.columns}",
                 file=file, line=number, hint=hint,
             )  # fmt: skip
         if layout.numbered and columns[0] != str(len(words) + 1):
             hint = "an empty line separates sentences" if columns[0] == "1" else None
-            reason = f"the id {columns[0]!r} does not follow: {len(words) + 1} is expected"
+            reason = f"unexpected id {columns[0]!r}, expected {len(words) + 1}"
             raise DataError(reason, file=file, line=number, hint=hint)
         word = columns[layout.word]
         if not word.startswith(layout.prefix):
-            raise DataError(f"the word {word!r} has no {layout.prefix!r} before it", file=file, line=number)
+            raise DataError(f"the word {word!r} lacks the prefix {layout.prefix!r}", file=file, line=number)
         word = normal(word[len(layout.prefix) :])  # the first only: en:12:30 is the word 12:30
         if not word:
             raise DataError("the word has no form", file=file, line=number)
@@ -201,7 +201,7 @@ def _tag(tag: str, file: str, line: int) -> str:
         return tag
     other = _OTHER_SCHEME.fullmatch(tag)
     hint = "tags are O, B-TYPE and I-TYPE" + ("; convert BIOES and BILOU to IOB2 first" if other else "")
-    raise DataError(f"{tag!r} is no IOB tag", file=file, line=line, hint=hint)
+    raise DataError(f"{tag!r} is not an IOB tag", file=file, line=line, hint=hint)
 
 
 def _same_words(corpus: Corpus, layout: Layout) -> bool:

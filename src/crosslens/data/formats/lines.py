@@ -21,16 +21,16 @@ def read_text(path: str | Path) -> str:
     try:
         raw = Path(path).read_bytes()
     except FileNotFoundError:
-        raise DataError("there is no such file", file=file) from None
+        raise DataError("file not found", file=file) from None
     except IsADirectoryError:
-        raise DataError("is a folder, where a file is needed", file=file) from None
+        raise DataError("is a folder, not a file", file=file) from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", file=file) from None
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        reason = f"is not UTF-8: byte 0x{raw[error.start]:02x}"
+        reason = f"invalid UTF-8: byte 0x{raw[error.start]:02x}"
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
 
 

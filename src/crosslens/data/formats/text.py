@@ -20,7 +20,7 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
     file = str(path)
     items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
     if not items:
-        raise DataError("has no text", file=file)
+        raise DataError("contains no text", file=file)
     return Corpus(items, file, language)
 
 
@@ -33,7 +33,7 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     file = str(path)
     items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
     if not items:
-        raise DataError("has no text", file=file)
+        raise DataError("contains no text", file=file)
     return Corpus(items, name or file, language)
 
 
@@ -63,9 +63,9 @@ def read_lines(path: str | Path, *, name: str | None = None, language: str | Non
     lines = lines[:-1] if lines[-1] == "" else lines
     for number, line in enumerate(lines, start=1):
         if not line.strip():
-            raise DataError("an empty line, in text that is aligned line by line", file=file, line=number)
+            raise DataError("empty line in text that is aligned line by line", file=file, line=number)
     if not lines:
-        raise DataError("has no text", file=file)
+        raise DataError("contains no text", file=file)
     texts = [normal(line).strip() for line in lines]
     items = tuple(Text((text,), id=str(n), where=Where(file, n)) for n, text in enumerate(texts, start=1))
     return Corpus(items, name or file, language)
@@ -79,7 +79,7 @@ def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = No
     """
     texts, its = read_lines(path), read_lines(labels)
     if len(texts) != len(its):
-        raise DataError(f"{len(its)} labels, where {path} has {len(texts)} texts", file=str(labels))
+        raise DataError(f"{len(its)} labels, but {path} has {len(texts)} texts", file=str(labels))
     items = tuple(replace(text, label=label.text) for text, label in zip(texts.texts, its.texts, strict=True))
     return replace(texts, items=items, name=name or str(path), split=split)
 

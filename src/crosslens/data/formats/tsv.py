@@ -86,12 +86,16 @@ def read(
         wanted = [*layout.columns, *([layout.id] if layout.id else [])]
         if not set(wanted) <= set(header):
             what = " ".join(wanted)
-            raise DataError(f"is not {layout.name}: the first line must name the columns {what}", file=file, line=1)
+            raise DataError(
+                f"is not in {layout.name} format: the first line must name the columns {what}", file=file, line=1
+            )
         places = [header.index(column) for column in layout.columns]
         rows = rows[1:]
         languages = [row[header.index(layout.language)] for _, row in rows] if layout.language in header else []
         if languages and language is None and len(set(languages)) > 1:
-            raise DataError(f"has {len(set(languages))} languages", file=file, hint=f"name one: {languages[0]}={file}")
+            raise DataError(
+                f"contains {len(set(languages))} languages", file=file, hint=f"choose one: {languages[0]}={file}"
+            )
         if languages and language is not None:
             rows = [row for row, its in zip(rows, languages, strict=True) if its == language]
     else:
@@ -104,7 +108,7 @@ def read(
             identifier = row[header.index(layout.id)] if layout.id in header else str(line)
             items.append(Text(tuple(fields.values()), label, identifier, Where(file, line)))
     if not items:
-        raise DataError("has no text" + (f" in {language!r}" if layout.language else ""), file=file)
+        raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
     return Corpus(tuple(items), name or file, language, split)
 
 
@@ -132,7 +136,7 @@ def require_labels(corpus: Corpus) -> list[str]:
     for text in corpus.texts:
         if text.label is None:
             file, line = text.where or (corpus.name, None)
-            raise DataError(f"{corpus.name} has no label here, and one is needed", file=file, line=line)
+            raise DataError(f"{corpus.name} has no label", file=file, line=line)
     return [text.label for text in corpus.texts if text.label is not None]
 
 
@@ -158,7 +162,9 @@ def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
     try:
         from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError:
-        raise RequestError("sentences are split by sentencex", hint="pip install 'crosslens[documents]'") from None
+        raise RequestError(
+            "splitting documents into sentences needs the package sentencex", hint="pip install 'crosslens[documents]'"
+        ) from None
     items = []
     for document in corpus.texts:
         sentences = [sentence.strip() for sentence in segment(corpus.language or "en", document.text)]
@@ -179,18 +185,18 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
         if set(named) <= set(header) if layout.headed else len(layout.columns) == len(header):
             return layout
     raise DataError(
-        "is none of the tab-separated files that are known", file=file, line=1,
-        hint="two columns are label and text, three are premise, hypothesis and label",
+        "unknown tab-separated format", file=file, line=1,
+        hint="use two columns (label, text), three (premise, hypothesis, label), or a header",
     )  # fmt: skip
 
 
 def _fields(row: list[str], places: Sequence[int], layout: Layout, file: str, line: int) -> Iterator[str]:
     """The row's segments and label, all of them filled."""
     if not layout.headed and len(row) != len(places):
-        raise DataError(f"{len(places)} fields between tabs are needed, and {len(row)} are here", file=file, line=line)
+        raise DataError(f"{len(row)} tab-separated fields, expected {len(places)}", file=file, line=line)
     for column, place in zip(layout.columns, places, strict=True):
         if place >= len(row):
-            raise DataError(f"ends before its column {column!r}", file=file, line=line)
+            raise DataError(f"the row has no column {column!r}", file=file, line=line)
         if not row[place]:
-            raise DataError(f"has no {column}", file=file, line=line, hint="take the row out, or fill it")
+            raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
         yield row[place]

@@ -57,6 +57,6 @@ class OnOneLayer(Intervention):
 
         if self.mapping is not None:
             raise EncoderError(
-                "a mapping is learnt from two encoders", hint="crosslens.alignment.transplant.transfer_by_layer"
+                "a mapping needs two encoders", hint="use crosslens.alignment.transplant.transfer_by_layer"
             )
         return as_tower(encoder, self.layer, seed=seed, height=self.height)

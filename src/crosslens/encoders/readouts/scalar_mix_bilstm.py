@@ -1,7 +1,6 @@
-"""An encoder used for its features: nothing of it is trained, and a fresh network reads all of its layers.
+"""Feature-based readout: a scalar mix of all layers of a frozen encoder and a two-layer BiLSTM.
 
-Wu & Dredze (2019, section 5.2), after ELMo: the layers are mixed by learnt weights, and a bidirectional LSTM of two
-layers reads the mixture.
+Wu & Dredze (2019, section 5.2), after ELMo.
 """
 
 from dataclasses import replace
@@ -40,16 +39,16 @@ class ScalarMixBiLSTM(Readout):
 
 
 def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> Encoder:
-    """A copy of an encoder that is frozen whole, with fresh `ScalarMixBiLSTM` on it.
+    """Freeze an encoder and add a randomly initialised `ScalarMixBiLSTM` readout.
 
     Args:
-        encoder: left as it is.
-        seed: of the fresh network.
-        hidden: its size in each direction; None: the encoder's width. (The paper says "d_h hidden size".)
+        encoder: not modified.
+        seed: random seed of the readout.
+        hidden: LSTM size in each direction; None: the encoder's width. (The paper says "d_h hidden size".)
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "features"))
-        top = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
+        readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(FeatureBased(use="features", hidden=hidden), seed)
-    return replace(frozen.changed(change, since=encoder), readout=top)
+    return replace(frozen.changed(change, since=encoder), readout=readout)

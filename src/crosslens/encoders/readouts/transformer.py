@@ -19,7 +19,7 @@ EPSILON = 1e-8
 
 
 class TransformerReadout(Readout):
-    """Layers that read one layer of an encoder, normalised, and rotated where it is another's.
+    """Transformer layers on the normalised states of one encoder layer, rotated if they come from another encoder.
 
     Args:
         layer: which one; 0 is the embeddings.
@@ -50,16 +50,16 @@ class TransformerReadout(Readout):
 
 
 def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Encoder:
-    """A copy of an encoder that is frozen whole, with fresh Transformer layers on one of its layers.
+    """Freeze an encoder and add randomly initialised Transformer layers on one of its layers.
 
     Args:
-        encoder: left as it is.
-        layer: which one is read; 0 is the embeddings.
-        seed: of the fresh layers.
-        height: how many.
+        encoder: not modified.
+        layer: layer that is read; 0 is the embeddings.
+        seed: random seed of the new layers.
+        height: number of new layers.
 
     Raises:
-        EncoderError: for a layer that is not there.
+        EncoderError: for a layer that does not exist.
     """
     parse_layers(layer, encoder.depth)
     config = encoder.model.config
@@ -67,14 +67,14 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "tower"))
-        top = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
+        readout = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(OnOneLayer(layer=layer, height=height), seed)
-    return replace(frozen.changed(change, since=encoder), readout=top)
+    return replace(frozen.changed(change, since=encoder), readout=readout)
 
 
 def rotated(tower: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
-    """The same layers, for states that are normalised by ``means`` and rotated by ``matrix`` first.
+    """Share the layers of a readout, with states normalised by ``means`` and rotated by ``matrix`` first.
 
     Args:
         tower: shares its layers with what is returned.
@@ -90,12 +90,12 @@ def rotated(tower: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor
 
 
 def mapping_digest(tower: TransformerReadout) -> str:
-    """The beginning of the digest of what a tower does to states before its layers read them."""
+    """First eight digits of the digest of a readout's normalisation and rotation."""
     return digest([part.detach().cpu().tolist() for part in (tower.means, tower.matrix)])[:8]
 
 
 def _fixed(values: torch.Tensor) -> nn.Parameter:
-    """Saved and digested with the rest, and not trained."""
+    """Wrap constants as parameters that are saved and digested, but not trained."""
     return nn.Parameter(values, requires_grad=False)
 
 
