@@ -231,8 +231,8 @@ def test_correlations_have_their_p(records):
     assert table.head == ("pos en",)
     assert table.groups["cka"][0].label == "pretrained"
     assert values(table.groups["cka"][0]) == pytest.approx([-1.0])
-    assert table.notes[0].startswith("p ")
-    assert table.notes[0].endswith("by permuting 3 languages")
+    assert table.notes[0].startswith("p = ")
+    assert table.notes[0].endswith("permutation test over 3 languages")
 
 
 def test_all_tables(records):
@@ -314,7 +314,7 @@ def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
     (rows,) = table.groups.values()
     assert values(rows[0])[:2] == [92.0, 93.3]
     assert [table.notes[cell.note - 1] for cell in rows[-1].cells if cell.note] == [
-        "over 3 of the rows", "over 3 of the rows", "over 2 of the rows", "over 2 of the rows"
+        "mean of 3 rows", "mean of 3 rows", "mean of 2 rows", "mean of 2 rows"
     ]  # fmt: skip
 
 

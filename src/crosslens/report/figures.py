@@ -106,7 +106,7 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
         except RequestError:  # it has no reference
             continue
     if not maps:
-        raise RequestError("these results compare no layers with a reference")
+        raise RequestError("these results contain no condition with a reference to compare it with")
     widest = max(differences.widest for differences in maps.values())
     charts = [heat_map(differences, widest=widest).properties(title=title) for title, differences in maps.items()]
     return styled(alt.concat(*charts, columns=3))
@@ -137,7 +137,7 @@ def by_seed(results: Results) -> "altair.FacetChart":
             for seed, value in mean_row(table, cross, column).by_seed.items()
         ]
     if len({row["seed"] for row in rows}) < 2:
-        raise RequestError("every run of these results has the same seed")
+        raise RequestError("these results contain a single seed")
     order = list(dict.fromkeys(row["condition"] for row in rows))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
@@ -173,7 +173,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
         found = f"r {plain(each.found.value, decimals=2)}, p {plain(each.found.p, decimals=3)}"
         rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {found}")
-    return _gaps(rows, "subwords that the source's training data have, percent")
+    return _gaps(rows, "subwords seen in the source-language training data, percent")
 
 
 OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
@@ -188,7 +188,7 @@ def _languages(correlated: Correlated, title: str) -> list[dict]:
     ]  # fmt: skip
 
 
-ANSWERS = {"accuracy": "right labels", "accuracy_shuffled": "shuffled labels"}
+ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 """A probe's score -> what it was trained on."""
 
 
@@ -214,7 +214,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
                          "value": cell.mean, "low": low, "high": high}
                     )  # fmt: skip
     if not rows:
-        raise RequestError("these results hold no probe")
+        raise RequestError("these results contain no probe scores")
     order = list(dict.fromkeys(row["encoder"] for row in rows))
     solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
     scale = alt.Scale(domain=order, range=list(COLOURS))
@@ -264,7 +264,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
     colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap, similarity", scale=alt.Scale(domain=order))
-    title = "below 0: languages that are represented alike transfer better"
+    title = "below 0: languages with more similar representations transfer better"
     base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))

@@ -1,4 +1,4 @@
-"""One page that a person clicks through: a single HTML file that needs nothing beside it, made from records."""
+"""Interactive report: a single self-contained HTML page made from records."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +82,7 @@ def make_page(
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("results.html")] if len(scores) else []
-    parts += [f"<section><h2>Made with</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
+    parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -94,7 +94,7 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
                         rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
     if not rows:
         raise RequestError(
-            "no finished study here has intervals", hint="they are in the store that `crosslens run --out` made"
+            "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
         )
     return Significance(rows)
 

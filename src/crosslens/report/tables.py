@@ -1,4 +1,4 @@
-"""The papers' tables: what stands in which row and column. How it is written is another matter (`writing`)."""
+"""Rows and columns of the papers' tables; `crosslens.report.render` writes them as text."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
-from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell_of, rows_beside
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
@@ -85,8 +85,8 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
         One table, or none where there are no scores.
     """
     caption = (
-        "Scores of the reference, and differences when layers are re-initialised or frozen, or pretraining differs."
-        " x: mean over other languages."
+        "Scores of the reference model (Ref) and differences to it (Δ) when layers are re-initialised or frozen, or"
+        " when pretraining differs. x: mean over the other languages."
     )
     blocks = list(_blocks(results))
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
@@ -97,8 +97,8 @@ def by_target(
 ) -> list[Table]:
     """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
     caption = (
-        "Scores of the reference by target, and differences when layers are re-initialised or frozen, or pretraining"
-        " differs. x: mean over other languages."
+        "Scores of the reference model (Ref) by target, and differences to it (Δ) when layers are re-initialised or"
+        " frozen, or when pretraining differs. x: mean over the other languages."
     )
     blocks = list(_blocks(results))
     by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
@@ -127,7 +127,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
             printed = tuple(cell_of(block.scores.get(key, columns.get(name)), "score", notes) for name in head)
             rows.append(Row(" ".join(filter(None, (block.name(key), block.label))), printed))
             if beside is not None:
-                rows += rows_beside(
+                rows += published_rows(
                     beside, printed, [block.level(beside, key, columns.get(name)) for name in head], notes
                 )
         title = f"{block.title}, source {block.source}"
@@ -137,7 +137,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     if spread:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
-    return [Table("layer-sets", caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))]
+    return [Table("layer-sets", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
 
 
 def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -174,20 +174,23 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
                 beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
                 for name in head
             ]
-            groups[measure] += tuple(rows_beside(beside, printed, theirs, notes))
-    caption = "Spearman's correlation over languages of gap (same- minus cross-language) and similarity (all layers)."
+            groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
+    caption = (
+        "Spearman correlation, over languages, of the transfer gap (same-language minus cross-language score) and"
+        " similarity (mean over layers)."
+    )
     own = {each.same_language for each in correlated if len(each.same_language) > 1}
     if own:
         caption += (
             " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(own)) + "."
         )
-    beneath = f" Below ours: {beside.name} as published, and ours minus it." if beside else ""
+    beneath = f" Below ours: {beside.name} as published, and ours minus published." if beside else ""
     caption += beneath if any(row.kind == "beside" for rows in groups.values() for row in rows) else ""
     return [Table("correlation", caption, head, groups, tuple(notes.texts))]
 
 
 def _test(correlated: Correlated) -> str:
-    return f"p {correlated.found.p:.3f} by permuting {len(correlated.found.languages)} languages"
+    return f"p = {correlated.found.p:.3f}, permutation test over {len(correlated.found.languages)} languages"
 
 
 def _scores(results: Results) -> Results:
@@ -375,7 +378,7 @@ def _table(
             rows += _beside(block, line, ordered, printed, beside, notes) if beside is not None else []
         title = ", ".join(filter(None, (block.title, block.label)))
         groups[title] = (*groups.get(title, ()), *rows)
-    return Table(name, caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))
+    return Table(name, caption + published_caption(beside, groups), head, groups, tuple(notes.texts))
 
 
 def _row(
@@ -400,7 +403,7 @@ def _beside(
     """A paper's numbers below ours; of a mean, both over the rows that both have, or nothing."""
     theirs = {key: [block.printed(paper, key, column) for column in columns] for key in line.keys}
     if len(line.keys) == 1:
-        yield from rows_beside(paper, ours, theirs[line.keys[0]], notes)
+        yield from published_rows(paper, ours, theirs[line.keys[0]], notes)
         return
     there = [any(numbers[place] for numbers in theirs.values()) for place in range(len(columns))]
     shared = [
@@ -417,7 +420,7 @@ def _beside(
         _mean_printed([number for key in shared if (number := theirs[key][place])]) if known else None
         for place, known in enumerate(there)
     ]
-    yield from rows_beside(paper, ours, means, notes, over)
+    yield from published_rows(paper, ours, means, notes, over)
 
 
 def _mean_printed(numbers: Sequence[Printed]) -> Printed:

@@ -26,7 +26,7 @@ def score_cells(results: Results) -> Cells:
     """
     scores = results.filter(measure=None)
     if not len(scores):
-        raise RequestError("these results hold no scores")
+        raise RequestError("these results contain no scores")
     return cells(scores, rows=ROW)
 
 
@@ -111,7 +111,7 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
 
     kept = results.records.to_pylist()
     if all(record["measure"] is None for record in kept):
-        raise RequestError("these results hold no similarities")
+        raise RequestError("these results contain no similarities")
     varying = [
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
     ]
