@@ -78,10 +78,14 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     """
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
-        "similarity": similarity_chart, "layers-by-target": layers_by_target,
-        "seeds": by_seed, "gap": gap_against_similarity, "correlation-by-layer": correlation_by_layer,
-        "overlap": gap_against_overlap, "probes": probes_by_layer,
-    }  # fmt: skip
+        "similarity": similarity_chart,
+        "layers-by-target": layers_by_target,
+        "seeds": by_seed,
+        "gap": gap_against_similarity,
+        "correlation-by-layer": correlation_by_layer,
+        "overlap": gap_against_overlap,
+        "probes": probes_by_layer,
+    }
     charts = {}
     for name, make in makers.items():
         try:
@@ -182,10 +186,9 @@ OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True
 
 def _languages(correlated: Correlated, title: str) -> list[dict]:
     return [
-        {"of": title, "language": target, "similarity": correlated.similarities[target],
-         "gap": correlated.gaps[target]}
+        {"of": title, "language": target, "similarity": correlated.similarities[target], "gap": correlated.gaps[target]}
         for target in correlated.found.languages
-    ]  # fmt: skip
+    ]
 
 
 ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
@@ -210,9 +213,16 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
                     cell = table.get((measure,), layer)
                     low, high = ends[layer] if len(cell.by_seed) == 1 else (None, None)
                     rows.append(
-                        {"measure": measure, "encoder": name, "answers": ANSWERS[metric], "layer": layer,
-                         "value": cell.mean, "low": low, "high": high}
-                    )  # fmt: skip
+                        {
+                            "measure": measure,
+                            "encoder": name,
+                            "answers": ANSWERS[metric],
+                            "layer": layer,
+                            "value": cell.mean,
+                            "low": low,
+                            "high": high,
+                        }
+                    )
     if not rows:
         raise RequestError("these results contain no probe scores")
     order = list(dict.fromkeys(row["encoder"] for row in rows))
@@ -255,11 +265,17 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     """
     alt = grammar()
     rows = [
-        {"of": f"{each.called}, {each.state}", "layer": each.layer, "value": _finite(each.found.value),
-         "low": _finite(each.found.low), "high": _finite(each.found.high), "p": _finite(each.found.p),
-         "languages": len(each.found.languages)}
+        {
+            "of": f"{each.called}, {each.state}",
+            "layer": each.layer,
+            "value": _finite(each.found.value),
+            "low": _finite(each.found.low),
+            "high": _finite(each.found.high),
+            "p": _finite(each.found.p),
+            "languages": len(each.found.languages),
+        }
         for each in correlations(results, measures=[measure], layers="each")
-    ]  # fmt: skip
+    ]
     order = list(dict.fromkeys(row["of"] for row in rows))
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
     colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)

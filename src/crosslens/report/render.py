@@ -179,8 +179,14 @@ def to_csv(table: Table) -> str:
     writer.writerow(["group", "row", *table.head, *(f"{head} std" for head in table.head if with_std)])
     for title, rows in table.groups.items():
         for row in rows:
-            writer.writerow([title, row.label, *_values(row, lambda cell: cell.value),
-                             *(_values(row, lambda cell: cell.std) if with_std else [])])  # fmt: skip
+            writer.writerow(
+                [
+                    title,
+                    row.label,
+                    *_values(row, lambda cell: cell.value),
+                    *(_values(row, lambda cell: cell.std) if with_std else []),
+                ]
+            )
     return stream.getvalue()
 
 

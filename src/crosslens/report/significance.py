@@ -46,9 +46,14 @@ class Significance:
     rows: Mapping[tuple[str, ...], Sequence[Mapping[str, str]]]
 
     def find(
-        self, cell: Cell, key: Mapping[str, str | None], *, is_difference: bool, trains: Collection[str | None],
+        self,
+        cell: Cell,
+        key: Mapping[str, str | None],
+        *,
+        is_difference: bool,
+        trains: Collection[str | None],
         selections: Collection[str | None],
-    ) -> Interval | None:  # fmt: skip
+    ) -> Interval | None:
         """The interval of a cell, from a study that all of its records belong to and that has the same number.
 
         Args:

@@ -30,14 +30,16 @@ def all_tables(
     significance: Significance | None = None,
     skipped: Callable[[str], None] = lambda reason: None,
 ) -> list[Table]:
-    """Every table that the records fill; none where they hold no scores.
+    """Make every table for which the results contain scores.
 
     Args:
-        results: of a study, or put together.
-        beside: a paper whose numbers stand under ours wherever task, source, target and condition are the same.
-        significance: intervals and tests of single targets.
-        skipped: called with the reason for scores or tables that are left out, as where two records contradict one
-            another.
+        results: Scores and similarities of one or more studies.
+        beside: Paper whose published scores are shown below ours where task, source, target and condition agree.
+        significance: Intervals and tests of scores from finished studies.
+        skipped: Called with the reason whenever scores or tables are skipped, such as contradicting records.
+
+    Returns:
+        The tables; none without scores.
     """
     results = _readable(results, skipped)
     makers: list[Callable[[], list[Table]]] = [
@@ -57,7 +59,7 @@ def all_tables(
 
 
 def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
-    """Results without the scores that cannot stand in one table, of which it is said why."""
+    """Results without scores that cannot share a table; the reason goes to `skipped`."""
     kept = [results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])]
     refused = False
     for (task, metric, *_), block in groups_of(_scores(results), "task", "metric", "encoder", "source", "split"):
@@ -74,12 +76,12 @@ def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
 
 @cache
 def main_metric(task: str | None) -> str | None:
-    """The score that a task's tables show; None of what is not a task."""
+    """The metric shown in the tables of a task; None if it is not a task."""
     return find_task(task).metric if task is not None and task in TASKS else None
 
 
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and what each condition changes.
+    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and changes by condition.
 
     Returns:
         One table, or none where there are no scores.
@@ -95,7 +97,7 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
 def by_target(
     results: Results, *, beside: Paper | None = None, significance: Significance | None = None
 ) -> list[Table]:
-    """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
+    """Tables 2 and 6 to 8 of Muller et al. (2021): scores and changes by target or corpus, one table per task."""
     caption = (
         "Scores of the reference model (Ref) by target, and differences to it (Δ) when layers are re-initialised or"
         " frozen, or when pretraining differs. x: mean over the other languages."
@@ -109,7 +111,7 @@ def by_target(
 
 
 def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 5 of Muller et al. (2021): scores themselves, a row a target and a column a condition.
+    """Table 5 of Muller et al. (2021): absolute scores, one row per target and one column per condition.
 
     Returns:
         One table, or none where there are no scores.
@@ -157,17 +159,21 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     if not correlated:
         return []
     several = len({each.encoder for each in correlated}) > 1
-    heads = {id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
-             for each in correlated}  # fmt: skip
+    heads = {
+        id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
+        for each in correlated
+    }
     head = tuple(dict.fromkeys(heads.values()))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
         row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
         printed = tuple(
-            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name]))) if name in row
-            else Cell(None, "coefficient") for name in head
-        )  # fmt: skip
+            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name])))
+            if name in row
+            else Cell(None, "coefficient")
+            for name in head
+        )
         groups[measure] = (*groups.get(measure, ()), Row(state, printed))
         if beside is not None and measure == "cka":
             theirs = [
@@ -271,16 +277,21 @@ class _Block:
 
     def interval(
         self, significance: Significance | None, keys: Sequence[Key], column: Column | None
-    ) -> Interval | None:  # fmt: skip
+    ) -> Interval | None:
         """The confidence interval of a cell, or of the mean over several."""
         partners = {key[2] for key in keys}
         if significance is None or column is None or len(partners) > 1:
             return None
         corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)
         named = {
-            "encoder": self.encoder, "task": self.task, "metric": main_metric(self.task), "source": self.source,
-            "corpus": corpus, "partner": partners.pop(), "condition": column.condition.text,
-        }  # fmt: skip
+            "encoder": self.encoder,
+            "task": self.task,
+            "metric": main_metric(self.task),
+            "source": self.source,
+            "corpus": corpus,
+            "partner": partners.pop(),
+            "condition": column.condition.text,
+        }
         models = self.models[column]
         return significance.find(
             mean_row(self.compared, keys, column),
@@ -331,9 +342,19 @@ def _blocks(results: Results) -> Iterator[_Block]:
         scores = score_cells(block)
         same, cross, _ = parts_of(scores, source)
         yield _Block(
-            task, source, block.records["encoder"][0].as_py(), split, ", ".join(filter(None, (task, metric, shown[0]))),
-            shown[1], scores, scores.compared(), _models(block), tuple(same), tuple(cross), languages_of(block),
-        )  # fmt: skip
+            task,
+            source,
+            block.records["encoder"][0].as_py(),
+            split,
+            ", ".join(filter(None, (task, metric, shown[0]))),
+            shown[1],
+            scores,
+            scores.compared(),
+            _models(block),
+            tuple(same),
+            tuple(cross),
+            languages_of(block),
+        )
 
 
 def _models(block: Results) -> dict[Column, _Models]:
@@ -382,9 +403,12 @@ def _table(
 
 
 def _row(
-    block: _Block, keys: Sequence[Key], columns: Sequence[Column | None], notes: Notes,
+    block: _Block,
+    keys: Sequence[Key],
+    columns: Sequence[Column | None],
+    notes: Notes,
     significance: Significance | None = None,
-) -> tuple[Cell, ...]:  # fmt: skip
+) -> tuple[Cell, ...]:
     """The cells of one target, or their means over several."""
     return tuple(
         cell_of(

@@ -76,9 +76,16 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                     continue
                 low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
                 rows.append(
-                    {"encoder": name, "sentences": kinds[each], "layer": layer, "value": value, "low": float(low),
-                     "high": float(high), "pairs": len(values)}
-                )  # fmt: skip
+                    {
+                        "encoder": name,
+                        "sentences": kinds[each],
+                        "layer": layer,
+                        "value": value,
+                        "low": float(low),
+                        "high": float(high),
+                        "pairs": len(values),
+                    }
+                )
     if not rows:
         raise RequestError(f"these results contain no {measure} of two different languages")
     encoders = list(dict.fromkeys(row["encoder"] for row in rows))
@@ -266,9 +273,11 @@ def styled(chart: Any) -> Any:
     alt = grammar()
     text = {"labelFontSize": 11, "titleFontSize": 11}
     config = alt.Config(
-        font="Helvetica, Arial, sans-serif", view=alt.ViewConfig(stroke=None),
+        font="Helvetica, Arial, sans-serif",
+        view=alt.ViewConfig(stroke=None),
         axis=alt.AxisConfig(**text, titleFontWeight="normal", gridColor="#e6e6e6", labelLimit=260),
-        legend=alt.LegendConfig(**text, labelLimit=400), header=alt.HeaderConfig(labelFontSize=12),
+        legend=alt.LegendConfig(**text, labelLimit=400),
+        header=alt.HeaderConfig(labelFontSize=12),
         title=alt.TitleConfig(fontSize=12, fontWeight="normal"),
-    )  # fmt: skip
+    )
     return chart.properties(config=config)
