@@ -1,4 +1,4 @@
-"""Claims and sentences by hand, where the laws of `test_findings` are satisfied by saying less."""
+"""Claims and sentences by hand, where the laws of `test_findings_laws` are also satisfied by fewer claims."""
 
 import pytest
 
@@ -39,11 +39,14 @@ def translations(pretrained, untrained, *, targets=("fr", "de")):
 )
 def test_the_layer_where_two_encoders_differ_most_whichever_is_higher(pretrained, untrained, words):
     (text,) = findings(translations(pretrained, untrained))
-    assert f"The two differ most in {words}." in text
+    assert f"The two encoders differ most in {words}." in text
 
 
-def test_a_language_beside_itself_is_no_pair_of_translations():
+def test_a_language_with_itself_is_not_a_pair_of_translations():
     same = translations((1.0, 1.0), (1.0, 1.0), targets=("en",))
     (text,) = findings(translations((0.9, 0.5), (0.8, 0.1)) + same)
-    assert "a CKA of 0.90 in the embeddings and 0.50 in the last layer (mean of 2 language pairs)" in text
+    assert (
+        "the CKA of translations is 0.90 in the embeddings and 0.50 in the last layer (mean of 2 language pairs)"
+        in text
+    )
     assert findings(same) == []

@@ -50,9 +50,9 @@ def test_similarity_is_the_mean_over_pairs_with_its_nulls(records):
     (rows,) = [rows for rows in chart.to_dict()["datasets"].values()]
     at = {(row["encoder"], row["sentences"], row["layer"]): row["value"] for row in rows}
     assert at["pretrained", "translations", 1] == pytest.approx(0.35 + 0.1)
-    assert at["untrained", "unrelated, of like length", 0] == pytest.approx(0.35)
+    assert at["untrained", "unrelated, length-matched", 0] == pytest.approx(0.35)
     assert len(at) == 2 * 3 * 3
-    with pytest.raises(RequestError, match="hold no rsa of two languages"):
+    with pytest.raises(RequestError, match="contain no rsa of two different languages"):
         similarity_chart(records, measure="rsa")
 
 
@@ -97,7 +97,7 @@ def test_a_heat_map_has_the_differences_of_the_table(records):
     assert at["same language, mean of 1", "1-2"] == 0.0
     assert at["other languages, mean of 5", "1-2"] == -10.0
     assert (HOSTILE, "1-2") in at
-    with pytest.raises(RequestError, match="compare no layers with a reference"):
+    with pytest.raises(RequestError, match="no condition with a reference"):
         score_chart(scores.filter(layers=None))
 
 

@@ -113,7 +113,7 @@ def test_the_same_records_give_the_same_page(page, records):
 def test_what_there_is_none_of_has_no_section(records):
     assert 'id="curves"' not in make_page(records.filter(measure=None), title="t")
     assert 'id="heat"' not in make_page(records.filter(metric="similarity"), title="t")
-    assert "Made with" in make_page(Results.of([]), title="t")
+    assert "Provenance" in make_page(Results.of([]), title="t")
 
 
 def score(value, *, target="fr", seed=1, condition="none", **columns):

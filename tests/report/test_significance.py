@@ -110,7 +110,7 @@ def test_intervals_of_one_seed_are_said_to_be_over_sentences(store):
     assert reference.interval == Interval(84.5, 87.5, marked=False, over="sentences")
     (table,) = by_target(Results.of(scores()), significance=significance)
     caption = to_markdown(table, spread="interval")
-    assert "intervals (95 %) are over sentences where there is one seed, of which nothing is tested." in caption
+    assert "intervals (95 %) are over sentences for single seeds, which are not tested." in caption
     assert "seeds and sentences" not in caption
     assert "marks" not in caption
 

@@ -78,10 +78,14 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     """
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
-        "similarity": similarity_chart, "layers-by-target": layers_by_target,
-        "seeds": by_seed, "gap": gap_against_similarity, "correlation-by-layer": correlation_by_layer,
-        "overlap": gap_against_overlap, "probes": probes_by_layer,
-    }  # fmt: skip
+        "similarity": similarity_chart,
+        "layers-by-target": layers_by_target,
+        "seeds": by_seed,
+        "gap": gap_against_similarity,
+        "correlation-by-layer": correlation_by_layer,
+        "overlap": gap_against_overlap,
+        "probes": probes_by_layer,
+    }
     charts = {}
     for name, make in makers.items():
         try:
@@ -106,7 +110,7 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
         except RequestError:  # it has no reference
             continue
     if not maps:
-        raise RequestError("these results compare no layers with a reference")
+        raise RequestError("these results contain no condition with a reference to compare it with")
     widest = max(differences.widest for differences in maps.values())
     charts = [heat_map(differences, widest=widest).properties(title=title) for title, differences in maps.items()]
     return styled(alt.concat(*charts, columns=3))
@@ -137,7 +141,7 @@ def by_seed(results: Results) -> "altair.FacetChart":
             for seed, value in mean_row(table, cross, column).by_seed.items()
         ]
     if len({row["seed"] for row in rows}) < 2:
-        raise RequestError("every run of these results has the same seed")
+        raise RequestError("these results contain a single seed")
     order = list(dict.fromkeys(row["condition"] for row in rows))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
@@ -173,7 +177,7 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
         found = f"r {plain(each.found.value, decimals=2)}, p {plain(each.found.p, decimals=3)}"
         rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {found}")
-    return _gaps(rows, "subwords that the source's training data have, percent")
+    return _gaps(rows, "subwords seen in the source-language training data, percent")
 
 
 OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
@@ -182,13 +186,12 @@ OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True
 
 def _languages(correlated: Correlated, title: str) -> list[dict]:
     return [
-        {"of": title, "language": target, "similarity": correlated.similarities[target],
-         "gap": correlated.gaps[target]}
+        {"of": title, "language": target, "similarity": correlated.similarities[target], "gap": correlated.gaps[target]}
         for target in correlated.found.languages
-    ]  # fmt: skip
+    ]
 
 
-ANSWERS = {"accuracy": "right labels", "accuracy_shuffled": "shuffled labels"}
+ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 """A probe's score -> what it was trained on."""
 
 
@@ -210,11 +213,18 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
                     cell = table.get((measure,), layer)
                     low, high = ends[layer] if len(cell.by_seed) == 1 else (None, None)
                     rows.append(
-                        {"measure": measure, "encoder": name, "answers": ANSWERS[metric], "layer": layer,
-                         "value": cell.mean, "low": low, "high": high}
-                    )  # fmt: skip
+                        {
+                            "measure": measure,
+                            "encoder": name,
+                            "answers": ANSWERS[metric],
+                            "layer": layer,
+                            "value": cell.mean,
+                            "low": low,
+                            "high": high,
+                        }
+                    )
     if not rows:
-        raise RequestError("these results hold no probe")
+        raise RequestError("these results contain no probe scores")
     order = list(dict.fromkeys(row["encoder"] for row in rows))
     solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
     scale = alt.Scale(domain=order, range=list(COLOURS))
@@ -255,16 +265,22 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     """
     alt = grammar()
     rows = [
-        {"of": f"{each.called}, {each.state}", "layer": each.layer, "value": _finite(each.found.value),
-         "low": _finite(each.found.low), "high": _finite(each.found.high), "p": _finite(each.found.p),
-         "languages": len(each.found.languages)}
+        {
+            "of": f"{each.called}, {each.state}",
+            "layer": each.layer,
+            "value": _finite(each.found.value),
+            "low": _finite(each.found.low),
+            "high": _finite(each.found.high),
+            "p": _finite(each.found.p),
+            "languages": len(each.found.languages),
+        }
         for each in correlations(results, measures=[measure], layers="each")
-    ]  # fmt: skip
+    ]
     order = list(dict.fromkeys(row["of"] for row in rows))
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
     colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap, similarity", scale=alt.Scale(domain=order))
-    title = "below 0: languages that are represented alike transfer better"
+    title = "below 0: languages with more similar representations transfer better"
     base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))

@@ -1,4 +1,4 @@
-"""One page that a person clicks through: a single HTML file that needs nothing beside it, made from records."""
+"""Interactive report: a single self-contained HTML page made from records."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,17 +51,17 @@ def make_page(
     findings: Sequence[str] = (),
     runs: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """The page of some results: what was found, tables that answer clicks, and every number with its run.
+    """Make a self-contained HTML page of results: findings, interactive tables, and the run behind every number.
 
     Args:
-        results: scores and similarities.
-        title: of the page.
-        introduction: what was done, in a sentence or two.
-        findings: what was found, a paragraph each.
-        runs: id -> what `known_runs` says of it.
+        results: Scores and similarities.
+        title: Title of the page.
+        introduction: One or two sentences on the experiment.
+        findings: Findings, one paragraph each.
+        runs: Run id -> details from `known_runs`.
 
     Returns:
-        HTML with no reference to anything outside of it. The same results give the same page.
+        HTML without external references. Equal results give identical pages.
 
     Raises:
         RequestError: when records contradict one another.
@@ -71,10 +71,12 @@ def make_page(
     scores = [row for block, table in zip(blocks, tables, strict=True) for row in _scores(block, table)]
     similar = _similarities(results.filter(metric="similarity"))
     records = {
-        "scores": _columns(scores), "similarities": _columns(similar),
+        "scores": _columns(scores),
+        "similarities": _columns(similar),
         "tables": [_heat(block, table) for block, table in zip(blocks, tables, strict=True)],
-        "kinds": list(NULLS.values()), "runs": _runs(results, runs or {}),
-    }  # fmt: skip
+        "kinds": list(NULLS.values()),
+        "runs": _runs(results, runs or {}),
+    }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     paragraphs = [introduction, *findings] if introduction else findings
@@ -82,7 +84,7 @@ def make_page(
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("results.html")] if len(scores) else []
-    parts += [f"<section><h2>Made with</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
+    parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -132,12 +134,16 @@ def _scores(block: Block, table: Cells) -> list[Row]:
     """Every score of a block, as the page lists it."""
     return [
         {
-            **{name: record[name] for name in SCORE}, "source": block.source_label, "target": record["target"],
-            "corpus": _named(row, table.rows), "condition": column.label, "place": table.columns.index(column),
+            **{name: record[name] for name in SCORE},
+            "source": block.source_label,
+            "target": record["target"],
+            "corpus": _named(row, table.rows),
+            "condition": column.label,
+            "place": table.columns.index(column),
             **{name: _rounded(record[name], 4) for name in ("value", "low", "high")},
         }
         for (row, column, _), record in _records(block).items()
-    ]  # fmt: skip
+    ]
 
 
 def _heat(block: Block, table: Cells) -> dict[str, Any]:
@@ -174,9 +180,12 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> dict[str, Any]:
     shown = {
-        "value": _rounded(cell.mean, 4), "std": _rounded(cell.std, 4), "seeds": len(cell.by_seed),
-        "left": cell.left_out, "lacks": cell.lacks,
-    }  # fmt: skip
+        "value": _rounded(cell.mean, 4),
+        "std": _rounded(cell.std, 4),
+        "seeds": len(cell.by_seed),
+        "left": cell.left_out,
+        "lacks": cell.lacks,
+    }
     return {name: value for name, value in shown.items() if value}
 
 
@@ -202,12 +211,19 @@ def _similarities(results: Results) -> list[Row]:
                 if record["value"] is not None:
                     source, target, partner = (record[name] for name in PAIR)
                     pair = f"{source}-{target}" + (f" with {partner}" if partner not in (None, source, target) else "")
-                    rows.setdefault((state, measure, source, target, partner, record["layer"], record["seed"]), {
-                        "state": state, "pair": pair, "different": source != target, "measure": measure,
-                        "of": named[measure][0], "sentences": named[measure][1],
-                        **{name: record[name] for name in ("layer", "seed", "n", "run")},
-                        **{name: _rounded(record[name], 5) for name in ("value", "low", "high")},
-                    })  # fmt: skip
+                    rows.setdefault(
+                        (state, measure, source, target, partner, record["layer"], record["seed"]),
+                        {
+                            "state": state,
+                            "pair": pair,
+                            "different": source != target,
+                            "measure": measure,
+                            "of": named[measure][0],
+                            "sentences": named[measure][1],
+                            **{name: record[name] for name in ("layer", "seed", "n", "run")},
+                            **{name: _rounded(record[name], 5) for name in ("value", "low", "high")},
+                        },
+                    )
     return list(rows.values())
 
 
@@ -247,13 +263,18 @@ def _provenance(results: Results, runs: Mapping[str, Mapping[str, str]]) -> str:
 
     spent = [float(runs[run]["seconds"]) for run in ids if "seconds" in runs.get(run, {})]
     rows = {
-        "records": [str(len(records))], "runs": [str(len(ids))], "crosslens": of_tag("crosslens"),
-        "torch": of_tag("training_torch"), "encoder (sha256)": of_column("encoder_digest"),
-        "trained on": of_column("train"), "training data (sha256)": of_column("train_digest"),
-        "corpora": of_column("corpus"), "releases": of_tag("release"),
+        "records": [str(len(records))],
+        "runs": [str(len(ids))],
+        "crosslens": of_tag("crosslens"),
+        "torch": of_tag("training_torch"),
+        "encoder (sha256)": of_column("encoder_digest"),
+        "trained on": of_column("train"),
+        "training data (sha256)": of_column("train_digest"),
+        "corpora": of_column("corpus"),
+        "releases": of_tag("release"),
         "machines": list(dict.fromkeys(runs[run]["machine"] for run in ids if "machine" in runs.get(run, {}))),
         "training": [f"{sum(spent) / 60:.0f} minutes in {len(spent)} runs"] if spent else [],
-    }  # fmt: skip
+    }
     return "".join(
         f"<dt>{escape(label)}</dt><dd>{escape(', '.join(values))}</dd>" for label, values in rows.items() if values
     )

@@ -14,8 +14,13 @@ from crosslens.scores.intervals import LEVEL
 COLOURS = {"above": "DCEBFA", "below": "FDF3E3", "two": "F9D9A6", "five": "F0A860"}
 """Level of a difference -> its colour: blue for no loss, orange that darkens with the loss, also in grey."""
 
-LEVELS = {"above": "at least the reference", "below": "below it", "two": "by 2 points or more", "five": "by 5 or more"}
-"""Level of a difference -> what the legend says of it."""
+LEVELS = {
+    "above": "no loss",
+    "below": "loss under 2 points",
+    "two": "loss of at least 2 points",
+    "five": "loss of at least 5 points",
+}
+"""Level of a difference -> its entry in the legend."""
 
 PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "[table]{xcolor}")
 
@@ -55,7 +60,7 @@ def marks(table: Table, spread: Spread) -> str:
     over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
     caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
     if "sentences" in over:
-        caption += " where there is one seed, of which nothing is tested"
+        caption += " for single seeds, which are not tested"
     if "seeds and sentences" in over:
         caption += f"; * marks differences that are significant after Benjamini-Hochberg correction (q < {LEVEL})"
     return caption and f"{caption}."
@@ -174,8 +179,14 @@ def to_csv(table: Table) -> str:
     writer.writerow(["group", "row", *table.head, *(f"{head} std" for head in table.head if with_std)])
     for title, rows in table.groups.items():
         for row in rows:
-            writer.writerow([title, row.label, *_values(row, lambda cell: cell.value),
-                             *(_values(row, lambda cell: cell.std) if with_std else [])])  # fmt: skip
+            writer.writerow(
+                [
+                    title,
+                    row.label,
+                    *_values(row, lambda cell: cell.value),
+                    *(_values(row, lambda cell: cell.std) if with_std else []),
+                ]
+            )
     return stream.getvalue()
 
 

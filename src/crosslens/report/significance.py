@@ -46,9 +46,14 @@ class Significance:
     rows: Mapping[tuple[str, ...], Sequence[Mapping[str, str]]]
 
     def find(
-        self, cell: Cell, key: Mapping[str, str | None], *, is_difference: bool, trains: Collection[str | None],
+        self,
+        cell: Cell,
+        key: Mapping[str, str | None],
+        *,
+        is_difference: bool,
+        trains: Collection[str | None],
         selections: Collection[str | None],
-    ) -> Interval | None:  # fmt: skip
+    ) -> Interval | None:
         """The interval of a cell, from a study that all of its records belong to and that has the same number.
 
         Args:
@@ -94,7 +99,7 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
                         rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
     if not rows:
         raise RequestError(
-            "no finished study here has intervals", hint="they are in the store that `crosslens run --out` made"
+            "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
         )
     return Significance(rows)
 

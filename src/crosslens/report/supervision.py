@@ -161,11 +161,11 @@ def _table(
     printed = [Row(row.label, tuple(column[place] for column in cells)) for place, row in enumerate(rows)]
     printed.append(Row("mean", tuple(column[-1] for column in cells), "mean"))
     caption = (
-        f"{task}, {metric}: scores by what models were trained on. The mean is over the languages of a column without"
-        " the source of zero-shot transfer."
+        f"{task}, {metric}: scores by training data. The mean of a column is over its languages, without the source"
+        " language of zero-shot transfer."
     )
     if beside is not None and beside.name in head:
-        caption += f" Behind ours: {beside.name} as published ({beside.data[task]}), and ours minus it."
+        caption += f" To the right of ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
     title = ", ".join(filter(None, (task, metric, split)))
     name = "-".join(filter(None, ("supervision", task, metric, split)))
     return Table(name, caption, tuple(head), {title: tuple(printed)}, tuple(notes.texts))
@@ -176,4 +176,4 @@ def _mean(values: Sequence[float | None], notes: Notes) -> Cell:
     kept = [value for value in values if value is not None]
     if not kept:
         return NOTHING
-    return Cell(statistics.fmean(kept), "score", note=notes.number(f"over {len(kept)} of the rows"))
+    return Cell(statistics.fmean(kept), "score", note=notes.number(f"mean of {len(kept)} rows"))

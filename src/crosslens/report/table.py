@@ -1,4 +1,4 @@
-"""What a printed table is made of: numbers with their notes, rows, and a paper's numbers below ours."""
+"""Printed tables: numbers with notes, rows, and published scores below ours."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,20 +8,20 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.significance import Interval
 from crosslens.results import cells
 
-Kind = Literal["score", "difference", "beyond", "coefficient"]
-"""A score in points; a difference to the reference; ours minus a paper's; a coefficient of -1 to 1."""
+Kind = Literal["score", "difference", "vs_paper", "coefficient"]
+"""A score in points; a difference to the reference; ours minus a published score; a coefficient from -1 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number of a table.
+    """A number in a table.
 
     Attributes:
-        value: None where there is none.
-        kind: what kind of number.
-        std: its standard deviation over seeds (ddof 1); None where there is one seed.
-        note: a number of the table's notes; None where there is none.
-        interval: its confidence interval and test, from the study that it belongs to; None where there is none.
+        value: The number; None if missing.
+        kind: Kind of number.
+        std: Standard deviation over seeds (ddof 1); None for a single seed.
+        note: Number of a note of the table, from 1; None without a note.
+        interval: Confidence interval and test from a finished study; None if there is none.
     """
 
     value: float | None
@@ -40,12 +40,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table.
+    """A row of a table.
 
     Attributes:
-        label: what it is of.
-        cells: one a column.
-        kind: ``plain``; ``mean`` of the rows above; ``beside``: a paper's numbers, or what is compared with them.
+        label: Label in the first column.
+        cells: One cell per column.
+        kind: ``plain``; ``mean`` of the rows above; ``beside``: published scores, or numbers compared with them.
     """
 
     label: str
@@ -55,14 +55,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as a paper has it.
+    """A table ready to be printed.
 
     Attributes:
-        name: of its files.
-        caption: what it shows.
-        head: of the columns behind the labels.
-        groups: title of a group of rows -> its rows.
-        notes: what cells refer to, counted from 1.
+        name: Base name of its files.
+        caption: Caption.
+        head: Column heads, without the column of labels.
+        groups: Title of a group of rows -> its rows.
+        notes: Notes that cells refer to, counted from 1.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Table:
 
 @dataclass(slots=True)
 class Notes:
-    """The notes of a table that is being made."""
+    """Collected notes of a table under construction."""
 
     texts: list[str] = field(default_factory=list)
 
     def number(self, text: str | None) -> int | None:
-        """The number of a note, which is added where it is new; None of no note."""
+        """The number of a note, added if new; None without a text."""
         if not text:
             return None
         if text not in self.texts:
@@ -88,40 +88,40 @@ class Notes:
 
 
 def cell_of(cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | None = None) -> Cell:
-    """A mean over seeds as it is printed; a note says which seeds are left out."""
-    left_out = f"seeds left out because they lack a score to compare with or average: {cell.left_out}"
+    """A mean over seeds as a printed cell, with a note on excluded seeds."""
+    left_out = f"number of seeds excluded for lack of a score to compare with or average: {cell.left_out}"
     return Cell(cell.mean, kind, cell.std, notes.number(left_out if cell.left_out else None), interval)
 
 
 def difference(ours: float | None, theirs: float | None) -> Cell:
-    """Ours minus theirs; none where one of them is absent."""
-    return Cell(None if ours is None or theirs is None else ours - theirs, "beyond")
+    """Ours minus theirs; an empty cell if either is missing."""
+    return Cell(None if ours is None or theirs is None else ours - theirs, "vs_paper")
 
 
-def rows_beside(
+def published_rows(
     paper: Paper, ours: Sequence[Cell], printed: Sequence[Printed | None], notes: Notes, over: str = ""
 ) -> Iterator[Row]:
-    """The paper's numbers and the differences to them; nothing where it prints none.
+    """Published scores and the differences to them, as rows below ours; none if nothing is published.
 
     Args:
-        paper: whose numbers.
-        ours: one a column.
-        printed: theirs.
-        notes: of the table.
-        over: what both are means over, where the row above does not say it.
+        paper: Paper with the published scores.
+        ours: Our cells, one per column.
+        printed: Published numbers, one per column.
+        notes: Notes of the table, extended in place.
+        over: Suffix of the labels that names what is averaged, if it differs from the row above.
     """
-    theirs = [
+    published = [
         Cell(None, cell.kind) if number is None else Cell(number.value, cell.kind, note=notes.number(number.note))
         for cell, number in zip(ours, printed, strict=True)
     ]
-    if any(cell.value is not None for cell in theirs):
-        differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
-        yield Row(f"{paper.name}{over}", tuple(theirs), "beside")
+    if any(cell.value is not None for cell in published):
+        differences = [difference(a.value, b.value) for a, b in zip(ours, published, strict=True)]
+        yield Row(f"{paper.name}{over}", tuple(published), "beside")
         yield Row(f"ours − theirs{over}", tuple(differences), "beside")
 
 
-def caption_beside(paper: Paper | None, groups: Mapping[str, Sequence[Row]]) -> str:
-    """What a caption says of a paper's numbers, where there are any in the rows."""
+def published_caption(paper: Paper | None, groups: Mapping[str, Sequence[Row]]) -> str:
+    """The sentence of a caption on published scores; empty if no row shows any."""
     if paper is None or not any(row.kind == "beside" for rows in groups.values() for row in rows):
         return ""
-    return f" Below ours: {paper.name} as published, and ours minus it; means are over the languages that both have."
+    return f" Below ours: {paper.name} as published, and ours minus published; means are over the languages in both."

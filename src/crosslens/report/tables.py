@@ -1,4 +1,4 @@
-"""The papers' tables: what stands in which row and column. How it is written is another matter (`writing`)."""
+"""Rows and columns of the papers' tables; `crosslens.report.render` writes them as text."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
-from crosslens.report.table import Cell, Notes, Row, Table, caption_beside, cell_of, rows_beside
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
@@ -30,14 +30,16 @@ def all_tables(
     significance: Significance | None = None,
     skipped: Callable[[str], None] = lambda reason: None,
 ) -> list[Table]:
-    """Every table that the records fill; none where they hold no scores.
+    """Make every table for which the results contain scores.
 
     Args:
-        results: of a study, or put together.
-        beside: a paper whose numbers stand under ours wherever task, source, target and condition are the same.
-        significance: intervals and tests of single targets.
-        skipped: called with the reason for scores or tables that are left out, as where two records contradict one
-            another.
+        results: Scores and similarities of one or more studies.
+        beside: Paper whose published scores are shown below ours where task, source, target and condition agree.
+        significance: Intervals and tests of scores from finished studies.
+        skipped: Called with the reason whenever scores or tables are skipped, such as contradicting records.
+
+    Returns:
+        The tables; none without scores.
     """
     results = _readable(results, skipped)
     makers: list[Callable[[], list[Table]]] = [
@@ -57,7 +59,7 @@ def all_tables(
 
 
 def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
-    """Results without the scores that cannot stand in one table, of which it is said why."""
+    """Results without scores that cannot share a table; the reason goes to `skipped`."""
     kept = [results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])]
     refused = False
     for (task, metric, *_), block in groups_of(_scores(results), "task", "metric", "encoder", "source", "split"):
@@ -74,19 +76,19 @@ def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
 
 @cache
 def main_metric(task: str | None) -> str | None:
-    """The score that a task's tables show; None of what is not a task."""
+    """The metric shown in the tables of a task; None if it is not a task."""
     return find_task(task).metric if task is not None and task in TASKS else None
 
 
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and what each condition changes.
+    """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and changes by condition.
 
     Returns:
         One table, or none where there are no scores.
     """
     caption = (
-        "Scores of the reference, and differences when layers are re-initialised or frozen, or pretraining differs."
-        " x: mean over other languages."
+        "Scores of the reference model (Ref) and differences to it (Δ) when layers are re-initialised or frozen, or"
+        " when pretraining differs. x: mean over the other languages."
     )
     blocks = list(_blocks(results))
     return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
@@ -95,10 +97,10 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
 def by_target(
     results: Results, *, beside: Paper | None = None, significance: Significance | None = None
 ) -> list[Table]:
-    """Tables 2 and 6 to 8 of Muller et al. (2021): the same target by target, or corpus by corpus; a table a task."""
+    """Tables 2 and 6 to 8 of Muller et al. (2021): scores and changes by target or corpus, one table per task."""
     caption = (
-        "Scores of the reference by target, and differences when layers are re-initialised or frozen, or pretraining"
-        " differs. x: mean over other languages."
+        "Scores of the reference model (Ref) by target, and differences to it (Δ) when layers are re-initialised or"
+        " frozen, or when pretraining differs. x: mean over the other languages."
     )
     blocks = list(_blocks(results))
     by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
@@ -109,7 +111,7 @@ def by_target(
 
 
 def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 5 of Muller et al. (2021): scores themselves, a row a target and a column a condition.
+    """Table 5 of Muller et al. (2021): absolute scores, one row per target and one column per condition.
 
     Returns:
         One table, or none where there are no scores.
@@ -127,7 +129,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
             printed = tuple(cell_of(block.scores.get(key, columns.get(name)), "score", notes) for name in head)
             rows.append(Row(" ".join(filter(None, (block.name(key), block.label))), printed))
             if beside is not None:
-                rows += rows_beside(
+                rows += published_rows(
                     beside, printed, [block.level(beside, key, columns.get(name)) for name in head], notes
                 )
         title = f"{block.title}, source {block.source}"
@@ -137,7 +139,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     if spread:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
-    return [Table("layer-sets", caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))]
+    return [Table("layer-sets", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
 
 
 def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -157,37 +159,44 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     if not correlated:
         return []
     several = len({each.encoder for each in correlated}) > 1
-    heads = {id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
-             for each in correlated}  # fmt: skip
+    heads = {
+        id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
+        for each in correlated
+    }
     head = tuple(dict.fromkeys(heads.values()))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
         row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
         printed = tuple(
-            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name]))) if name in row
-            else Cell(None, "coefficient") for name in head
-        )  # fmt: skip
+            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name])))
+            if name in row
+            else Cell(None, "coefficient")
+            for name in head
+        )
         groups[measure] = (*groups.get(measure, ()), Row(state, printed))
         if beside is not None and measure == "cka":
             theirs = [
                 beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
                 for name in head
             ]
-            groups[measure] += tuple(rows_beside(beside, printed, theirs, notes))
-    caption = "Spearman's correlation over languages of gap (same- minus cross-language) and similarity (all layers)."
+            groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
+    caption = (
+        "Spearman correlation, over languages, of the transfer gap (same-language minus cross-language score) and"
+        " similarity (mean over layers)."
+    )
     own = {each.same_language for each in correlated if len(each.same_language) > 1}
     if own:
         caption += (
             " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(own)) + "."
         )
-    beneath = f" Below ours: {beside.name} as published, and ours minus it." if beside else ""
+    beneath = f" Below ours: {beside.name} as published, and ours minus published." if beside else ""
     caption += beneath if any(row.kind == "beside" for rows in groups.values() for row in rows) else ""
     return [Table("correlation", caption, head, groups, tuple(notes.texts))]
 
 
 def _test(correlated: Correlated) -> str:
-    return f"p {correlated.found.p:.3f} by permuting {len(correlated.found.languages)} languages"
+    return f"p = {correlated.found.p:.3f}, permutation test over {len(correlated.found.languages)} languages"
 
 
 def _scores(results: Results) -> Results:
@@ -268,16 +277,21 @@ class _Block:
 
     def interval(
         self, significance: Significance | None, keys: Sequence[Key], column: Column | None
-    ) -> Interval | None:  # fmt: skip
+    ) -> Interval | None:
         """The confidence interval of a cell, or of the mean over several."""
         partners = {key[2] for key in keys}
         if significance is None or column is None or len(partners) > 1:
             return None
         corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)
         named = {
-            "encoder": self.encoder, "task": self.task, "metric": main_metric(self.task), "source": self.source,
-            "corpus": corpus, "partner": partners.pop(), "condition": column.condition.text,
-        }  # fmt: skip
+            "encoder": self.encoder,
+            "task": self.task,
+            "metric": main_metric(self.task),
+            "source": self.source,
+            "corpus": corpus,
+            "partner": partners.pop(),
+            "condition": column.condition.text,
+        }
         models = self.models[column]
         return significance.find(
             mean_row(self.compared, keys, column),
@@ -328,9 +342,19 @@ def _blocks(results: Results) -> Iterator[_Block]:
         scores = score_cells(block)
         same, cross, _ = parts_of(scores, source)
         yield _Block(
-            task, source, block.records["encoder"][0].as_py(), split, ", ".join(filter(None, (task, metric, shown[0]))),
-            shown[1], scores, scores.compared(), _models(block), tuple(same), tuple(cross), languages_of(block),
-        )  # fmt: skip
+            task,
+            source,
+            block.records["encoder"][0].as_py(),
+            split,
+            ", ".join(filter(None, (task, metric, shown[0]))),
+            shown[1],
+            scores,
+            scores.compared(),
+            _models(block),
+            tuple(same),
+            tuple(cross),
+            languages_of(block),
+        )
 
 
 def _models(block: Results) -> dict[Column, _Models]:
@@ -375,13 +399,16 @@ def _table(
             rows += _beside(block, line, ordered, printed, beside, notes) if beside is not None else []
         title = ", ".join(filter(None, (block.title, block.label)))
         groups[title] = (*groups.get(title, ()), *rows)
-    return Table(name, caption + caption_beside(beside, groups), head, groups, tuple(notes.texts))
+    return Table(name, caption + published_caption(beside, groups), head, groups, tuple(notes.texts))
 
 
 def _row(
-    block: _Block, keys: Sequence[Key], columns: Sequence[Column | None], notes: Notes,
+    block: _Block,
+    keys: Sequence[Key],
+    columns: Sequence[Column | None],
+    notes: Notes,
     significance: Significance | None = None,
-) -> tuple[Cell, ...]:  # fmt: skip
+) -> tuple[Cell, ...]:
     """The cells of one target, or their means over several."""
     return tuple(
         cell_of(
@@ -400,7 +427,7 @@ def _beside(
     """A paper's numbers below ours; of a mean, both over the rows that both have, or nothing."""
     theirs = {key: [block.printed(paper, key, column) for column in columns] for key in line.keys}
     if len(line.keys) == 1:
-        yield from rows_beside(paper, ours, theirs[line.keys[0]], notes)
+        yield from published_rows(paper, ours, theirs[line.keys[0]], notes)
         return
     there = [any(numbers[place] for numbers in theirs.values()) for place in range(len(columns))]
     shared = [
@@ -417,7 +444,7 @@ def _beside(
         _mean_printed([number for key in shared if (number := theirs[key][place])]) if known else None
         for place, known in enumerate(there)
     ]
-    yield from rows_beside(paper, ours, means, notes, over)
+    yield from published_rows(paper, ours, means, notes, over)
 
 
 def _mean_printed(numbers: Sequence[Printed]) -> Printed:

@@ -196,9 +196,12 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
             continue
         row = tuple(record[name] for name in rows)
         head = (
-            Column(condition_of(record["condition"]), variant) if by_condition
-            else record[columns[0]] if len(columns) == 1 else tuple(record[name] for name in columns)
-        )  # fmt: skip
+            Column(condition_of(record["condition"]), variant)
+            if by_condition
+            else record[columns[0]]
+            if len(columns) == 1
+            else tuple(record[name] for name in columns)
+        )
         keys[row] = heads[head] = None
         first = firsts.setdefault((row, head), record)
         for axis in fixed:

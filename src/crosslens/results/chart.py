@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
 
-NULLS = {"": "translations", "_length_matched": "unrelated, of like length", "_shuffled": "unrelated"}
+NULLS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
 """Ending of a measure's name -> what its pairs of sentences are."""
 
 
@@ -76,11 +76,18 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                     continue
                 low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
                 rows.append(
-                    {"encoder": name, "sentences": kinds[each], "layer": layer, "value": value, "low": float(low),
-                     "high": float(high), "pairs": len(values)}
-                )  # fmt: skip
+                    {
+                        "encoder": name,
+                        "sentences": kinds[each],
+                        "layer": layer,
+                        "value": value,
+                        "low": float(low),
+                        "high": float(high),
+                        "pairs": len(values),
+                    }
+                )
     if not rows:
-        raise RequestError(f"these results hold no {measure} of two languages")
+        raise RequestError(f"these results contain no {measure} of two different languages")
     encoders = list(dict.fromkeys(row["encoder"] for row in rows))
     scale = alt.Scale(domain=encoders, range=list(COLOURS))
     bold = alt.Legend(symbolOpacity=1)
@@ -185,7 +192,10 @@ def score_differences(results: Results) -> Differences:
     table = score_cells(results)
     columns = tuple(column for column in table.columns if table.is_difference(column))
     if not columns:
-        raise RequestError("these results compare no layers with a reference", hint="print(results.table()) shows them")
+        raise RequestError(
+            "these results contain no condition with a reference to compare it with",
+            hint="print(results.table()) shows them",
+        )
     same, cross, unknown = parts_of(table, results.filter(measure=None).records["source"][0].as_py())
     names = row_names(table.rows)
     compared = table.compared()
@@ -255,7 +265,7 @@ def short_label(column: Column) -> str:
 def layer_axis() -> Any:
     """Layers from left to right."""
     alt = grammar()
-    return alt.X("layer:Q", title="layer (0 is the embeddings)", axis=alt.Axis(tickMinStep=1, format="d"))
+    return alt.X("layer:Q", title="layer (0: embeddings)", axis=alt.Axis(tickMinStep=1, format="d"))
 
 
 def styled(chart: Any) -> Any:
@@ -263,9 +273,11 @@ def styled(chart: Any) -> Any:
     alt = grammar()
     text = {"labelFontSize": 11, "titleFontSize": 11}
     config = alt.Config(
-        font="Helvetica, Arial, sans-serif", view=alt.ViewConfig(stroke=None),
+        font="Helvetica, Arial, sans-serif",
+        view=alt.ViewConfig(stroke=None),
         axis=alt.AxisConfig(**text, titleFontWeight="normal", gridColor="#e6e6e6", labelLimit=260),
-        legend=alt.LegendConfig(**text, labelLimit=400), header=alt.HeaderConfig(labelFontSize=12),
+        legend=alt.LegendConfig(**text, labelLimit=400),
+        header=alt.HeaderConfig(labelFontSize=12),
         title=alt.TitleConfig(fontSize=12, fontWeight="normal"),
-    )  # fmt: skip
+    )
     return chart.properties(config=config)

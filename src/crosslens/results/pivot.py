@@ -26,7 +26,7 @@ def score_cells(results: Results) -> Cells:
     """
     scores = results.filter(measure=None)
     if not len(scores):
-        raise RequestError("these results hold no scores")
+        raise RequestError("these results contain no scores")
     return cells(scores, rows=ROW)
 
 
@@ -60,7 +60,7 @@ def mean_name(targets: Sequence[str | None], split: str | None) -> str:
 
 
 def score_table(results: Results) -> "pandas.DataFrame":
-    """Scores of one task and source: a row a corpus, a column a condition.
+    """Scores of one task and source language, one row per corpus and one column per condition.
 
     With a reference (nothing done to the encoder) the other conditions are differences to it within a seed, headed
     ``Δ``, as in Table 1 of Muller et al. (2021). Where several rules selected the weights, or models were trained on
@@ -102,7 +102,7 @@ def score_table(results: Results) -> "pandas.DataFrame":
 
 
 def similarity_table(results: Results) -> "pandas.DataFrame":
-    """Similarities: a row a pair and measure, a column a layer.
+    """Similarities, one row per language pair and measure and one column per layer.
 
     Raises:
         RequestError: when the records hold no similarity, or one table cannot hold them.
@@ -111,7 +111,7 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
 
     kept = results.records.to_pylist()
     if all(record["measure"] is None for record in kept):
-        raise RequestError("these results hold no similarities")
+        raise RequestError("these results contain no similarities")
     varying = [
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
     ]

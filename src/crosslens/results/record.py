@@ -276,7 +276,9 @@ def read_results(path: str | Path) -> Results:
             return Results(updated(table, SCHEMA))
         if table.column_names != list(COLUMNS):
             raise DataError(
-                "the columns are not those of results", file=str(path), hint="expected " + ", ".join(COLUMNS)
+                "not a crosslens results file: its columns differ",
+                file=str(path),
+                hint="expected " + ", ".join(COLUMNS),
             )
         return Results(table.cast(SCHEMA))
     except (pa.ArrowInvalid, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:

@@ -17,15 +17,36 @@ from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import LABELS, Start
 
 VERSION_1 = [
-    "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components",
-    "seed", "metric", "value", "low", "high", "n", "tags",
-]  # fmt: skip
+    "study",
+    "run",
+    "task",
+    "encoder",
+    "source",
+    "target",
+    "split",
+    "measure",
+    "layer",
+    "ablation",
+    "components",
+    "seed",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "n",
+    "tags",
+]
 
 COLUMNS_OF_TAGS = {
-    "corpus": "corpus", "digest": "corpus_digest", "training_train": "train", "training_train_digest": "train_digest",
-    "training_dev": "dev", "training_selection": "selection", "signature": "signature",
+    "corpus": "corpus",
+    "digest": "corpus_digest",
+    "training_train": "train",
+    "training_train_digest": "train_digest",
+    "training_dev": "dev",
+    "training_selection": "selection",
+    "signature": "signature",
     "training_translated_from": "translated_from",
-}  # fmt: skip
+}
 """Tag -> the column that it is now."""
 
 QUESTION_SETTINGS = ("against", "against_condition", "pooling", "inputs", "method")

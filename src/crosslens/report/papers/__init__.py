@@ -20,5 +20,5 @@ def find_paper(name: str) -> Paper:
         RequestError: when there is none of that name.
     """
     if name not in PAPERS:
-        raise RequestError(f"there are no numbers of {name!r}", hint=suggest(name, PAPERS))
+        raise RequestError(f"crosslens has no numbers of {name!r}", hint=suggest(name, PAPERS))
     return PAPERS[name]

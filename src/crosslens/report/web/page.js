@@ -1,5 +1,5 @@
 "use strict";
-// All that the page does: read the records below it, and draw tables and curves of them. Text is always set as text.
+// Reads the embedded records and draws tables and curves from them. Text is always set as text, never as HTML.
 const data = JSON.parse(document.getElementById("records").textContent);
 const rowsOf = (columns) => {
   const names = Object.keys(columns);
@@ -25,20 +25,20 @@ const make = (tag, attributes = {}, ...children) => {
 const at = (id) => document.getElementById(id);
 const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
 
-// The scores of one task: every number was computed with the rule of all tables, and is only shown here -------------------
+// Scores of one task, computed in Python with the same rule as all tables and only displayed here -------------------
 const heat = () => {
   const wanted = data.tables.find((t) => ["task", "source", "encoder"].every((id) => `${t[id] ?? ""}` === at(id).value));
   if (!wanted) return at("heat").replaceChildren();
   const cell = (row, column, shown) => {
     const name = `${row.name}, ${column.name}`;
-    if (!shown.seeds) return make("td", { title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} have no score` : null }, "–");
+    if (!shown.seeds) return make("td", { title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} corpora have no score` : null }, "–");
     const value = shown.value ?? 0, difference = column.difference;
     const level = !difference ? "" : value >= 0 ? "above" : value > -2 ? "below" : value > -5 ? "two" : "five";
     const interval = shown.low === undefined || shown.low === null ? ""
-      : `, 95 % interval over sentences ${written(shown.low)} to ${written(shown.high)}`;
+      : `, 95 % confidence interval over sentences ${written(shown.low)} to ${written(shown.high)}`;
     const words = `${name}: ${written(value, 2, difference)}`
       + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
-      + (shown.left ? `, ${shown.left} left out` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
+      + (shown.left ? `, ${shown.left} seeds excluded` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
     const show = () => { at("filter").value = [wanted.task, wanted.source, column.name, row.over ? "" : row.name]
       .filter(Boolean).join(" "); shownRows = 100; table(); at("results").scrollIntoView(); };
     return make("td", { class: `cell ${level}` },
@@ -55,7 +55,7 @@ const heat = () => {
 const STYLES = [["", ""], ["matched", "dotted"], ["null", "dashed"]];
 const curves = () => {
   const measure = at("measure").value, pair = at("pair").value;
-  // Seeds of a pair are one value; a mean over pairs is of pairs of different languages that all have one.
+  // Seeds of a pair are averaged first. A mean over pairs needs a value for every pair of different languages.
   const shown = similar.filter((r) => r.of === measure && (pair === "" ? r.different : r.pair === pair));
   const states = unique(shown.map((r) => r.state));
   const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
@@ -86,14 +86,14 @@ const curves = () => {
       make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick)));
   }
   for (const layer of layers) svg.append(make("text", { x: x(layer), y: H - 24, "text-anchor": "middle" }, layer));
-  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "layer (0 is the embeddings)"));
+  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "layer (0: embeddings)"));
   for (const s of series) {
     const colour = `var(--c${s.number % 6})`;
     svg.append(make("polyline", { class: s.kind[0], style: `stroke:${colour}`,
       points: s.points.map((p) => `${x(p.layer)},${y(p.value)}`).join(" ") }));
     for (const p of s.points) {
       const one = p.rows.length === 1 && p.rows[0].low !== null
-        ? `, 95 % ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
+        ? `, 95 % CI ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
       const over = p.pairs > 1 ? `mean of ${p.pairs} pairs` : `1 pair, n ${p.rows[0].n}`;
       const words = `${s.state}, ${s.kind[2]}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${over}`;
       svg.append(make("circle", { cx: x(p.layer), cy: y(p.value), r: s.kind[0] ? 2.5 : 4, style: `fill:${colour}` },
@@ -111,7 +111,7 @@ const curves = () => {
       ...layers.map((l) => make("td", {}, written(s.points.find((p) => p.layer === l)?.value, 3)))))));
 };
 
-// Every result ---------------------------------------------------------------------------------------------------------
+// All scores ----------------------------------------------------------------------------------------------------------
 const COLUMNS = ["task", "metric", "source", "target", "corpus", "condition", "seed", "value", "low", "high", "n", "run"];
 const WORDS = new Set(["task", "metric", "source", "target", "corpus", "condition"]);
 let order = { by: null, down: false }, shownRows = 100;
@@ -121,7 +121,7 @@ const table = () => {
   const parts = sought.map((text) => text.split(" "));
   let found = scores.map((_, i) => i).filter((i) => words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
   if (order.by) {
-    const key = (i) => scores[i][order.by === "condition" ? "place" : order.by]; // conditions have an order of their own
+    const key = (i) => scores[i][order.by === "condition" ? "place" : order.by]; // conditions are sorted by position, not by name
     found = found.sort((a, b) => {
       const [p, q] = [key(a), key(b)];
       if (p === null || q === null) return (p === null) - (q === null);
@@ -147,7 +147,7 @@ const details = (row) => {
     machine: run.machine, seconds: run.seconds };
   at("facts").replaceChildren(...Object.entries(facts).filter(([, v]) => v !== null && v !== undefined)
     .flatMap(([k, v]) => [make("dt", {}, k), make("dd", {}, `${v}`)]));
-  at("log").textContent = [run.repeat ? `repeat it:\n${run.repeat}\n` : "", run.log ?? ""].filter(Boolean).join("\n");
+  at("log").textContent = [run.repeat ? `Command to reproduce this run:\n${run.repeat}\n` : "", run.log ?? ""].filter(Boolean).join("\n");
   at("run").showModal();
 };
 

@@ -1,0 +1,262 @@
+"""The effect of re-initialising layers, computed from records: estimates, changes and missing scores."""
+
+from dataclasses import dataclass
+from statistics import mean, stdev
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.layers import format_layers
+from crosslens.formatting import signed
+from crosslens.report.blocks import Block, score_blocks
+from crosslens.results.cells import Cell, Cells, Column, condition_of, mean_of
+from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.results.record import Results
+from crosslens.scores.intervals import half_width
+
+MUCH = 5.0
+"""Smallest fall of a score, in points, that counts as a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over seeds, with its confidence interval.
+
+    Attributes:
+        values: One value per seed.
+
+    >>> str(Estimate((-10.0, -12.0, -11.0)))
+    '−11.0 ± 2.5'
+    >>> str(Estimate((-10.0,)))
+    '−10.0'
+    """
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return mean(self.values)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the 95 % confidence interval of the mean over seeds; None for a single seed."""
+        n = len(self.values)
+        return float(half_width(stdev(self.values) ** 2 / n, n)) if n > 1 else None
+
+    @property
+    def spread(self) -> str:
+        """The half width as text, such as `` ± 1.2``; empty for a single seed."""
+        return "" if self.half_width is None else f" ± {self.half_width:.1f}"
+
+    def __str__(self) -> str:
+        return signed(self.mean) + self.spread
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        return Estimate(tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
+
+    def below(self, limit: float) -> bool:
+        """Whether the whole interval lies below `limit`; False for a single seed."""
+        return self.half_width is not None and self.mean + self.half_width < limit
+
+    def above(self, limit: float) -> bool:
+        """Whether the whole interval lies above `limit`; False for a single seed."""
+        return self.half_width is not None and self.mean - self.half_width > limit
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Changes in score when layers are re-initialised.
+
+    Attributes:
+        label: Layers as the condition names them.
+        layers: Layer numbers; () if the depth of the encoder is unknown.
+        same: Change in the same-language score, in points.
+        cross: Change in the zero-shot score, in points.
+    """
+
+    label: str
+    layers: tuple[int, ...]
+    same: Estimate
+    cross: Estimate
+
+    @property
+    def hurts(self) -> bool:
+        """Whether the zero-shot score falls, and falls further than the same-language score."""
+        gap = self.cross - self.same
+        return max(self.cross.mean, gap.mean) < -MUCH and self.cross.below(0) and gap.below(0)
+
+    @property
+    def spares(self) -> bool:
+        """Whether the zero-shot score falls by less than a loss."""
+        return self.cross.above(-MUCH)
+
+    @property
+    def unlearnt(self) -> bool:
+        """Whether the same-language score falls so far that transfer cannot be judged."""
+        return self.same.mean < -4 * MUCH and not self.hurts
+
+
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """A condition with fewer scores than the reference. It is excluded from conclusions.
+
+    Attributes:
+        label: Name of the condition.
+        seeds: Number of seeds shared with the reference.
+        of: Number of seeds of the reference.
+        corpora: Number of corpora that have a reference score but none here.
+    """
+
+    label: str
+    seeds: int
+    of: int
+    corpora: int
+
+    @property
+    def text(self) -> str:
+        """What is missing, as a sentence."""
+        if self.corpora:
+            missing = f"has no score for {counted(self.corpora, 'corpus', 'corpora')}"
+        else:
+            missing = f"has {self.seeds} of {counted(self.of, 'seed', 'seeds')}"
+        return f"{self.label} {missing} and is excluded from conclusions."
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Scores of models that differ only in the re-initialised layers and the seed.
+
+    Attributes:
+        task: Task, such as ``pos``.
+        metric: Main metric of the task.
+        source: Source language.
+        encoder: Name of the encoder.
+        apart: Further properties of these models, such as a partner language or settings; may be empty.
+        depth: Number of layers of the encoder; None if unknown.
+        targets: Number of languages in the zero-shot mean.
+        corpora: Number of corpora in the zero-shot mean.
+        same: Same-language score of the reference.
+        cross: Zero-shot score of the reference.
+        changes: Each condition against the reference, on shared seeds.
+        incomplete: Conditions with missing seeds or corpora.
+    """
+
+    task: str
+    metric: str
+    source: str
+    encoder: str | None
+    apart: str
+    depth: int | None
+    targets: int
+    corpora: int
+    same: Estimate
+    cross: Estimate
+    changes: tuple[Change, ...]
+    incomplete: tuple[Incomplete, ...]
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds of the reference."""
+        return len(self.cross.values)
+
+    @property
+    def complete(self) -> tuple[Change, ...]:
+        """Changes without missing scores; none with a single seed."""
+        if self.seeds < 2:
+            return ()
+        incomplete = {condition.label for condition in self.incomplete}
+        return tuple(change for change in self.changes if change.label not in incomplete)
+
+
+def effects(results: Results) -> list[Effect]:
+    """Compute the effect of re-initialising layers, separately for each task, source, encoder, partner and variant.
+
+    Args:
+        results: Scores of reference models and of models with re-initialised layers.
+
+    Returns:
+        One effect per group of comparable models that has a reference with same-language and zero-shot scores.
+    """
+    computed: list[Effect] = []
+    for block in score_blocks(results):
+        partners = [partner for (partner,), _ in block.results.groups("partner")]
+        for partner in partners:
+            texts = set(block.results.records["condition"].to_pylist())
+            compared = [text for text in texts if _is_compared(condition_of(text))]
+            records = block.results.filter(partner=partner, condition=compared)
+            if not len(records):
+                continue
+            table = score_cells(records)
+            depths = set(records.records["depth"].to_pylist()) - {None}
+            depth = depths.pop() if len(depths) == 1 else None
+            for variant in dict.fromkeys(column.variant for column in table.columns):
+                with_partner = f"with {partner}" if partner and len(partners) > 1 else ""
+                effect = _effect(block, table, depth, variant, ", ".join(filter(None, (with_partner, variant))))
+                computed += [] if effect is None else [effect]
+    return computed
+
+
+def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: str) -> Effect | None:
+    """The effect for one variant; None without a reference that has same-language and zero-shot scores."""
+    reference = Column(Condition(), variant)
+    same, cross, _ = (
+        [row for row in part if table.get(row, reference).by_seed] for part in parts_of(table, block.source)
+    )
+    scores = _on_shared_seeds(mean_row(table, same, reference), mean_row(table, cross, reference))
+    if scores is None or block.source is None:
+        return None
+    n_seeds = len(scores[0].values)
+    changes, incomplete = [], []
+    for column in table.columns:
+        if column.variant != variant or column.condition.is_reference:
+            continue
+        same_change, cross_change = (
+            mean_of([table.get(row, column).minus(table.get(row, reference)) for row in rows]) for rows in (same, cross)
+        )
+        layers = column.condition.reinitialised(depth) if depth else ()
+        label = format_layers(layers) or column.condition.label
+        differences = _on_shared_seeds(same_change, cross_change)
+        missing = sum(not table.get(row, column).by_seed for row in (*same, *cross))
+        shared = len(differences[0].values) if differences else 0
+        if missing or shared < n_seeds:
+            incomplete.append(Incomplete(label, shared, n_seeds, missing))
+        if differences:
+            changes.append(Change(label, layers, *differences))
+    return Effect(
+        task=block.task,
+        metric=block.metric,
+        source=block.source,
+        encoder=block.encoder,
+        apart=", ".join(filter(None, (block.kind, apart))),
+        depth=depth,
+        targets=len({row[0] for row in cross}),
+        corpora=len(cross),
+        same=scores[0],
+        cross=scores[1],
+        changes=tuple(changes),
+        incomplete=tuple(incomplete),
+    )
+
+
+def _is_compared(condition: Condition) -> bool:
+    """Whether it is the reference, or only re-initialises whole layers with the architecture's initialiser."""
+    reinit = condition.reinit
+    if reinit is None or condition.recipe is not None:
+        return condition.is_reference
+    return reinit.components == "all" and reinit.init == "architecture"
+
+
+def _on_shared_seeds(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | None:
+    """Two cells restricted to their shared seeds; None without any."""
+    seeds = [seed for seed in same.by_seed if seed in cross.by_seed]
+    if not seeds:
+        return None
+    return Estimate(tuple(same.by_seed[seed] for seed in seeds)), Estimate(tuple(cross.by_seed[seed] for seed in seeds))
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "seed", "seeds"), counted(3, "seed", "seeds")
+    ('1 seed', '3 seeds')
+    """
+    return f"{number} {singular if number == 1 else plural}"

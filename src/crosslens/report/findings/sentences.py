@@ -1,0 +1,190 @@
+"""Findings as paragraphs: effects of re-initialised layers, correlations with the transfer gap, and similarity."""
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.formatting import plain, signed
+from crosslens.report.findings.conclusions import conclusions, layer_names
+from crosslens.report.findings.effects import Change, Effect, Estimate, counted, effects
+from crosslens.results.cells import cells, condition_of, encoders_apart
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+from crosslens.similarity.transfer_gap import Correlated, correlations
+
+_TASKS = {
+    "pos": "POS tagging",
+    "parsing": "dependency parsing",
+    "ner": "NER",
+    "document": "document classification",
+    "nli": "NLI",
+}
+_METRICS = {"las": "LAS", "f1": "F1"}
+
+
+def describe(effect: Effect) -> list[str]:
+    """Describe an effect: reference scores, changes, missing scores and conclusions.
+
+    Args:
+        effect: Changes against a reference.
+
+    Returns:
+        One sentence each.
+    """
+    metric = _METRICS.get(effect.metric, effect.metric)
+    over = counted(effect.targets, "language", "languages")
+    over += f" ({effect.corpora} corpora)" if effect.corpora != effect.targets else ""
+    seeds = (
+        "one seed, so no conclusions are drawn"
+        if effect.seeds == 1
+        else f"{effect.seeds} seeds; ± is half the width of the 95 % confidence interval over seeds"
+    )
+    sentences = [
+        f"{_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source language"
+        f" ({effect.source}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
+    ]
+    for change in effect.changes[:1]:
+        cross_verb, cross = _movement(change.cross, f"zero-shot {metric}", f" on average over {over}")
+        same_verb, same = _movement(change.same, f"{metric} in {effect.source}")
+        verb = "" if same_verb == cross_verb else f"{same_verb} "
+        sentences.append(f"Re-initialising {_layers(effect, change)} {cross_verb} {cross}, and {verb}{same}.")
+    if len(effect.changes) > 1:
+        others = "; ".join(
+            f"{_layers(effect, change)}: {change.cross} / {change.same}" for change in effect.changes[1:]
+        )
+        sentences.append(f"Other conditions (change in zero-shot / {effect.source} {metric}): {others}.")
+    sentences += [condition.text for condition in effect.incomplete]
+    return sentences + [claim.text for claim in conclusions(effect)]
+
+
+def _name(task: str, variant: str) -> str:
+    """A task as papers write it, with the properties that distinguish its models; it begins a sentence."""
+    name = ", ".join(filter(None, (_TASKS.get(task, task), variant)))
+    return name[0].upper() + name[1:] if task in _TASKS else name
+
+
+def _layers(effect: Effect, change: Change) -> str:
+    """The layers of a change; called all layers, or the whole encoder, only if the depth is known."""
+    if effect.depth is not None and change.layers == tuple(range(1, effect.depth + 1)):
+        return f"all layers ({change.label}) but not the embeddings"
+    if effect.depth is not None and change.layers == tuple(range(effect.depth + 1)):
+        return f"the whole encoder ({change.label}) including the embeddings"
+    return layer_names([change.layers or change.label], "and")
+
+
+def _movement(change: Estimate, score: str, over: str = "") -> tuple[str, str]:
+    """Verb and object, such as ``lowers`` and ``accuracy in en by 1.9 ± 0.3 points``."""
+    size = plain(abs(change.mean))
+    if size == plain(0.0):
+        return "leaves", f"{score} unchanged ({signed(0.0)}{change.spread} points{over})"
+    return "lowers" if change.mean < 0 else "raises", f"{score} by {size}{change.spread} points{over}"
+
+
+def findings(results: Results) -> list[str]:
+    """Summarise results in paragraphs: re-initialised layers by task, source and encoder, then similarity.
+
+    Args:
+        results: Scores and similarities.
+
+    Returns:
+        Paragraphs on the comparisons that the records allow: re-initialised layers with their reference, the
+        transfer gap with similarity, and the pretrained with the untrained encoder. Empty if there are none.
+    """
+    known = effects(results)
+    places = dict.fromkeys((effect.source, effect.encoder) for effect in known)
+    records = encoders_apart(results)
+    paragraphs = []
+    for source, encoder in places:
+        head = f"Source {source}, {encoder}: " if len(places) > 1 else ""
+        here = [effect for effect in known if (effect.source, effect.encoder) == (source, encoder)]
+        paragraphs += [head + " ".join(describe(effect)) for effect in here if effect.changes or effect.incomplete]
+        for task in dict.fromkeys(effect.task for effect in here):
+            models = records.filter(source=source, encoder=encoder, task=[task, None])
+            paragraphs += [head + text for text in describe_correlations(models)]
+    return paragraphs + describe_similarity(results)
+
+
+def describe_similarity(results: Results) -> list[str]:
+    """Compare similarity in the pretrained and the untrained encoder, a paragraph per encoder, corpus and setting."""
+    similar = encoders_apart(results).filter(metric="similarity", task=None)
+    groups = similar.groups("encoder", "corpus", "partner", "settings")
+    apart = [place for place in range(4) if len({key[place] for key, _ in groups}) > 1]
+    paragraphs = []
+    for key, records in groups:
+        head = ", ".join(str(key[place]) for place in apart if key[place])
+        text = _similarity_text(records)
+        paragraphs += [f"{head}: {text}" if head else text] if text else []
+    return paragraphs
+
+
+UNRELATED = "cka_length_matched"
+"""CKA of unrelated sentences of matched length."""
+
+
+def _similarity_text(records: Results) -> str | None:
+    """The paragraph; None unless both encoders have the same pairs at every layer, from the embeddings up."""
+    depths = set(records.records["depth"].to_pylist()) - {None}
+    if len(depths) != 1:
+        return None
+    layers = range(depths.pop() + 1)
+    reference = Condition().text
+    untrained = [
+        text
+        for (text, state), _ in records.groups("condition", "state")
+        if state == "untrained" and condition_of(text).is_untrained(len(layers) - 1) and condition_of(text).reinit
+    ]
+    if len(untrained) != 1:
+        return None
+    tables = {
+        (state, measure): cells(
+            records.filter(condition=condition, state=state, measure=measure),
+            rows=("source", "target"),
+            columns=("layer",),
+        )
+        for state, condition in (("pretrained", reference), ("untrained", untrained[0]))
+        for measure in ("cka", UNRELATED)
+    }
+    needed = [table for kind, table in tables.items() if kind != ("untrained", UNRELATED)]
+    pairs = [
+        row
+        for row in tables["pretrained", "cka"].rows
+        if row[0] != row[1] and all(table.get(row, layer).by_seed for table in needed for layer in layers)
+    ]
+    if not pairs:
+        return None
+    means = {kind: [mean_row(table, pairs, layer).mean for layer in layers] for kind, table in tables.items()}
+    wanted = (("pretrained", "cka"), ("untrained", "cka"), ("pretrained", UNRELATED))
+    curves = [[value for value in means[kind] if value is not None] for kind in wanted]
+    if any(len(values) < len(layers) for values in curves):  # pairs that share no seed
+        return None
+    widest = max(layers, key=lambda layer: abs(curves[0][layer] - curves[1][layer]))
+    over = counted(len(pairs), "language pair", "language pairs")
+    trained, fresh, unrelated = ([plain(value, decimals=2) for value in curve] for curve in curves)
+    return (
+        f"In the pretrained encoder, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
+        f" last layer (mean of {over}); in the untrained encoder it is {fresh[0]} and {fresh[-1]}. The two encoders"
+        f" differ most in layer {widest} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
+        f" matched length, the CKA of the pretrained encoder is {unrelated[0]} and {unrelated[-1]}."
+    )
+
+
+def describe_correlations(results: Results) -> list[str]:
+    """Describe the correlation, over languages, of the transfer gap and similarity in the pretrained encoder."""
+    try:
+        return [
+            _correlation_text(correlated) for correlated in correlations(results) if correlated.state == "pretrained"
+        ]
+    except RequestError:  # there is no similarity, or there are too few languages
+        return []
+
+
+def _correlation_text(correlated: Correlated) -> str:
+    correlation = correlated.found
+    text = (
+        f"{_name(correlated.task, correlated.variant)}: the transfer gap and the CKA with {correlated.source} (mean"
+        f" over layers) have a Spearman correlation of {plain(correlation.value, decimals=2)}"
+    )
+    languages = f" over {len(correlation.languages)} languages"
+    if correlation.warning:
+        return f"{text}{languages}: {correlation.warning}."
+    low, high = (plain(end, decimals=2) for end in (correlation.low, correlation.high))
+    interval = f" (95 % confidence interval over languages {low} to {high}, permutation p {correlation.p:.3f})"
+    return f"{text}{interval}{languages}; a negative correlation means that similar languages transfer better."

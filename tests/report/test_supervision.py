@@ -1,0 +1,104 @@
+"""Tables 2 to 6 of Wu & Dredze (2019): scores by training data."""
+
+from collections import Counter
+from statistics import fmean
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.papers import find_paper, read_published
+from crosslens.report.supervision import supervision
+from crosslens.report.tables import layer_deltas
+from crosslens.results.record import Record, Results
+
+
+def values(row):
+    return [cell.value for cell in row.cells]
+
+
+def trained(source, target, value, *, seed=1, settings=None, translated_from=None, corpus=None, **condition):
+    return Record(
+        task="document", encoder="e", source=source, target=target, metric="accuracy", value=value, seed=seed,
+        corpus=corpus or f"mldoc/{target}:test", train=f"mldoc/{source}:train", settings=settings, state="fine-tuned",
+        translated_from=translated_from, **Condition(**condition).columns,
+    )  # fmt: skip
+
+
+def test_rows_by_what_a_model_was_trained_on():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "fr", 70.0)]
+    scores += [trained("de", "de", 92.0), trained("de", "de", 94.0, seed=2)]
+    scores += [trained("fr", "fr", 88.0, translated_from="en")]
+    (table,) = supervision(Results.of(scores))
+    assert table.head == ("in-language", "translate-train", "zero-shot from en")
+    (rows,) = table.groups.values()
+    assert {row.label: values(row) for row in rows} == {
+        "de": [93.0, None, 80.0], "en": [90.0, None, 90.0], "fr": [None, 88.0, 70.0],
+        "mean": [91.5, 88.0, 75.0],  # of zero-shot without the source
+    }  # fmt: skip
+
+
+def test_published_rows_stand_beside_where_they_are_the_same_setting():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "yo", 50.0)]
+    (table,) = supervision(Results.of(scores), beside=find_paper("wu2019"))
+    assert table.head == ("zero-shot from en", "wu2019", "ours − theirs")
+    assert "MLDoc" in table.caption
+    (rows,) = table.groups.values()
+    assert {row.label: values(row)[:2] for row in rows} == {
+        "de": [80.0, 80.2], "en": [90.0, 94.2], "yo": [50.0, None], "mean": [65.0, None],  # of other languages
+    }  # fmt: skip
+    assert values(rows[0])[2] == pytest.approx(-0.2)
+    (table,) = supervision(Results.of(scores[:2]), beside=find_paper("wu2019"))
+    assert values(next(iter(table.groups.values()))[-1])[:2] == [80.0, 80.2]
+
+
+def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
+    scores = [trained(language, language, value) for language, value in (("en", 90.0), ("de", 92.0), ("fr", 88.0))]
+    scores += [trained("en", "de", 80.0), trained("en", "fr", 70.0)]
+    (table,) = supervision(Results.of(scores), beside=find_paper("wu2019"))
+    assert table.head == ("in-language", "wu2019", "ours − theirs", "zero-shot from en", "wu2019", "ours − theirs")
+    (rows,) = table.groups.values()
+    assert values(rows[0])[:2] == [92.0, 93.3]
+    assert [table.notes[cell.note - 1] for cell in rows[-1].cells if cell.note] == [
+        "mean of 3 rows", "mean of 3 rows", "mean of 2 rows", "mean of 2 rows"
+    ]  # fmt: skip
+
+
+def test_a_language_with_several_corpora_has_a_row_for_each():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "de", 60.0, corpus="mldoc/de:dev")]
+    (table,) = supervision(Results.of(scores), beside=find_paper("wu2019"))
+    (rows,) = table.groups.values()
+    assert {row.label: values(row)[:2] for row in rows} == {
+        "en": [90.0, 94.2], "mldoc/de:dev": [60.0, None], "mldoc/de:test": [80.0, None], "mean": [70.0, None],
+    }  # fmt: skip
+
+
+def test_published_supervision_is_whole():
+    rows = [row for row in read_published("wu2019_tables_2_to_6.csv") if row["value"]]
+    assert all(0 <= float(row["value"]) <= 100 for row in rows)
+    assert max(Counter((row["task"], row["metric"], row["setting"], row["target"]) for row in rows).values()) == 1
+    assert {(row["task"], row["metric"]) for row in rows} == {
+        ("document", "accuracy"), ("nli", "accuracy"), ("ner", "f1"), ("pos", "accuracy"),
+        ("parsing", "las_nopunct"), ("parsing", "uas_nopunct"),
+    }  # fmt: skip
+    for setting in {row["setting"] for row in rows if row["task"] == "document"}:  # the paper's mean has English in it
+        scores = {row["target"]: float(row["value"]) for row in rows
+                  if (row["task"], row["setting"]) == ("document", setting)}  # fmt: skip
+        if "average" in scores:
+            assert fmean(v for target, v in scores.items() if target != "average") == pytest.approx(
+                scores["average"], abs=0.06
+            )
+
+
+def test_frozen_layers_are_headed_by_what_is_frozen():
+    scores = [
+        trained("en", target, value + worse, **condition)
+        for target, value in (("en", 90.0), ("de", 80.0))
+        for condition, worse in (
+            ({}, 0.0),
+            ({"freeze": "0-3"}, 1.0),
+            ({"use": "features", "settings": "batch=32"}, -5.0),
+        )
+    ]
+    (table,) = layer_deltas(Results.of(scores))
+    assert table.head == ("Ref", "Δ features", "Δ frozen 0-3")
+    assert values(table.groups["document, accuracy"][0]) == [90.0, -5.0, 1.0]
