@@ -177,7 +177,7 @@ def test_dropout_in_frozen_layers_is_a_choice(encoder, toy, monkeypatch):
                 modes[recipe.encoder_dropout] = [layer.training for layer in self.encoder.layers]
             return super().__call__(batch)
 
-    monkeypatch.setattr("crosslens.training.finetune.StateCache", Watched)
+    monkeypatch.setattr("crosslens.training.epochs.StateCache", Watched)
     for dropout in ("checkpoint", "trained", "off"):
         recipe = FAST.model_copy(update={"encoder_dropout": dropout, "epochs": 1})
         finetune(freeze(encoder, "0-2"), "pos", train=toy(), recipe=recipe)
