@@ -177,7 +177,7 @@ def test_dropout_in_frozen_layers_is_a_choice(encoder, toy, monkeypatch):
                 modes[recipe.encoder_dropout] = [layer.training for layer in self.encoder.layers]
             return super().__call__(batch)
 
-    monkeypatch.setattr("crosslens.training.finetune.StateCache", Watched)
+    monkeypatch.setattr("crosslens.training.epochs.StateCache", Watched)
     for dropout in ("checkpoint", "trained", "off"):
         recipe = FAST.model_copy(update={"encoder_dropout": dropout, "epochs": 1})
         finetune(freeze(encoder, "0-2"), "pos", train=toy(), recipe=recipe)
@@ -271,5 +271,5 @@ def test_the_learning_rate_is_halved_until_it_is_too_small(encoder, toy, tmp_pat
 
 def test_a_plateau_needs_dev_data(encoder, toy):
     recipe = RECIPES["wu2019-features.pos"].model_copy(update={"select": "last"})
-    with pytest.raises(RequestError, match="the learning rate falls by the scores on dev data, and none is given"):
+    with pytest.raises(RequestError, match="lowers the learning rate by dev scores, but there is no dev data"):
         finetune(as_features(encoder, seed=1), "pos", train=toy(), recipe=recipe)
