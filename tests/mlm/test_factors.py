@@ -127,7 +127,7 @@ def test_every_factor_pretrains_and_loads(texts, tmp_path, factor):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"separate": "0-3"}, "there is no layer 3"),
+        ({"separate": "0-3"}, "layer 3 does not exist"),
         ({"separate": "1", "corpora": {"en": "en.txt"}, "dictionaries": {}}, "separate needs at least two languages"),
         (
             {"vocabulary.anchors": "none", "corpora": {"en": "en.txt"}, "dictionaries": {}},

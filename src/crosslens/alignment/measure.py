@@ -160,6 +160,14 @@ def sentence_retrieval(
     Raises:
         RequestError: when the encoders differ in layers or width; for an unknown baseline.
         DataError: for a language that a corpus does not have.
+
+    Example:
+        >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
+        >>> results = xl.sentence_retrieval(
+        ...     encoder, encoder, train=parallel.head(60), test=parallel.head(20), pair=("en", "fr"), baselines=()
+        ... )
+        >>> sorted(set(results.to_pandas()["measure"]))
+        ['sentences procrustes']
     """
     refuse_different(source, target)
     chosen = choose_baselines(baselines, mapping=mapping)

@@ -91,8 +91,18 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
         Y: ``(n, width)``, the rows that they belong to.
         rounds: of normalisation; 0: to unit length alone.
 
+    Returns:
+        The normalisation of both sides, and the orthogonal matrix ``(width, width)``.
+
     Raises:
         RequestError: for other numbers of rows or widths, for fewer than 2 rows, for rows that are not finite.
+
+    Example:
+        >>> import numpy as np
+        >>> source = np.random.default_rng(1).normal(size=(50, 4))
+        >>> rotation = xl.fit_rotation(source, source[:, ::-1])
+        >>> np.allclose(rotation.matrix @ rotation.matrix.T, np.eye(4))
+        True
     """
     x, y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     if x.shape != y.shape:

@@ -122,10 +122,18 @@ def load_corpus(
         data: a folder that is looked through first.
         format: a task's own, in which files with its extension are read.
 
+    Returns:
+        The corpus, with its language and split where they are known.
+
     Raises:
         RequestError: for a transliteration that there is not, or that changes nothing.
         DataError: when there is none of that name: where it was looked for, and how to get it; for a slice that
             leaves nothing; for a file that cannot be read.
+
+    Example:
+        >>> corpus = xl.load_corpus("ud/en_ewt:train[:40]", data=sample)
+        >>> len(corpus), corpus.language, corpus.sentences[0].words[:4]
+        (40, 'en', ('Al', '-', 'Zaman', ':'))
     """
     name = str(name)
     bare, cut = split_slice(name)

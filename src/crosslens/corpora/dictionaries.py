@@ -25,8 +25,15 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
         name: as above; without a split all of it is meant.
         data: a folder that is looked through first.
 
+    Returns:
+        The pairs of words, in the order of the file.
+
     Raises:
         DataError: when there is none of that name; for a file that cannot be read.
+
+    Example:
+        >>> xl.load_dictionary("lab/src-adj:test").pairs[:2]
+        (('mipo', 'tapi', 1.0), ('pibo', 'sozu', 1.0))
     """
     named = _NAME.fullmatch(str(name))
     if not named:

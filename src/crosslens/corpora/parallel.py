@@ -27,8 +27,16 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
         languages: only these.
         data: a folder that is looked through first.
 
+    Returns:
+        The corpora, one for each language, aligned item by item.
+
     Raises:
         DataError: when there is none of that name, or none of a language; or when ids differ.
+
+    Example:
+        >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
+        >>> parallel.languages, len(parallel.corpora["fr"])
+        (('en', 'fr'), 100)
     """
     bare, cut = split_slice(name)
     sides = _sides(bare, data)

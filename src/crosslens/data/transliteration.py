@@ -158,6 +158,11 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
     Raises:
         RequestError: when there is no such scheme, or it changes no word of the corpus.
         DataError: for a table that cannot be read.
+
+    Example:
+        >>> russian = xl.load_corpus("ud/ru_pud[:1]", data=sample)
+        >>> russian.sentences[0].words[:3], xl.transliterate(russian, "cyrillic-latin").sentences[0].words[:3]
+        (('«', 'Если', 'передача'), ('«', 'Esli', 'peredača'))
     """
     turn = find_scheme(scheme, language=corpus.language)
 

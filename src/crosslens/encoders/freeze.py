@@ -27,6 +27,11 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
 
     Raises:
         EncoderError: for a layer that does not exist.
+
+    Example:
+        >>> frozen = xl.freeze(encoder, "0-2")
+        >>> frozen.condition.label, len(frozen.changes[-1].tensors)
+        ('reference frozen 0-2', 37)
     """
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)

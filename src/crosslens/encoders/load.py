@@ -47,9 +47,18 @@ def load_encoder(
         remote_code: whether code that comes with the checkpoint may run.
         device: None: a GPU where there is one.
 
+    Returns:
+        The encoder, in float32 and evaluation mode.
+
     Raises:
         EncoderError: when it cannot be found, is of an unknown architecture, is damaged, or when a weight of the
             encoder is missing in the checkpoint (transformers would draw it at random and go on).
+
+    Example:
+        >>> xl.save_encoder(encoder, folder / "encoder")
+        >>> loaded = xl.load_encoder(folder / "encoder", device="cpu")
+        >>> loaded.depth, loaded.width, loaded.digest == encoder.digest
+        (4, 32, True)
     """
     name = str(name_or_folder)
     _check_folder(name)
@@ -111,8 +120,17 @@ def load_masked_lm(
 def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     """Write an encoder to a new folder that `load_encoder` and plain transformers read.
 
+    Args:
+        encoder: the encoder to save.
+        folder: a new folder; it can be loaded by `load_encoder` and by `transformers`.
+
     Raises:
         RequestError: when the folder exists already.
+
+    Example:
+        >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
+        >>> (folder / "ablated" / "model.safetensors").exists()
+        True
     """
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)

@@ -52,6 +52,11 @@ def random_init(
 
     Raises:
         EncoderError: for a layer that does not exist, unknown components, or a choice that matches no tensor.
+
+    Example:
+        >>> ablated = xl.random_init(encoder, "1-2", seed=1)
+        >>> ablated.condition.label, len(ablated.changes[-1].tensors)
+        ('1-2', 32)
     """
     for value, known, what in ((components, Components, "component"), (init, Init, "init")):
         if value not in get_args(known):

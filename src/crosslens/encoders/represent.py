@@ -70,12 +70,20 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         corpus: sentences of words, or running text.
         pooling: see `Pooling`.
 
+    Returns:
+        Vectors ``(layers + 1, items, hidden)`` float32, with their pooling and corpus.
+
     Raises:
         RequestError: for a pooling that there is not.
         DataError: for an item without a word; for running text, which has no words, where words' first subwords are
             asked for.
         EncoderError: where the tokenizer puts nothing before the first word and ``cls`` is asked for; where a state is
             not a number.
+
+    Example:
+        >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
+        >>> xl.represent(encoder, french).vectors.shape  # (layers + 1, sentences, hidden)
+        (5, 10, 32)
     """
     encoder = encoder.for_language(corpus.language)
     if pooling not in get_args(Pooling):

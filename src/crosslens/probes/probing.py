@@ -86,11 +86,20 @@ def probe(
         seed: of what is held out, the order and the shuffling.
         progress: hears of every corpus that is read and every epoch.
 
+    Returns:
+        Scores by layer as results, and the confusion of answers by layer.
+
     Raises:
         DataError: with file and line: for an item without an answer; for a text with one that training never saw, or
             saw once.
         RequestError: for an unknown probe; when training and test data share a text, or all their sentences, or
             nothing of ``dev`` is left; with fewer than two answers.
+
+    Example:
+        >>> words = {split: xl.load_corpus(f"ud/en_ewt:{split}[:60]", data=sample) for split in ("train", "test")}
+        >>> probed = xl.probe(encoder, "upos", **words, seed=1)
+        >>> probed.answers[:3], len(probed.confusion)  # the embeddings and four layers
+        (('ADJ', 'ADP', 'ADV'), 5)
     """
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()

@@ -247,8 +247,20 @@ def concatenated(parts: Iterable[Results]) -> Results:
 def read_results(path: str | Path) -> Results:
     """Read what `Results.write` wrote, in this version or an earlier one, or what pandas made of it.
 
+    Args:
+        path: a ``.csv``, ``.parquet`` or ``.json`` file that `Results.write` wrote.
+
+    Returns:
+        The records of the file.
+
     Raises:
         DataError: for a file that is missing, or that holds no records of ours.
+
+    Example:
+        >>> record = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)
+        >>> xl.Results.of([record]).write(folder / "results.csv")
+        >>> xl.read_results(folder / "results.csv").to_pandas()["value"].tolist()
+        [90.0]
     """
     path = Path(path)
     if not path.is_file():

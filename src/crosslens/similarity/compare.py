@@ -89,6 +89,11 @@ def compare(
             depths, or of different widths where a measure compares neuron with neuron; an ``export`` that exists.
         DataError: for a language that the corpus does not have.
         EncoderError: for a representation that is not a number.
+
+    Example:
+        >>> results = xl.compare(encoder, "ud/pud", pairs=["en-fr"], measures=["cka"], data=sample)
+        >>> results.to_pandas()[["layer", "measure", "n"]].values.tolist()[:2]
+        [[0, 'cka', 100], [1, 'cka', 100]]
     """
     chosen = choose_measures(measures, nulls)
     parallel = select_sentences(corpus, pairs, original=original, sentences=sentences, data=data)

@@ -71,9 +71,18 @@ def correlate(
         resamples: of the bootstrap, and permutations where there are too many to try all.
         seed: of both.
 
+    Returns:
+        The coefficient, its interval and p-value, and the languages it is computed over.
+
     Raises:
         RequestError: with fewer than 3 languages beyond what is controlled for; for Kendall's coefficient with
             something controlled for, which is not defined by what is left.
+
+    Example:
+        >>> gap = {"fr": 2.0, "de": 5.0, "ru": 11.0, "fi": 12.0, "ar": 20.0, "hi": 24.0}
+        >>> similarity = {"fr": 0.9, "de": 0.8, "ru": 0.6, "fi": 0.5, "ar": 0.3, "hi": 0.4}
+        >>> round(xl.correlate(gap, similarity).value, 2)
+        -0.94
     """
     control = control or {}
     if control and coefficient == "kendall":

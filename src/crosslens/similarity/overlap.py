@@ -30,6 +30,11 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
 
     Raises:
         RequestError: when there is no test corpus.
+
+    Example:
+        >>> train, test = (xl.load_corpus(f"ud/{name}[:20]", data=sample) for name in ("en_ewt:train", "fr_pud"))
+        >>> xl.subword_overlap(encoder, train=train, tests=[test]).to_pandas()[["target", "measure"]].values.tolist()[0]
+        ['fr', 'overlap_types']
     """
     if not tests:
         raise RequestError("overlap is that of test corpora, and none is given")

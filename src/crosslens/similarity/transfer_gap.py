@@ -128,6 +128,9 @@ def correlations(
         control: names from `CONFOUNDS`.
         coefficient: rank correlation unless said otherwise.
 
+    Returns:
+        One correlation for each task, source, encoder, state, measure and layer in the results.
+
     Raises:
         RequestError: for an unknown confound, or one that the records do not hold; when the records hold nothing
             to correlate; with too few languages; when a language has several corpora or splits.

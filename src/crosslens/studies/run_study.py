@@ -77,6 +77,9 @@ def run_study(
         progress: hears how many runs are done, and of what comes before and after them.
         ended: called with the outcome of each run.
 
+    Returns:
+        The plan, the runs that failed, and whether the study was stopped.
+
     Raises:
         RequestError: for what the study names and there is not; for ``only`` that is none of its runs.
         StoreError: when the folder cannot be written to.

@@ -282,8 +282,16 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None 
         name_or_path: a ``.yaml`` file, or a name from `library`.
         overrides: dotted setting -> value as YAML: ``{"encoder": "lab:good", "seeds": "[1, 2]"}``.
 
+    Returns:
+        The study, validated.
+
     Raises:
         RequestError: when there is none, or naming every mistake in it with its line.
+
+    Example:
+        >>> study = xl.read_study("smoke")
+        >>> study.name, study.seeds
+        ('smoke', (1,))
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):

@@ -45,8 +45,17 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     linear layer, plain `transformers` loads a tagger too, with ``AutoModelForTokenClassification``; the model card,
     ``README.md``, shows how, or explains why not.
 
+    Args:
+        model: the fine-tuned model to save.
+        folder: a new folder; `load_model` reads it.
+
     Raises:
         RequestError: when the folder already exists.
+
+    Example:
+        >>> xl.save_model(tagger, folder / "tagger")
+        >>> sorted(file.name for file in (folder / "tagger").glob("*.json"))
+        ['config.json', 'crosslens.json', 'tokenizer.json', 'tokenizer_config.json']
     """
     description = {
         "format": FORMAT, "crosslens": __version__, "task": model.task.name, "task_settings": model.task.settings,
@@ -80,9 +89,17 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         task: the model's task, needed only when it is neither built in nor a plug-in; its settings are in the folder.
         device: device to load to; None: a GPU where there is one.
 
+    Returns:
+        The fine-tuned model, in evaluation mode.
+
     Raises:
         EncoderError: for a folder that is missing or damaged, or was not written by `save_model`.
         RequestError: for a model of an unknown task, or of a task other than ``task``.
+
+    Example:
+        >>> xl.save_model(tagger, folder / "model")
+        >>> xl.load_model(folder / "model", device="cpu").labels == tagger.labels
+        True
     """
     folder = Path(folder)
     if not (folder / DESCRIPTION).is_file():

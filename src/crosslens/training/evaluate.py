@@ -40,6 +40,12 @@ def evaluate(
     Raises:
         DataError: for a corpus without the annotation; raised before anything is predicted.
         RequestError: when the prediction folder exists, or two corpora would have the same file name.
+
+    Example:
+        >>> tests = [xl.load_corpus(f"ud/{name}_pud[:10]", data=sample) for name in ("en", "fr")]
+        >>> frame = xl.evaluate(tagger, tests).to_pandas()
+        >>> frame[["source", "target", "metric", "n"]].values.tolist()
+        [['en', 'en', 'accuracy', 234], ['en', 'fr', 'accuracy', 277]]
     """
     gold = [load_corpus(corpus, format=model.task.format) if isinstance(corpus, str) else corpus for corpus in corpora]
     for corpus in gold:

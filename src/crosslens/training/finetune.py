@@ -68,11 +68,21 @@ def finetune(
         validated: called after every epoch, given dev data, with the number of steps done and the dev score in points
             by metric.
 
+    Returns:
+        The fine-tuned encoder, the task's head and labels, and what determined them.
+
     Raises:
         RequestError: for an unknown task, a recipe that needs dev data where there is none or selects by an unknown
             score, or the state of a different training.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
+
+    Example:
+        >>> train = xl.load_corpus("ud/en_ewt:train[:20]", data=sample)
+        >>> recipe = xl.find_recipe("small", "pos", {"epochs": 1, "select": "last"})
+        >>> tagger = xl.finetune(encoder, "pos", train=train, recipe=recipe, seed=1)
+        >>> tagger.task.name, tagger.labels[:3]
+        ('pos', ('ADJ', 'ADP', 'ADV'))
     """
     named = find_task(task) if isinstance(task, str) else task
     recipe = recipe or default_recipe(named)

@@ -28,6 +28,12 @@ def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> C
     Returns:
         The same sentences in the same order, with predicted annotation. Multiword ranges, comments and other
         annotation are kept, so any scorer can read the result.
+
+    Example:
+        >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
+        >>> first = xl.predict(tagger, french).sentences[0]
+        >>> len(first.upos) == len(first.words)
+        True
     """
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))

@@ -93,6 +93,9 @@ def advise(
         parallel: sentences of the language and of the first source.
         rule: None for the shipped one.
 
+    Returns:
+        The evidence about the text, the expected score from each source, and a recommendation with its reasons.
+
     Raises:
         RequestError: without a source, or for an unknown transliteration.
         DataError: for a text without a letter of a known script, or a source without parts of speech.

@@ -299,9 +299,17 @@ def fresh_bilstm(
         device: None: a GPU where there is one.
         **sizes: of `BilstmConfig`.
 
+    Returns:
+        An encoder of the family ``bilstm``, randomly initialised.
+
     Raises:
         DataError: for a corpus without a word.
         RequestError: for vectors of several sizes, or of none.
+
+    Example:
+        >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")
+        >>> bilstm.family.name, bilstm.depth
+        ('bilstm', 3)
     """
     words = Counter(word for sentence in cut_words(train).sentences for word in sentence.words)
     if not words:

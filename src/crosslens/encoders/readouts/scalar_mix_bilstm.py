@@ -45,6 +45,14 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
         encoder: not modified.
         seed: random seed of the readout.
         hidden: LSTM size in each direction; None: the encoder's width. (The paper says "d_h hidden size".)
+
+    Returns:
+        A copy whose parameters are frozen, with an untrained scalar mix and BiLSTM as readout.
+
+    Example:
+        >>> features = xl.as_features(encoder, seed=1, hidden=16)
+        >>> features.condition.label, features.output_width
+        ('reference features hidden=16', 32)
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "features"))

@@ -58,8 +58,16 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
         seed: random seed of the new layers.
         height: number of new layers.
 
+    Returns:
+        A copy whose parameters are frozen, with untrained Transformer layers as readout.
+
     Raises:
         EncoderError: for a layer that does not exist.
+
+    Example:
+        >>> on_layer_2 = xl.as_tower(encoder, 2, seed=1, height=1)
+        >>> on_layer_2.condition.label, on_layer_2.readout.layers
+        ('reference tower on 2 height=1', (2,))
     """
     parse_layers(layer, encoder.depth)
     config = encoder.model.config
