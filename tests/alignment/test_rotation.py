@@ -62,7 +62,8 @@ def test_no_other_rotation_is_nearer():
 @pytest.mark.parametrize(
     ("a", "b", "reason"),
     [
-        (X, X[:5], "two matrices of the same shape"), (X, X[:, :3], "two matrices of the same shape"), (X[:1], X[:1], "at least 2 pairs"),
+        (X, X[:5], "two matrices of the same shape"), (X, X[:, :3], "two matrices of the same shape"),
+        (X[:1], X[:1], "at least 2 pairs"),
         (X, np.full_like(X, np.nan), "NaN or infinite"),
     ],
 )  # fmt: skip
