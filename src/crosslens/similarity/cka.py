@@ -159,8 +159,8 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """Expected linear CKA when Y's sentences are shuffled among sentences of similar length.
 
     A sentence and its translation have similar lengths, and length alone makes representations similar. Similarity
-    above this baseline is not due to length. Exact, like `shuffled_cka`: within and between groups of like length the Gram matrix of Y
-    is replaced by its means over those shuffles.
+    above this baseline is not due to length. Exact, like `shuffled_cka`: within and between groups of similar
+    length the Gram matrix of Y is replaced by its means over those shuffles.
 
     Args:
         X: ``(n, d)``.
