@@ -1,7 +1,7 @@
 """The examples in docstrings print what they say.
 
-They see `xl` (the package), `sample` (the data folder of the shipped treebanks), `encoder` (a BERT of four layers of the
-tests), `tagger` (fine-tuned from it) and `folder` (an empty folder).
+They see `xl` (the package), `sample` (the data folder of the shipped treebanks), `encoder` (a BERT of four layers),
+`tagger` (fine-tuned from it) and `folder` (an empty folder).
 """
 
 import doctest

@@ -1,4 +1,4 @@
-"""Digests: the same content has the same digest on every machine."""
+"""Content digests and random seeds that are the same on every machine."""
 
 import hashlib
 import json
@@ -8,7 +8,11 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> bytes:
-    """The one way to write a plain value (dict, list, str, int, float, bool, None) as JSON bytes.
+    """Serialise a plain value (dict, list, str, int, float, bool, None) as canonical JSON.
+
+    >>> canonical_json({"b": 1, "a": [None, "é"]}).decode()
+    '{"a":[null,"é"],"b":1}'
+
 
     Raises:
         ValueError: for NaN and infinities, which JSON does not have.
@@ -18,12 +22,16 @@ def canonical_json(value: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """The sha256, in hexadecimal, of a plain value's canonical JSON."""
+    """SHA-256 of a plain value's canonical JSON, in hexadecimal; the order of keys does not matter.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
 def digest_chunks(chunks: Iterable[bytes]) -> str:
-    """The sha256, in hexadecimal, of bytes that come in pieces."""
+    """SHA-256 of chunks of bytes, in hexadecimal."""
     state = hashlib.sha256()
     for chunk in chunks:
         state.update(chunk)
@@ -31,15 +39,20 @@ def digest_chunks(chunks: Iterable[bytes]) -> str:
 
 
 def digest_file(path: str | Path) -> str:
-    """The sha256, in hexadecimal, of a file."""
+    """SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as stream:
         return digest_chunks(iter(lambda: stream.read(1 << 20), b""))
 
 
 def stream_seed(*path: str | int) -> int:
-    """A 63-bit seed for one named stream of random numbers.
+    """Derive a 63-bit seed for one named stream of random numbers.
 
     Every use of randomness has its own stream, ``stream_seed(seed, "head")`` or
-    ``stream_seed(seed, "init", "layer 3")``, so that drawing from one never moves another.
+    ``stream_seed(seed, "init", "layer 3")``, so that drawing from one never shifts another.
+
+    >>> stream_seed(1, "head") == stream_seed(1, "head")
+    True
+    >>> stream_seed(1, "head") == stream_seed(1, "order")
+    False
     """
     return int(digest(list(path))[:16], 16) >> 1

@@ -1,15 +1,15 @@
-"""What can be caught.
+"""The exceptions of crosslens.
 
     CrosslensError                     every error that crosslens raises on purpose
-    ├── RequestError                   asked wrongly: mend the request (the command line exits with 2)
-    │   ├── DataError                  a corpus: where it was looked for, or the file and line that cannot be read
-    │   └── EncoderError               an encoder: its name, its checkpoint, its layers
-    └── WorkError                      the work failed: the request was fine (the command line exits with 1)
-        ├── TrainingError              a training run: a loss that is not a number, a checkpoint that does not fit
-        ├── DownloadError              the network, or a file that is not what was published
-        └── StoreError                 a folder of runs that cannot be written, or a record in it that is damaged
+    ├── RequestError                   an invalid request: correct it (the command line exits with 2)
+    │   ├── DataError                  a missing or malformed corpus, with file and line where known
+    │   └── EncoderError               an unknown encoder, an unreadable checkpoint, or missing layers
+    └── WorkError                      a valid request whose work failed (the command line exits with 1)
+        ├── TrainingError              a training run, e.g. a NaN loss or a checkpoint that does not match
+        ├── DownloadError              a network failure, or a file that differs from the published one
+        └── StoreError                 a store of runs that is not writable or holds a damaged record
 
-Every message is one sentence that says what and where; `hint` says how to mend it.
+Every message is one sentence: what is wrong, and where. `hint` says what to do.
 """
 
 import difflib
@@ -17,11 +17,11 @@ from collections.abc import Iterable
 
 
 class CrosslensError(Exception):
-    """The root of the tree above.
+    """Base class of all crosslens errors.
 
     Args:
         message: one sentence: what is wrong, and where.
-        hint: how to mend it, e.g. ``did you mean 'ud/fr_pud'?``.
+        hint: what to do, e.g. ``did you mean 'ud/fr_pud'?``.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -34,21 +34,21 @@ class CrosslensError(Exception):
 
 
 class RequestError(CrosslensError):
-    """What was asked for cannot be done as it was asked."""
+    """The request is invalid and has to be corrected."""
 
 
 class WorkError(CrosslensError):
-    """What was asked for is fine, but doing it failed."""
+    """The request is valid, but the work failed."""
 
 
 class DataError(RequestError):
-    """A corpus that is missing or that cannot be read.
+    """A missing or malformed corpus.
 
     Args:
-        message: the reason, in one sentence.
-        file: the file, where there is one.
-        line: the line in that file, counted from 1.
-        hint: how to mend it.
+        message: what is wrong, in one sentence.
+        file: path of the file, if known.
+        line: line number in that file, from 1.
+        hint: what to do.
     """
 
     def __init__(
@@ -61,23 +61,29 @@ class DataError(RequestError):
 
 
 class EncoderError(RequestError):
-    """An encoder that cannot be loaded, or that has no such part."""
+    """An encoder that cannot be loaded, or lacks the requested part."""
 
 
 class TrainingError(WorkError):
-    """A training run that cannot go on."""
+    """A training run that cannot continue."""
 
 
 class DownloadError(WorkError):
-    """A download that did not arrive whole."""
+    """A download that failed or is incomplete."""
 
 
 class StoreError(WorkError):
-    """A folder of runs that cannot be written to, or something in it that is damaged."""
+    """A store of runs that is not writable, or holds damaged files."""
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:
-    """A hint for a name that is not known: the nearest known ones, or all of them when none is near."""
+    """Suggest the known names closest to an unknown one, or list known names if none is close.
+
+    >>> suggest("ud/fr_pdu", ["ud/fr_pud", "ud/en_ewt"])
+    "did you mean 'ud/fr_pud'?"
+    >>> suggest("x", ["spearman", "pearson"])
+    'known: pearson, spearman'
+    """
     names = sorted(known)
     near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.6)
     if near:

@@ -1,4 +1,4 @@
-"""Writing so that a reader never sees half a file: beside the target, synced, then renamed."""
+"""Atomic writes: to a temporary file in the same folder, synced, then renamed."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from crosslens.errors import RequestError
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     path = Path(path)
     handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -27,30 +27,30 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_text(path: str | Path, content: str) -> None:
-    """Write a UTF-8 file whole or not at all."""
+    """Write a UTF-8 text file atomically."""
     write_bytes(path, content.encode())
 
 
 def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
-    """The path, when nothing stands there yet (an empty folder is nothing).
+    """Return the path if nothing exists there yet; an empty folder counts as nothing.
 
     Raises:
-        RequestError: when something does.
+        RequestError: if the path exists.
     """
     path = Path(path)
     if path.is_dir() and not any(path.iterdir()):
         return path
     if path.exists() or path.is_symlink():
-        raise RequestError(f"{what}: {path} exists already", hint="name another one, or remove it first")
+        raise RequestError(f"{what}: {path} exists already", hint="choose another path, or remove it first")
     return path
 
 
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[Path]:
-    """A folder that appears whole when the block ends well, and not at all when it does not.
+    """Create a folder atomically: it appears when the block succeeds, and not at all if the block raises.
 
     Raises:
-        RequestError: when something stands at ``path`` already.
+        RequestError: if ``path`` already exists.
     """
     path = refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,11 @@
-"""Parts by name: those that are built in, and those that installed distributions bring as entry points.
+"""Registries of built-in parts and of plug-ins that installed distributions add as entry points.
 
-A folder of parts (tasks, measures, probes, executors) has a dict of its own; a distribution adds to it in its
-``pyproject.toml``, and changes nothing here::
+Tasks, measures, probes and executors each have a registry. A distribution adds to one in its ``pyproject.toml``::
 
     [project.entry-points."crosslens.tasks"]
     sentiment = "my_package.sentiment:Sentiment"
 
-Nothing is looked up, and no plug-in is imported, before a name is asked for that is not built in, or all of them are.
+Entry points are looked up and plug-ins imported only on demand: for a name that is not built in, or for all names.
 """
 
 import importlib.metadata
@@ -21,7 +20,7 @@ Part = TypeVar("Part")
 
 
 class Registry(Mapping[str, Part]):
-    """Name -> part, in the order of the folder and then by name.
+    """Mapping from name to part: built-in parts first, then plug-ins by name.
 
     Args:
         kind: what errors call a part; its entry points are those of the group ``crosslens.{kind}s``.
@@ -50,19 +49,21 @@ class Registry(Mapping[str, Part]):
             if point.name in self.built_in:
                 raise RequestError(
                     f"{_distribution(point)} registers the {self.kind} {point.name!r}, which is built in",
-                    hint="uninstall it, or ask its authors for another name",
+                    hint="uninstall it, or ask its authors to rename it",
                 )
             if point.name in points:
-                both = f"{_distribution(points[point.name])} and {_distribution(point)}"
-                raise RequestError(f"both {both} register the {self.kind} {point.name!r}", hint="uninstall one of them")
+                owners = f"{_distribution(points[point.name])} and {_distribution(point)}"
+                raise RequestError(
+                    f"both {owners} register the {self.kind} {point.name!r}", hint="uninstall one of them"
+                )
             points[point.name] = point
         return points
 
     def __getitem__(self, name: str) -> Part:
-        """A part by its name.
+        """Return a part by name.
 
         Raises:
-            KeyError: when there is none.
+            KeyError: for an unknown name.
             RequestError: for a plug-in that cannot be used, naming its distribution.
         """
         return self.built_in[name] if name in self.built_in else self._load(self.plugins[name])
@@ -90,7 +91,7 @@ class Registry(Mapping[str, Part]):
         return part
 
     def _wrong(self, name: str, part: Any) -> str | None:
-        """What of its contract a plug-in does not fulfil."""
+        """The reason why a plug-in breaks its contract; None if it does not."""
         if self._classes and not isinstance(part, type):
             return "it is not a class"
         for contract in self._contracts:

@@ -1,8 +1,7 @@
-"""How far long work is: one protocol for bars, logs and functions of the caller's.
+"""Progress of long work: one protocol for progress bars, logs and callback functions.
 
-Work goes through stages, such as reading and training. It reports how much of a stage is done, and says a line where
-something is worth keeping. Whoever listens may raise `KeyboardInterrupt` to end the work: what can be resumed saves its
-state first.
+Work has stages, such as reading and training. It reports the progress of each stage, and lines worth keeping in a log.
+A listener may raise `KeyboardInterrupt` to stop the work; resumable work saves its state first.
 """
 
 from collections.abc import Callable
@@ -14,15 +13,15 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """How far a stage is.
+    """Progress of one stage.
 
     Attributes:
         stage: what is being done.
-        done: how much of it.
-        total: of how much; None: nobody knows.
-        unit: what is counted, in the plural: ``steps``, ``runs``, ``bytes``.
+        done: units completed.
+        total: units in all; None if unknown.
+        unit: name of the unit, in the plural: ``steps``, ``runs``, ``bytes``.
         note: a few words, such as the loss.
-        line: a line worth keeping, where this is one; the other attributes are then those of the update before.
+        line: a line for the log, or ""; with a line, the other attributes repeat the previous update.
     """
 
     stage: str = ""
@@ -34,7 +33,7 @@ class Update:
 
     @property
     def counted(self) -> str:
-        """``300 of 900 steps``; nothing where nothing is counted."""
+        """Count as text, such as ``300 of 900 steps``; "" if nothing is counted."""
         done, total, unit = self.done, self.total, self.unit
         if unit == "bytes":
             done, total, unit = done // MEGABYTE, total and total // MEGABYTE, "MB"
@@ -49,19 +48,19 @@ class Update:
 
 @runtime_checkable
 class Progress(Protocol):
-    """Whoever wants to know how far long work is."""
+    """Protocol of progress listeners."""
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
-        """Hear how far a stage is; see `Update`."""
+        """Receive the progress of a stage; see `Update`."""
         ...
 
     def say(self, text: str) -> None:
-        """Hear a line worth keeping, such as the score of an epoch."""
+        """Receive a line for the log, such as the score of an epoch."""
         ...
 
 
 class _Silent:
-    """Hears everything and does nothing."""
+    """A listener that ignores everything."""
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
         """Do nothing."""
@@ -71,7 +70,7 @@ class _Silent:
 
 
 SILENT: Progress = _Silent()
-"""For work that nobody listens to."""
+"""Listener that ignores everything."""
 
 
 @dataclass(slots=True)
@@ -90,16 +89,16 @@ class _Callback:
 
 
 def callback(function: Callable[[Update], object]) -> Progress:
-    """A listener that calls a function with every `Update`, such as ``print``."""
+    """Return a listener that calls a function, such as ``print``, with every `Update`."""
     return _Callback(function)
 
 
 Listener = Progress | Callable[[Update], object] | None
-"""What every function that does long work takes as ``progress``: a `Progress`, a function of an `Update`, or nobody."""
+"""Type of every ``progress`` argument: a `Progress`, a function of an `Update`, or None."""
 
 
 def listening(progress: Listener) -> Progress:
-    """A listener as a `Progress`, whatever the caller gave."""
+    """Convert any ``progress`` argument to a `Progress`."""
     if progress is None:
         return SILENT
     return progress if isinstance(progress, Progress) else callback(progress)

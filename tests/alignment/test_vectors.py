@@ -49,7 +49,7 @@ def test_case_is_folded_and_only_the_words_asked_for_are_kept(encoder):
     assert contextual_vectors(encoder, loud).counts.tolist() == [3, 1]
     assert contextual_vectors(encoder, loud, case="kept").words == ("The", "the", "THE", "cat")
     assert contextual_vectors(encoder, loud, words=["cat"]).words == ("cat",)
-    with pytest.raises(RequestError, match="loud has none of the words"):
+    with pytest.raises(RequestError, match="loud contains none of the words"):
         contextual_vectors(encoder, loud, words=["dog"])
 
 
@@ -95,9 +95,9 @@ def test_static_vectors_are_read_with_and_without_their_sizes(tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("the 1 2\ncat 3\n", "a.vec:2: 1 numbers behind a word, where the first has 2"),
+        ("the 1 2\ncat 3\n", "a.vec:2: 1 numbers after the word, where the first has 2"),
         ("the x y\n", "a.vec:1: 0 numbers"),
-        ("", "has no vector"),
+        ("", "contains no vectors"),
     ],
 )
 def test_a_broken_file_of_vectors(tmp_path, content, reason):

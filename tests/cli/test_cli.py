@@ -149,9 +149,9 @@ def test_gap_against_similarity(run, tmp_path):
     assert "5 languages are too few to say anything" in said
     assert rows_of("table.csv")[0]["languages"] == "5"
     status, _, said = run("correlate", "results.csv", "--control", "fertility")
-    assert (status, "do not hold the fertility that fertility needs" in said) == (2, True)
+    assert (status, "lack the column fertility that fertility needs" in said) == (2, True)
     status, _, said = run("correlate", "results.csv", "--measure", "rsa")
-    assert (status, "hold no scores and similarities (rsa)" in said) == (2, True)
+    assert (status, "have no scores and similarities (rsa)" in said) == (2, True)
     assert run("correlate", "none")[0] == 2
 
 

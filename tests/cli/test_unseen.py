@@ -212,4 +212,4 @@ def test_a_bilstm_is_named_as_an_encoder_is(run, folder, treebanks, tiny_bert):
     assert run(*words, "--out", "without")[0] == 0
     status, _, err = run("finetune", "pos", tiny_bert, *words[3:], "--vectors", "fr.vec", "--out", "wrong")
     assert status == 2
-    assert "--vectors is for a bilstm" in err
+    assert "--vectors applies only to ENCODER bilstm" in err

@@ -63,7 +63,7 @@ def test_a_run_that_fails_is_told_with_its_log(small, tmp_path):
 
 def test_a_folder_of_something_else_is_left_alone(small, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(RequestError, match="holds something else than runs"):
+    with pytest.raises(RequestError, match="is not a store of runs"):
         run_demo(small, tmp_path, cache=tmp_path / "cache")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     with pytest.raises(RequestError, match="no preset 'god'"):

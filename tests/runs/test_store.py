@@ -230,7 +230,7 @@ def test_damage_is_told_with_what_to_do(tmp_path):
     whole = records.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:-9], b"", whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]):
         records.write_bytes(damaged)
-        with pytest.raises(StoreError, match=r"records.parquet.*remove .*, and the run is done again"):
+        with pytest.raises(StoreError, match=r"records.parquet.*remove .* to repeat the run"):
             store.missing(wanted)
     (store.path(run.id) / "run.json").write_text('{"run": ')
     with pytest.raises(StoreError, match=r"run.json is damaged"):
@@ -244,10 +244,10 @@ def test_folders_that_are_no_stores(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RequestError, match="is a file, and a store"):
         Store(tmp_path / "file")
-    with pytest.raises(RequestError, match="holds something else than runs"):
+    with pytest.raises(RequestError, match="is not a store of runs"):
         Store(tmp_path)
     assert not is_store(tmp_path)
-    with pytest.raises(StoreError, match="cannot be written to"):
+    with pytest.raises(StoreError, match="is not writable"):
         Store("/proc/nowhere/store")
 
 
@@ -267,7 +267,7 @@ def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
     store, first, other = Store(small_disk / "store"), asked(), asked(seed=2)
     publish(store, first, answers(FRENCH))
     many = [Score(CorpusRef(f"n{i}", hashlib.sha256(i.to_bytes(3)).hexdigest()), {}) for i in range(60_000)]
-    with pytest.raises(StoreError, match=r"cannot be written to: No space left on device \(nothing .* is lost\)"):
+    with pytest.raises(StoreError, match=r"is not writable: No space left on device \(finished runs are not lost\)"):
         publish(store, other, answers(*many))
     assert store.ids() == [first.run.id]
     assert len(store.answers(first.run.id)) == 1

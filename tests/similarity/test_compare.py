@@ -135,10 +135,10 @@ def test_encoders_that_do_not_go_together(encoder, treebanks, tmp_path):
         encoder.tokenizer.save_pretrained(folder)
         other = load_encoder(folder, device="cpu")
         if depth == 3:
-            with pytest.raises(RequestError, match=r"layer is compared with layer, and .* has 4, .* 3"):
+            with pytest.raises(RequestError, match=r"same number of layers, but .* has 4, .* 3"):
                 compare(encoder, pud, pairs=["en-en"], against=other)
         else:
-            with pytest.raises(RequestError, match=r"retrieval needs one width, and .* has 32, .* 16"):
+            with pytest.raises(RequestError, match=r"retrieval needs encoders of the same width, but .* has 32, .* 16"):
                 compare(encoder, pud, pairs=["en-en"], measures=["cka", "retrieval"], against=other)
             assert len(compare(encoder, pud, pairs=["en-en"], measures=["cka", "procrustes"], against=other)) == 10
 
@@ -188,7 +188,7 @@ def test_vectors_that_are_all_one_have_no_similarity(encoder):
 
 
 def test_too_few_items(encoder):
-    with pytest.raises(RequestError, match=r"similarity needs 3 items, and lab/all\[:2\] has 2"):
+    with pytest.raises(RequestError, match=r"similarity needs at least 3 items, but lab/all\[:2\] has 2"):
         compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"])
 
 
@@ -208,7 +208,7 @@ def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebank
     np.testing.assert_array_equal(np.load(tmp_path / "vectors" / "fr.npy"), represent(encoder, pud["fr"]).vectors)
     with pytest.raises(RequestError, match="exists already"):
         compare(encoder, pud, pairs=["en-fr"], export=tmp_path / "vectors")
-    with pytest.raises(RequestError, match=r"no null 'shuffle'.*did you mean 'shuffled'"):
+    with pytest.raises(RequestError, match=r"no baseline 'shuffle'.*did you mean 'shuffled'"):
         compare(encoder, pud, pairs=["en-fr"], nulls=["shuffle"])
 
 

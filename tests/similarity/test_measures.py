@@ -77,7 +77,7 @@ def test_constants_and_what_is_no_number_have_no_similarity(name):
             continue  # it does not centre, and a constant is a vector like any other
         assert np.isnan(value(name, X, bad))
         assert np.isnan(value(name, bad, X))
-    with pytest.raises(RequestError, match="the same sentences, and there are 12 against 11"):
+    with pytest.raises(RequestError, match="the same sentences on both sides, but there are 12 and 11"):
         value(name, X, X[:11])
 
 

@@ -61,7 +61,7 @@ def test_its_correlation_with_transfer_is_found_in_records(encoder, toy):
     assert its.found.value == pytest.approx(-1)  # the gap falls as the score, which is the overlap here, rises
     assert its.gaps["de"] == pytest.approx(200 - tokens["de"])
     other = subword_overlap(encoder, train=replace(toy(), name="another treebank"), tests=tests)
-    with pytest.raises(RequestError, match="hold no scores and similarities"):  # of what the models were not trained on
+    with pytest.raises(RequestError, match="have no scores and similarities"):  # of what the models were not trained on
         correlations(Results.of([]) + other + scores + own, measures=["overlap_tokens"])
 
 

@@ -89,5 +89,5 @@ def test_the_published_script_looks_at_a_quarter():
     assert found == muller2021_code_cka(X, changed)
     assert found == pytest.approx(np.mean([rbf_cka(X[i : i + 250], Y[i : i + 250]) for i in range(4)]), abs=1e-12)
     assert muller2021_code_cka(X, np.roll(Y, 1, axis=0)) != found
-    with pytest.raises(RequestError, match="needs 8 sentences, and there are 7"):
+    with pytest.raises(RequestError, match="needs 8 sentences, but there are 7"):
         muller2021_code_cka(X[:7], Y[:7])

@@ -87,10 +87,10 @@ def test_confounds_from_the_records(records):
     ("change", "asked", "message"),
     [
         (lambda r: r, {"control": ["fertilty"]}, r"no confound 'fertilty'.*did you mean 'fertility'"),
-        (lambda r: r, {"measures": ["rsa"]}, r"hold no scores and similarities \(rsa\) of one source"),
-        (lambda r: r.filter(measure=None), {}, "hold no scores and similarities"),
-        (lambda r: r.filter(measure="cka"), {}, "hold no scores and similarities"),
-        (lambda r: r.filter(target=["de", "fr", "en"]), {}, "needs 3 of them, and there are 2"),
+        (lambda r: r, {"measures": ["rsa"]}, r"have no scores and similarities \(rsa\) for the same source"),
+        (lambda r: r.filter(measure=None), {}, "have no scores and similarities"),
+        (lambda r: r.filter(measure="cka"), {}, "have no scores and similarities"),
+        (lambda r: r.filter(target=["de", "fr", "en"]), {}, "at least 3 languages, but there are 2"),
         (lambda r: r.filter(target=LANGUAGES), {}, "there are no pos scores of en models in en and another language"),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_cannot_be_correlated(records, change, asked, message):
 
 def test_records_that_do_not_hold_a_confound(records):
     bare = Results.of([similarity(target, value, fertility=None) for target, value in SIMILAR.items()])
-    with pytest.raises(RequestError, match="do not hold the fertility that fertility needs"):
+    with pytest.raises(RequestError, match="lack the column fertility that fertility needs"):
         correlations(records.filter(measure=None) + bare, control=["fertility"])
 
 
@@ -131,7 +131,9 @@ def test_a_language_with_several_corpora_splits_or_partners_has_no_gap(axis, one
     ]
     results = Results.of([*{(o.split, o.partner): o for o in own}.values(), score("de", 90.0, **one),
                           score("de", 99.0, **other)])  # fmt: skip
-    with pytest.raises(RequestError, match=rf"gap to de needs one {axis}, and there are several.*filter\({axis}=…\)"):
+    with pytest.raises(
+        RequestError, match=rf"gap to de needs a single {axis}, but there are several.*filter\({axis}=…\)"
+    ):
         transfer_gaps(results, task="pos", source="en")
     kept = results.filter(**{axis: [one[axis], None]})
     assert transfer_gaps(kept, task="pos", source="en") == {"de": 6.0}
@@ -182,7 +184,7 @@ def test_similarities_that_do_not_say_whose_they_are_go_with_no_one_of_several()
     scores = [
         score(target, value, train=train) for train in ("a", "b") for target, value in [("en", 95.0), *SCORES.items()]
     ]
-    with pytest.raises(RequestError, match="hold no scores and similarities"):
+    with pytest.raises(RequestError, match="have no scores and similarities"):
         correlations(Results.of([*scores, *similar_after()]))
 
 

@@ -141,7 +141,7 @@ def test_every_executor_is_tested():
     ("name", "options", "words"),
     [
         ("proceses", None, "did you mean 'processes'"),
-        ("serial", {"a": "b"}, "serial has no options, and a was given"),
+        ("serial", {"a": "b"}, "serial takes no options, but got a"),
         ("processes", {"a": "b"}, "processes has no options"),
     ],
 )

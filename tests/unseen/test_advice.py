@@ -120,8 +120,8 @@ def test_rules_are_written_and_read(tmp_path):
     ("text", "reason"),
     [
         ("a,b\n1,2\n", "has not the columns"),
-        (",".join(COLUMNS) + "\nwo,c,en,high,,1,1,1,1,1\n", "is no measured transfer"),
-        (",".join(COLUMNS) + "\nwo,c,en,50,,1,1,1,1,1\n", "fewer than three languages"),
+        (",".join(COLUMNS) + "\nwo,c,en,high,,1,1,1,1,1\n", "not a row of measured transfer"),
+        (",".join(COLUMNS) + "\nwo,c,en,50,,1,1,1,1,1\n", "at least three languages"),
     ],
 )
 def test_files_that_are_no_rules(tmp_path, text, reason):
@@ -302,7 +302,7 @@ def test_parallel_sentences_are_looked_for(encoder, toy):
 
 
 def test_a_source_is_needed(encoder, toy):
-    with pytest.raises(RequestError, match="none is named"):
+    with pytest.raises(RequestError, match="no source language was given"):
         advise(encoder, toy("train"), {})
     with pytest.raises(RequestError, match="unknown transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())

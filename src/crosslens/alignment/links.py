@@ -31,19 +31,21 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
     lines = read_text(path).split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines
     if not len(lines) == len(source) == len(target):
-        raise DataError(f"has {len(lines)} lines, for {len(source)} and {len(target)} sentences", file=file)
+        raise DataError(
+            f"has {len(lines)} lines, but the corpora have {len(source)} and {len(target)} sentences", file=file
+        )
     links = []
     for number, (line, a, b) in enumerate(zip(lines, source.sentences, target.sentences, strict=True), start=1):
         found = set()
         for link in line.split():
             left, dash, right = link.partition("-")
             if not (dash and left.isdecimal() and right.isdecimal()):
-                raise DataError(f"{link!r} is no link", file=file, line=number, hint="links are written 0-0 1-2")
+                raise DataError(f"{link!r} is not a link", file=file, line=number, hint="links are written 0-0 1-2")
             i, j = int(left), int(right)
             if i >= len(a) or j >= len(b):
                 raise DataError(
                     f"the link {link} is out of range: the sentences have {len(a)} and {len(b)} words",
-                    file=file, line=number, hint="is it of the same words, counted from 0, source first?",
+                    file=file, line=number, hint="check that the links count the same words from 0, source first",
                 )  # fmt: skip
             found.add((i, j))
         links.append(frozenset(found))

@@ -237,9 +237,9 @@ def _pairs(
     found = [(rows[a], columns[b]) for a, b, _ in dictionary.pairs if a in rows and b in columns]
     if not found:
         raise RequestError(
-            f"none of the {len(dictionary)} pairs of {dictionary.name} has vectors on both sides"
+            f"none of the {len(dictionary)} word pairs of {dictionary.name} has vectors on both sides"
             f" ({len(rows)} words of {source.language}, {len(columns)} of {target.language})",
-            hint="is it the other way round, of other languages, or in another case?",
+            hint="check the direction, languages and letter case of the dictionary",
         )
     return list(dict.fromkeys(found))
 

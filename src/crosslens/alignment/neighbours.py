@@ -48,7 +48,7 @@ def ranked(
         RequestError: when there is nothing to find, or nothing to look for.
     """
     if not len(queries) or not len(candidates):
-        raise RequestError(f"{len(queries)} queries and {len(candidates)} candidates: there is nothing to retrieve")
+        raise RequestError(f"{len(queries)} queries and {len(candidates)} candidates leave nothing to retrieve")
     x, y = _unit(queries), _unit(candidates)
     penalty = torch.zeros(len(y))
     if method == "csls":

@@ -106,11 +106,11 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
     """
     x, y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     if x.shape != y.shape:
-        raise RequestError(f"a rotation needs rows of one number and width, and these are {x.shape} and {y.shape}")
+        raise RequestError(f"a rotation needs two matrices of the same shape, not {x.shape} and {y.shape}")
     if len(x) < FEWEST:
-        raise RequestError(f"a rotation is learnt from {FEWEST} pairs or more, and here are {len(x)}")
+        raise RequestError(f"a rotation needs at least {FEWEST} pairs, but there are {len(x)}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise RequestError("a rotation cannot be learnt from rows that are not finite")
+        raise RequestError("a rotation cannot be learnt from NaN or infinite values")
     source, target = Normalisation.of(x, rounds=rounds), Normalisation.of(y, rounds=rounds)
     u, _, v = np.linalg.svd(source(x).T @ target(y))
     return Rotation(source, target, u @ v)

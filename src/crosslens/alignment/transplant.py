@@ -110,7 +110,9 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation, *, baselin
     """
     top = model.encoder.readout
     if not isinstance(top, TransformerReadout):
-        raise RequestError("only a model on one fixed layer can be given another encoder", hint="see train_on_layer")
+        raise RequestError(
+            "only a model trained on one fixed layer can be moved to another encoder", hint="see train_on_layer"
+        )
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
     done = OnOneLayer(
         layer=top.layers[0], height=len(top.stack.layers), mapped_from=target.name, mapping=mapping_digest(moved),

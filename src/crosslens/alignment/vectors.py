@@ -160,7 +160,7 @@ def contextual_vectors(
             if word in kept if kept is not None else word.isalpha():
                 counts[word] = counts.get(word, 0) + 1
     if not counts:
-        raise RequestError(f"{corpus.name} has none of the words")
+        raise RequestError(f"{corpus.name} contains none of the words")
     rows = {word: row for row, word in enumerate(counts)}
     row_of = np.asarray([rows.get(fold(word), -1) for sentence in sentences.sentences for word in sentence.words])
     sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
@@ -260,11 +260,11 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
                 row = np.empty(0, np.float32)
             if not len(row) or (rows and len(row) != len(rows[0])):
                 width = f", where the first has {len(rows[0])}" if rows else ""
-                raise DataError(f"{len(row)} numbers behind a word{width}", file=str(path), line=number)
+                raise DataError(f"{len(row)} numbers after the word{width}", file=str(path), line=number)
             words.append(normal(columns[0]))
             rows.append(row)
     if not rows:
-        raise DataError("has no vector", file=str(path))
+        raise DataError("contains no vectors", file=str(path))
     known = {word: place for place, word in reversed(list(enumerate(words)))}  # of a word twice, the first
     order = sorted(known.values())
     kept = np.stack([rows[place] for place in order])[None]

@@ -1,4 +1,4 @@
-"""What the states of a layer tell. A new probe is one file here and one row in `PROBES`, or a plug-in."""
+"""Probing classifiers on the states of each layer. Add a probe with one file and one row in `PROBES`, or a plug-in."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +17,10 @@ PROBES: Registry[Probe] = Registry("probe", {probe.name: probe for probe in _ALL
 
 
 def find_probe(name: str, settings: Mapping[str, Any] | None = None) -> Probe:
-    """The probe of this name, with settings that are not to be the usual ones.
+    """Return a probe by name, with settings that replace its defaults.
 
     Raises:
-        RequestError: when there is none, or it has no such setting, or a setting does not take such a value.
+        RequestError: for an unknown probe or setting, or an invalid value.
     """
     return choose(name, PROBES, settings or {}, kind="probe")
 

@@ -111,9 +111,9 @@ def probe(
     shared = {name: _shared(read[name], *(read[other] for other in BESIDE[name])) for name in corpora}
     if whole or len(shared["test"]) == len(test):
         count = len(whole or shared["test"])
-        raise RequestError(f"{count} of the {len(test)} items of {test.name} are in {train.name} too")
+        raise RequestError(f"{count} of the {len(test)} items of {test.name} are also in {train.name}")
     if dev is not None and len(shared["dev"]) == len(dev):
-        raise RequestError(f"all {len(dev)} items of {dev.name} are in {train.name} or {test.name} too")
+        raise RequestError(f"all {len(dev)} items of {dev.name} are also in {train.name} or {test.name}")
     corpora, read = ({name: _without(of[name], shared[name]) for name in of} for of in (corpora, read))
     given = {name: asked.answers(corpus) for name, corpus in corpora.items()}
     classes = _word_classes(train, given) if words else _classes(train, given["train"])
@@ -122,7 +122,7 @@ def probe(
         for item, answer in zip(corpora[name], given[name], strict=True):
             if answer not in number:
                 file, line = item.where or (corpora[name].name, None)
-                raise DataError(f"training never saw the answer {answer!r}", file=file, line=line)
+                raise DataError(f"the label {answer!r} does not occur in the training data", file=file, line=line)
     vectors = {}
     for name, corpus in corpora.items():
         listener.report(f"reading {corpus.name}", 0, len(corpus), "sentences" if words else "texts")
@@ -221,21 +221,21 @@ def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
 def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """The answers of all words, those that training lacks too: of them none is ever right."""
     if len(set(answers["train"])) < 2:
-        raise RequestError(f"every word of {train.name} has one answer, so there is nothing to ask")
+        raise RequestError(f"every word of {train.name} always has the same label, so there is nothing to probe")
     if len(train) < 2:
-        raise RequestError(f"{train.name} has one sentence, so none can be held out")
+        raise RequestError(f"{train.name} has a single sentence, so none can be held out")
     return tuple(sorted({answer for of_split in answers.values() for answer in of_split}))
 
 
 def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
     classes, counts = np.unique(answers, return_counts=True)
     if len(classes) < 2:
-        raise RequestError(f"every item of {train.name} has the answer {classes[0]!r}, so there is nothing to ask")
+        raise RequestError(f"every item of {train.name} has the label {classes[0]!r}, so there is nothing to probe")
     rare = {str(answer) for answer, count in zip(classes, counts, strict=True) if count < FEWEST}
     for item, answer in zip(train, answers, strict=True):
         if answer in rare:
             file, line = item.where or (train.name, None)
-            raise DataError(f"{answer!r} is the answer of this item alone", file=file, line=line, hint="take it out")
+            raise DataError(f"the label {answer!r} occurs only once", file=file, line=line, hint="remove this item")
     return tuple(str(answer) for answer in classes)
 
 

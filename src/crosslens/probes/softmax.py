@@ -91,7 +91,7 @@ def fit(
             group["lr"] *= 1.0 if rose else 0.5
             group["lr"] = 0.0 if group["lr"] < how.floor else group["lr"]
         learning = sum(group["lr"] > 0 for group in adam.param_groups)
-        listener.report(stage, epoch + 1, how.epochs, "epochs", f"{learning} of {layers} layers still learn")
+        listener.report(stage, epoch + 1, how.epochs, "epochs", f"{learning} of {layers} layers still training")
         if not learning:
             break
     return kept[0].numpy(), kept[1].numpy()

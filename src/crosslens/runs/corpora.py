@@ -70,4 +70,4 @@ def refuse_changed(name: str, digest: str, wanted: str) -> None:
         StoreError: naming it.
     """
     if digest != wanted:
-        raise StoreError(f"{name} has changed since the study was planned", hint="plan it again")
+        raise StoreError(f"{name} has changed since the study was planned", hint="plan the study again")

@@ -154,7 +154,7 @@ class _Work:
         elif (there / "model").is_dir():
             model = load_model(there / "model", device=self.context.device)
             subject = Subject(model.encoder, model)
-            self.note("its weights were kept")
+            self.note("using its stored weights")
         else:
             model = self.train(run, corpora)
             subject = Subject(model.encoder, model)
@@ -185,10 +185,10 @@ class _Work:
             state.unlink(missing_ok=True)  # no publishing follows, which else removes it
             if facts["weights"] != before:
                 raise StoreError(
-                    f"{run.label} was trained again for new questions, and gave other weights than before"
-                    f" ({str(facts['weights'])[:8]} and not {before[:8]}); what it answered before is kept as it was",
-                    hint="another machine or version of torch, or too little memory?"
-                    f" Remove {self.store.path(run.id)} to do it over",
+                    f"{run.label} was retrained for new evaluations and has different weights"
+                    f" ({str(facts['weights'])[:8]} instead of {before[:8]}); its earlier results are kept unchanged",
+                    hint="the machine, the torch version or memory pressure may differ."
+                    f" Remove {self.store.path(run.id)} to repeat the run",
                 )
         return model
 

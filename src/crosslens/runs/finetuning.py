@@ -149,7 +149,7 @@ def finetune_and_evaluate(
     parsed = Condition.read(condition)
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     if vectors is not None and not fresh:
-        raise RequestError("--vectors is for a bilstm; a pretrained encoder brings its own embeddings")
+        raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")
     if fresh:
         parsed = Condition.of((Start(start="bilstm"), *parsed.interventions))
     asked = check_finetuning(

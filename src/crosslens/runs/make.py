@@ -87,7 +87,7 @@ def train(
         state=state, save_every=save_every, progress=listener,
     )  # fmt: skip
     if model.facts["run"] != run.id:
-        raise StoreError(f"{run.label} is the training {model.facts['run']}, and was planned as {run.id}")
+        raise StoreError(f"{run.label} was planned as run {run.id}, but its training is run {model.facts['run']}")
     return model
 
 

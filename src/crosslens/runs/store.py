@@ -46,9 +46,9 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
-            raise RequestError(f"{folder} is a file, and a store of runs is a folder")
+            raise RequestError(f"{folder} is a file, not a store of runs")
         if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "runs").is_dir():
-            raise RequestError(f"{folder} holds something else than runs", hint="name another folder")
+            raise RequestError(f"{folder} is not empty and is not a store of runs", hint="choose another folder")
         with _writing(self.folder):
             for name in ("runs", "failed", "claims", "tmp", "studies"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ class Store:
         try:
             return read_results(self.path(run) / "records.parquet")
         except DataError as error:
-            raise StoreError(error.message, hint=f"remove {self.path(run)}, and the run is done again") from None
+            raise StoreError(error.message, hint=f"remove {self.path(run)} to repeat the run") from None
 
     def collect(self, study: str) -> Results:
         """A study's results: the answers to its own questions, whatever else the store holds, under its own names.
@@ -119,7 +119,7 @@ class Store:
         if not path.is_file():
             raise StoreError(
                 f"{study} was planned by an earlier version of crosslens and has no results.csv",
-                hint="`crosslens plan` it again; what is in the store stays there",
+                hint="run `crosslens plan` again; finished runs are kept",
             )
         return read_results(path)
 
@@ -234,9 +234,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise StoreError(f"{path} is missing", hint=f"remove {path.parent}, and the run is done again") from None
+        raise StoreError(f"{path} is missing", hint=f"remove {path.parent} to repeat the run") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} is damaged: {error}", hint=f"remove {path.parent}, and it is made again") from None
+        raise StoreError(f"{path} is damaged: {error}", hint=f"remove {path.parent} to repeat the run") from None
 
 
 @contextmanager
@@ -245,5 +245,5 @@ def _writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{folder} cannot be written to: {error.strerror or error}", hint="nothing that was finished is lost"
+            f"{folder} is not writable: {error.strerror or error}", hint="finished runs are not lost"
         ) from None

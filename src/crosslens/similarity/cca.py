@@ -10,10 +10,10 @@ KEPT = 0.99
 
 
 def svcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The mean canonical correlation of the directions that carry 99 % of each side's variance (Raghu et al. 2017).
+    """SVCCA: mean canonical correlation of the directions with 99 % of each side's variance (Raghu et al. 2017).
 
-    The mean is over the smaller number of directions. With few sentences and many directions it is high for unrelated
-    sentences too: read it beside its value for shuffled ones.
+    The mean is over the smaller number of directions. With few sentences and many directions it is high even for
+    unrelated sentences, so compare it with its value for shuffled ones.
 
     Args:
         X: ``(n, d)``, one row a sentence.
@@ -33,7 +33,7 @@ def svcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def pwcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """Canonical correlations weighted by how much of X each direction of X explains (Morcos et al. 2018).
+    """PWCCA: canonical correlations weighted by how much of X each direction explains (Morcos et al. 2018).
 
     Not symmetric, and a rotation of X changes the weights. Directions are those of `svcca`.
 

@@ -46,9 +46,7 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     """
     features = np.array(X, np.float64)
     if features.ndim != 2:
-        raise RequestError(
-            f"similarity compares matrices, a row an item, and this is an array of shape {features.shape}"
-        )
+        raise RequestError(f"similarity needs a matrix with one row per item, not an array of shape {features.shape}")
     mean = features.mean(axis=0)
     features -= mean
     squares = np.einsum("nd,nd->n", features, features)
@@ -60,7 +58,7 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
 
 
 def taken(side: Centred, rows: np.ndarray) -> Centred:
-    """Some of the rows, centred anew."""
+    """Select rows and centre them again."""
     part = centre(side.features[rows] + side.mean)
     return part if side.block is None else replace(part, block=np.unique(side.block[rows], return_inverse=True)[1])
 
@@ -99,7 +97,11 @@ def linear_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     ``||Yᵀ X||² / (||Xᵀ X|| ||Yᵀ Y||)`` on centred columns: Muller et al. (2021), appendix A.1.2, prints the formula
     without the centring that its code does. Biased: unrelated sentences of ``d`` independent dimensions score about
-    ``d / (d + n)``, so read it beside `shuffled_cka`.
+    ``d / (d + n)``, so compare it with `shuffled_cka`.
+
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> round(linear_cka(X, 2 * X[:, ::-1] + 1), 6)
+    1.0
 
     Args:
         X: ``(n, d)``, one row a sentence.
@@ -130,16 +132,16 @@ def debiased_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """
     x, y = pair_up(X, Y)
     if len(x.features) < 4:
-        raise RequestError(f"debiased CKA needs 4 sentences, and there are {len(x.features)}")
-    both = _unbiased(_cross(x, y), x.squares, y.squares)
-    return ratio(both, (max(x.unbiased, 0.0) * max(y.unbiased, 0.0)) ** 0.5)
+        raise RequestError(f"debiased CKA needs at least 4 sentences, but there are {len(x.features)}")
+    hsic = _unbiased(_cross(x, y), x.squares, y.squares)
+    return ratio(hsic, (max(x.unbiased, 0.0) * max(y.unbiased, 0.0)) ** 0.5)
 
 
 def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The null: what linear CKA is on average when the sentences of one side are shuffled.
+    """Expected linear CKA when the sentences of one side are shuffled.
 
     Over all n! orders the mean of ``trace(K P L Pᵀ)`` for centred Gram matrices is ``trace(K) trace(L) / (n - 1)``,
-    so the null is exact and costs nothing; no sample of shuffles is drawn.
+    so this baseline is exact and needs no sampling.
 
     Args:
         X: ``(n, d)``.
@@ -154,11 +156,11 @@ def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The null that knows lengths: linear CKA on average when Y's sentences are shuffled among those of like length.
+    """Expected linear CKA when Y's sentences are shuffled among sentences of similar length.
 
-    Sentences and their translations are long together, and length alone makes representations alike; what is above
-    this null is not length. Exact, as `shuffled_cka` is: within and between groups of like length the Gram matrix of Y
-    is replaced by its means over those shuffles.
+    A sentence and its translation have similar lengths, and length alone makes representations similar. Similarity
+    above this baseline is not due to length. Exact, like `shuffled_cka`: within and between groups of similar
+    length the Gram matrix of Y is replaced by its means over those shuffles.
 
     Args:
         X: ``(n, d)``.
@@ -169,14 +171,16 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """
     x, y = pair_up(X, Y)
     if y.block is None:
-        raise RequestError("the length-matched null needs the lengths of Y's sentences", hint="centre(Y, lengths=…)")
+        raise RequestError(
+            "length-matched CKA needs the sentence lengths of Y", hint="prepare Y with centre(Y, lengths=…)"
+        )
     sizes = np.bincount(y.block).astype(np.float64)
     member = np.equal.outer(np.arange(len(sizes)), y.block).astype(np.float64)
     within, sums = [], []
-    for its in (x, y):
-        totals = member @ its.features
+    for side in (x, y):
+        totals = member @ side.features
         sums.append(totals @ totals.T)
-        within.append(member @ its.squares)
+        within.append(member @ side.squares)
     between = sums[0] * sums[1] / np.outer(sizes, sizes)
     np.fill_diagonal(between, 0.0)
     others = [np.diag(total) - diagonal for total, diagonal in zip(sums, within, strict=True)]
@@ -194,7 +198,7 @@ def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Ce
     x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
     if len(x.features) != len(y.features):
         raise RequestError(
-            f"similarity compares the same sentences, and there are {len(x.features)} against {len(y.features)}"
+            f"similarity needs the same sentences on both sides, but there are {len(x.features)} and {len(y.features)}"
         )
     return x, y
 

@@ -112,7 +112,7 @@ def compare(
             trained = first is encoder
 
             def after_reading(side: int, read: Representations, *, trained: bool = trained) -> None:
-                listener.report("comparing", len(finished), total, "pairs", f"{read.language} is read")
+                listener.report("comparing", len(finished), total, "pairs", f"read {read.language}")
                 if folder is not None and trained and read.pooling == pooling:
                     np.save(folder / f"{'against-' * side}{read.language}.npy", read.vectors)
                 if represented is not None:
@@ -160,7 +160,7 @@ def select_sentences(
     parallel = parallel.originally(original) if original else parallel
     parallel = parallel.head(sentences) if sentences else parallel
     if len(parallel) < FEWEST:
-        raise RequestError(f"similarity needs {FEWEST} items, and {parallel.name} has {len(parallel)}")
+        raise RequestError(f"similarity needs at least {FEWEST} items, but {parallel.name} has {len(parallel)}")
     return parallel
 
 
@@ -234,13 +234,15 @@ def _values(
 def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:
     if encoder.depth != against.depth:
         raise RequestError(
-            f"layer is compared with layer, and {encoder.name} has {encoder.depth}, {against.name} {against.depth}"
+            f"encoders must have the same number of layers, but {encoder.name}"
+            f" has {encoder.depth}, {against.name} {against.depth}"
         )
     for name, measure in measures.items():
         if measure.same_width and encoder.width != against.width:
             raise RequestError(
-                f"{name} needs one width, and {encoder.name} has {encoder.width}, {against.name} {against.width}",
-                hint="cka, procrustes, svcca and rsa do not",
+                f"{name} needs encoders of the same width, but {encoder.name}"
+                f" has {encoder.width}, {against.name} {against.width}",
+                hint="use cka, procrustes, svcca or rsa",
             )
 
 

@@ -86,12 +86,14 @@ def correlate(
     """
     control = control or {}
     if control and coefficient == "kendall":
-        raise RequestError("Kendall's coefficient has no partial one here", hint="take spearman or pearson")
+        raise RequestError(
+            "partial correlation is not supported for Kendall's coefficient", hint="use spearman or pearson"
+        )
     sides = [gap, similarity, *control.values()]
     languages = tuple(sorted(set.intersection(*(set(side) for side in sides))))
     if len(languages) < 3 + len(control):
         beyond = f", and one more for each of {', '.join(control)}" if control else ""
-        raise RequestError(f"a correlation over languages needs 3 of them{beyond}, and there are {len(languages)}")
+        raise RequestError(f"a correlation needs at least 3 languages{beyond}, but there are {len(languages)}")
     x, y, *others = (np.asarray([side[language] for language in languages], np.float64) for side in sides)
     z = np.stack(others, axis=-1) if others else np.empty((len(languages), 0))
     one, other = _unit(x, coefficient, z), _unit(y, coefficient, z)

@@ -1,4 +1,4 @@
-"""The measures of similarity by name, and what each promises: tests hold every one of them to it."""
+"""Similarity measures by name, with the properties that each guarantees; tests check every one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ class Measure:
 
     @property
     def about(self) -> str:
-        """It in a line."""
+        """One-line description."""
         return (self.compute.__doc__ or "").splitlines()[0]
 
 
@@ -78,7 +78,7 @@ MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
 """Name -> measure: the built-in ones, and those of the entry points ``crosslens.measures``."""
 
 DEFAULT_MEASURES = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
-"""What is computed where nothing else is asked for: the papers' measure, without its bias, and its nulls."""
+"""Default measures: CKA as in the papers, debiased CKA, and the two baselines of CKA."""
 
 CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
 """The kinds of CKA, without their nulls."""
@@ -88,7 +88,7 @@ NULLS = {"shuffled": shuffled, "length_matched": length_matched}
 
 
 Null = Literal["shuffled", "length-matched", "untrained"]
-"""What a measure may be held against: unrelated sentences, unrelated sentences of like length, another encoder."""
+"""Baselines of a measure: unrelated sentences, unrelated sentences of similar length, or an untrained encoder."""
 
 
 def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null] = ()) -> dict[str, Measure]:
@@ -103,7 +103,7 @@ def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null]
     """
     for null in nulls:
         if null not in get_args(Null):
-            raise RequestError(f"there is no null {null!r}", hint=suggest(null, get_args(Null)))
+            raise RequestError(f"there is no baseline {null!r}", hint=suggest(null, get_args(Null)))
     names = measures or (("cka", "cka_debiased") if nulls else DEFAULT_MEASURES)
     chosen = {name: find_measure(name) for name in names}
     endings = [null.replace("-", "_") for null in nulls if null != "untrained"]

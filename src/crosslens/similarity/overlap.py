@@ -37,7 +37,7 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         ['fr', 'overlap_types']
     """
     if not tests:
-        raise RequestError("overlap is that of test corpora, and none is given")
+        raise RequestError("subword overlap needs at least one test corpus")
     unknown = encoder.tokenizer.unk_token_id
     seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, train)]))
     seen = seen[seen != unknown] if unknown is not None else seen

@@ -49,7 +49,7 @@ def muller2021_code_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float
     x, y = pair_up(X, Y)
     size = len(x.features) // 4
     if size < 2:
-        raise RequestError(f"the published script needs 8 sentences, and there are {len(x.features)}")
+        raise RequestError(f"the published script needs 8 sentences, but there are {len(x.features)}")
     windows = [np.arange(start, start + size) for start in range(4)]
     return float(np.mean([rbf_cka(taken(x, rows), taken(y, rows)) for rows in windows]))
 

@@ -140,8 +140,8 @@ def correlations(
     )  # fmt: skip
     if not correlated:
         raise RequestError(
-            f"these results hold no scores and similarities ({', '.join(measures)}) of one source and encoder",
-            hint="put those of `crosslens finetune` and `crosslens compare` together, or name a study's folder",
+            f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
+            hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study",
         )
     return correlated
 
@@ -218,7 +218,7 @@ def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
             values = dict.fromkeys(str(row[place]) for row in several)
             if len(values) > 1:
                 raise RequestError(
-                    f"the transfer gap to {target} needs one {axis}, and there are several: {', '.join(values)}",
+                    f"the transfer gap to {target} needs a single {axis}, but there are several: {', '.join(values)}",
                     hint=f"filter({axis}=…) picks one",
                 )
         (row,) = several
@@ -295,7 +295,7 @@ def _confound(name: str, similar: Results, sized: Results) -> dict[str, float]:
     for record in (sized if column == "n" else similar).records.select(["target", column]).to_pylist():
         if record[column] is None:
             raise RequestError(
-                f"these records do not hold the {column} that {name} needs", hint="run `crosslens compare` again"
+                f"these records lack the column {column} that {name} needs", hint="run `crosslens compare` again"
             )
         values.setdefault(record["target"], set()).add(record[column])
     return {target: statistics.fmean(each) for target, each in values.items()}

@@ -1,4 +1,4 @@
-"""What to do with a language: use the encoder as it is, from which source, or adapt it; and why."""
+"""Advice for an unseen language: which source language to transfer from, and whether to adapt the encoder first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import LEVEL, Rule, read_rule
 
 FEW = 5_000
-"""Words of raw text below which adapting is not judged: none of the measured languages had so few."""
+"""Fewest words of raw text for which adaptation is assessed; every measured language had at least as many."""
 
 ALIKE = 3
-"""Measured languages of the most similar expected score by which adapting is judged; with fewer it is not."""
+"""Number of measured languages with the most similar expected scores from which adaptation is assessed."""
 
 LEARNT = 4.0
-"""Points by which probes on an encoder must be better than on its untrained copy, for it to count as trained."""
+"""Points by which probes must be better on an encoder than on its untrained copy for it to count as trained."""
 
 GAIN = 1.0
-"""Points that adapting must have gained these languages on average to be recommended."""
+"""Mean gain in points on these languages above which adaptation is recommended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Way:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Advice:
-    """What to do, and the evidence for it.
+    """A recommendation and the evidence for it.
 
     Attributes:
-        evidence: scheme -> what the encoder makes of the text; "" is the text as it is written.
+        evidence: transliteration scheme -> evidence from the encoder; "" is the text in its original script.
         accuracy: source -> accuracy of its probes on held-out sentences of it, in points.
         ways: transfer of the text as it is written from every source within the fitted range, the best expected first;
             empty if nothing can be estimated.
         rule: the rule that was applied, fitted without the language that was asked for.
-        refusals: why nothing can be estimated, a sentence each; empty if it can.
+        refusals: why no score can be estimated, a sentence each; empty if it can be.
         retrieval: precision of the retrieval of parallel sentences in points, layer by layer; None if none were given.
         recommendation: ``cannot estimate``, ``as it is`` or ``another source``, followed by ``, then adapt`` where that
             is expected to help.
@@ -80,12 +80,12 @@ def advise(
     parallel: Parallel | None = None,
     rule: Rule | None = None,
 ) -> Advice:
-    """Recommend how to use an encoder for a language, or say that nothing can be estimated.
+    """Recommend how to use an encoder for a language, or report that no score can be estimated.
 
-    The language of the text is left out of the rule: nothing measured on it is used.
+    The language of the text is left out of the rule, so no score measured on it is used.
 
     Args:
-        encoder: the one that the rule was fitted to, trimmed or not; for any other one, evidence alone is gathered.
+        encoder: the encoder that the rule was fitted to, trimmed or not; any other one gets evidence but no estimate.
         text: raw text of the language, or sentences of words.
         sources: candidate source language -> its training data with parts of speech, the default source first.
         schemes: transliterations to gather evidence of, for which nothing is estimated; those that change nothing are
@@ -101,7 +101,9 @@ def advise(
         DataError: for a text without a letter of a known script, or a source without parts of speech.
     """
     if not sources:
-        raise RequestError("transfer is from a source, and none is named", hint="--sources ud/en_ewt,ud/fr_sequoia")
+        raise RequestError(
+            "no source language was given", hint="name one or more, such as --sources ud/en_ewt,ud/fr_sequoia"
+        )
     rule = (rule or read_rule()).without(_language(text.language), text.name)
     probes = {name: train_probes(encoder, source) for name, source in sources.items()}
     accuracy = {name: trained.accuracy for name, trained in probes.items()}
@@ -115,14 +117,14 @@ def advise(
     written = evidence[""]
     first = next(iter(sources))
     reasons = [
-        f"The text is in {script_name(written.script)} script; the vocabulary has {written.pieces:,} subwords of that"
-        f" script, leaves {written.coverage.unknown:.1f} % of the words unknown and cuts a word into"
-        f" {written.coverage.fertility:.2f} subwords.",
+        f"The text is in {script_name(written.script)} script. The encoder's vocabulary has {written.pieces:,} subwords"
+        f" in that script; {written.coverage.unknown:.1f} % of the words are unknown to it, and a word is split into"
+        f" {written.coverage.fertility:.2f} subwords on average.",
     ]
     retrieval = _retrieval(encoder, parallel) if parallel is not None else None
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
-        reasons.append(f"{retrieval[layer]:.0f} % of the parallel sentences are retrieved, best in layer {layer}.")
+        reasons.append(f"Layer {layer} retrieves most parallel sentences correctly: {retrieval[layer]:.0f} %.")
     refusals = _refusals(rule, written, first)
     if encoder.body_digest != rule.provenance.body:
         refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
@@ -141,12 +143,14 @@ def advise(
     if not rule.can_choose and len(ways) > 1:
         gain = rule.choice_gain
         reasons.append(
-            "This rule cannot choose among sources: on languages left out, the source of the highest expected score"
-            f" gains nothing measurable over {rule.sources[0]} ({gain.value:+.1f} points, 95 % CI [{gain.low:+.1f},"
+            "This rule cannot choose among sources: on held-out languages, the source with the highest expected score"
+            f" is not measurably better than {rule.sources[0]} ({gain.value:+.1f} points, 95 % CI [{gain.low:+.1f},"
             f" {gain.high:+.1f}]). The first source, {first}, is recommended."
         )
     if len(evidence) > 1:
-        reasons.append("Transliterated texts are not estimated: the rule is of texts as they are written.")
+        reasons.append(
+            "No score is estimated for transliterated text: the rule was fitted to text in its original script."
+        )
     helps, reason = _adapting(rule, chosen.expected, written)
     what = "as it is" if chosen is default else "another source"
     what = f"{what}, then adapt" if helps else what
@@ -161,30 +165,32 @@ def _language(tag: str | None) -> frozenset[str]:
 def _refusals(rule: Rule, evidence: Evidence, source: str) -> tuple[str, ...]:
     """Why the rule estimates nothing from this evidence."""
     if len(rule.languages) < 3:
-        return ("Without the language of the text, the rule has fewer than three languages.",)
+        return ("The rule has fewer than three languages once the language of the text is left out.",)
     beyond = rule.outside(evidence.features(source), source)
-    return (f"The evidence lies outside what the rule was fitted to: {', '.join(beyond)}.",) if beyond else ()
+    return (
+        (f"This language lies outside the range that the rule was fitted to: {', '.join(beyond)}.",) if beyond else ()
+    )
 
 
 def _stranger(encoder: Encoder, source: Corpus, probes: SourceProbes, rule: Rule) -> str:
     """Why nothing is estimated for an encoder that the rule was not fitted to, and whether it is trained at all."""
     fresh = train_probes(random_init(encoder, "0,all", seed=1), source).accuracy
     compared = (
-        f"probes of parts of speech on its states are right for {probes.accuracy:.1f} % of the held-out words of"
-        f" {source.name}, and on those of a randomly initialised copy for {fresh:.1f} %"
+        f"part-of-speech probes reach {probes.accuracy:.1f} % accuracy on held-out words of {source.name}, and"
+        f" {fresh:.1f} % on a randomly initialised copy"
     )
     if probes.accuracy - fresh < LEARNT:
         return f"{encoder.name} looks untrained: {compared}."
     return (
-        f"The rule was fitted to {rule.provenance.encoder or 'an encoder that it does not name'}, and does not carry"
-        f" over to another encoder such as {encoder.name} ({compared})."
+        f"The rule was fitted to {rule.provenance.encoder or 'another encoder'} and does not apply"
+        f" to {encoder.name} ({compared})."
     )
 
 
 def _expectation(way: Way, rule: Rule) -> str:
     low, high = (min(max(way.expected + sign * rule.half_width, 0), 100) for sign in (-1, 1))
     return (
-        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % interval"
+        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % prediction interval"
         f" [{low:.0f}, {high:.0f}]."
     )
 
@@ -192,19 +198,28 @@ def _expectation(way: Way, rule: Rule) -> str:
 def _adapting(rule: Rule, expected: float, evidence: Evidence) -> tuple[bool, str]:
     """Whether adapting to the text is worth it, by the measured languages that were expected to score alike."""
     if evidence.coverage.words < FEW:
-        return False, f"Adapting is not judged: {evidence.coverage.words:,} words of text are too few."
+        return (
+            False,
+            f"Adaptation is not assessed: {evidence.coverage.words:,} words of raw text are too few (under {FEW:,}).",
+        )
     if len(rule.gains) < ALIKE:
-        return False, f"Adapting is not judged: it was measured on {len(rule.gains)} other languages."
+        return (
+            False,
+            f"Adaptation is not assessed: it was measured on only {len(rule.gains)} other languages (under {ALIKE}).",
+        )
     alike = sorted(rule.gains, key=lambda gain: abs(gain[1] - expected))[:ALIKE]
     mean = float(np.mean([after - before for _, before, after in alike]))
     named = ", ".join(f"{language} {after - before:+.1f}" for language, before, after in alike)
-    return mean > GAIN, f"Adapting to raw text changed the three most similar measured languages by {named} points."
+    return (
+        mean > GAIN,
+        f"Adapting to raw text changed the score of the three most similar measured languages by {named} points.",
+    )
 
 
 def _retrieval(encoder: Encoder, parallel: Parallel) -> tuple[float, ...]:
     languages = parallel.languages
     if len(languages) != 2:
-        raise RequestError(f"{parallel.name} is of {len(languages)} languages, and two are needed")
+        raise RequestError(f"{parallel.name} has {len(languages)} languages, but two are needed")
     pair = (languages[0], languages[1])
     results = sentence_retrieval(
         encoder, encoder, train=parallel, test=parallel, pair=pair, mapping="identity", baselines=()

@@ -91,7 +91,7 @@ def train_probes(encoder: Encoder, source: Corpus) -> SourceProbes:
     """
     corpus = source[:TRAIN_SENTENCES]
     if len(corpus) < HELD_OUT:
-        raise RequestError(f"{source.name} has {len(corpus)} sentences, and probes need at least {HELD_OUT}")
+        raise RequestError(f"{source.name} has {len(corpus)} sentences, but probes need at least {HELD_OUT}")
     tags = PartsOfSpeech().answers(corpus)
     names = sorted({*UPOS, *tags})
     answers = np.searchsorted(names, tags)

@@ -90,7 +90,7 @@ def gather(
     """
     counted = count_scripts(item.text for item in text)
     if not counted:
-        raise DataError(f"{text.name} has no letter of any known script", hint="is it text, and is it UTF-8?")
+        raise DataError(f"{text.name} has no letter of any known script", hint="check that it is UTF-8 text")
     letters = sum(counted.values())
     words = cut_words(text)
     unknown = encoder.tokenizer.unk_token_id

@@ -53,7 +53,7 @@ def fit_rule(
         if _bare(target) != _bare(source) and as_is.get((target, corpus), source).by_seed
     ]
     if not transfer:
-        raise RequestError(f"these results hold no zero-shot {task} score of an encoder as it is")
+        raise RequestError(f"these results have no zero-shot {task} score of an unmodified encoder")
     sources: dict[str, Corpus] = {}
     for (source,), block in scores.filter(source=list(as_is.columns)).groups("source"):
         rows = block.records.select(["train"]).to_pylist()

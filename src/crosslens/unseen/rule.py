@@ -304,7 +304,7 @@ def read_rule(path: str | Path | None = None) -> Rule:
     provenance = Provenance(**{name: value for name, value in header.items() if name in known})
     rows = csv.DictReader(line for line in lines if not line.startswith("# "))
     if rows.fieldnames is None or tuple(rows.fieldnames) != COLUMNS:
-        raise DataError("has not the columns of measured transfer", file=str(file), hint=", ".join(COLUMNS))
+        raise DataError("wrong columns for measured transfer", file=str(file), hint=f"expected {', '.join(COLUMNS)}")
     measured = []
     for row in rows:
         try:
@@ -313,10 +313,10 @@ def read_rule(path: str | Path | None = None) -> Rule:
             names = (row["language"], row["corpus"], row["source"])
             measured.append(Measured(*names, float(row["score"]), features, adapted))
         except ValueError as error:
-            raise DataError(f"is no measured transfer: {error}", file=str(file), line=rows.line_num) from None
+            raise DataError(f"not a row of measured transfer: {error}", file=str(file), line=rows.line_num) from None
     rule = Rule(tuple(measured), provenance)
     if len(rule.languages) < 3:
-        raise DataError("has fewer than three languages, and a rule leaves one out", file=str(file))
+        raise DataError("a rule needs at least three languages", file=str(file))
     return rule
 
 

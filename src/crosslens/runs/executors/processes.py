@@ -32,7 +32,7 @@ class Processes:
 
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
         if options:
-            raise RequestError(f"the executor processes has no options, and {', '.join(options)} was given")
+            raise RequestError(f"the executor processes takes no options, but got {', '.join(options)}")
         self.workers = workers
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:

@@ -65,4 +65,4 @@ def _number(name: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise RequestError(f"ray's {name} is a number, and {value!r} is none") from None
+        raise RequestError(f"ray option {name} must be a number, not {value!r}") from None

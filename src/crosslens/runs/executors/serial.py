@@ -17,7 +17,7 @@ class Serial:
 
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
         if options:
-            raise RequestError(f"the executor serial has no options, and {', '.join(options)} was given")
+            raise RequestError(f"the executor serial takes no options, but got {', '.join(options)}")
         self.workers = 1
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
