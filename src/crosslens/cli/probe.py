@@ -74,16 +74,16 @@ def command(
         loaded = drawn_anew(loaded, random_init, seed=seed)
     how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
     with progress() as bar:
-        found = ask(
+        probed = ask(
             loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
             progress=bar,
         )  # fmt: skip
     with new_folder(out) as folder:
-        found.results.write(folder / "results.csv")
-        pd.DataFrame(found.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
-    frame = found.results.to_pandas()
+        probed.results.write(folder / "results.csv")
+        pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
+    frame = probed.results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
-        table, title=f"{asked.about}, {len(found.answers)} of them: accuracy of a linear layer on every layer",
+        table, title=f"{asked.about}, {len(probed.answers)} of them: accuracy of a linear layer on every layer",
         note=f"shuffled: the same with shuffled answers; {out}/confusion.csv says what is taken for what",
     )  # fmt: skip

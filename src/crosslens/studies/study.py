@@ -119,8 +119,8 @@ class Similarity(_Strict):
     """Whether and how the study's encoders are compared on parallel sentences.
 
     Attributes:
-        of: ``pretrained``, ``untrained`` (everything drawn anew), ``fine-tuned`` (each model after its training).
-        measures: names of measures; None: the usual ones and their nulls.
+        of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training).
+        measures: names of measures; None: the default ones and their baselines.
         sentences: the first so many; None: all.
     """
 
@@ -137,7 +137,7 @@ class Probing(_Strict):
         train: labelled texts.
         test: others.
         dev: on which its learning rate is lowered; None: a tenth of ``train``.
-        of: ``pretrained``, ``untrained`` (everything drawn anew).
+        of: ``pretrained``, ``untrained`` (everything re-initialised).
         inputs: states ``scaled`` to variance 1, or ``raw``.
         set: settings of the probe.
         seed: of the order and the control.
