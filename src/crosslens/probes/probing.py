@@ -212,7 +212,7 @@ def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
 def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """The answers of all words, those that training lacks too: of them none is ever right."""
     if len(set(answers["train"])) < 2:
-        raise RequestError(f"every word of {train.name} always has the same label, so there is nothing to probe")
+        raise RequestError(f"every word of {train.name} has the same label, so there is nothing to probe")
     if len(train) < 2:
         raise RequestError(f"{train.name} has a single sentence, so none can be held out")
     return tuple(sorted({answer for of_split in answers.values() for answer in of_split}))

@@ -121,7 +121,7 @@ def advise(
     retrieval = _retrieval(encoder, parallel) if parallel is not None else None
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
-        reasons.append(f"Layer {layer} retrieves most parallel sentences correctly: {retrieval[layer]:.0f} %.")
+        reasons.append(f"Retrieval of parallel sentences is best in layer {layer}: {retrieval[layer]:.0f} % are found.")
     refusals = _refusals(rule, written, first)
     if encoder.body_digest != rule.provenance.body:
         refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
