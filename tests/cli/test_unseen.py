@@ -113,7 +113,7 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
     ("words", "status", "reason"),
     [
         (("--schemes", "klingon"), 2, "there is no transliteration 'klingon'"),
-        (("--rule", "fr.txt"), 2, "has not the columns"),
+        (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
         (("--sources", "ud/xx_nothing"), 2, "there is no corpus"),
         (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
         (("--text", "odd.txt"), 2, "no letter of any known script"),

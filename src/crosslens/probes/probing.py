@@ -221,7 +221,9 @@ def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[
 def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
     classes, counts = np.unique(answers, return_counts=True)
     if len(classes) < 2:
-        raise RequestError(f"every item of {train.name} has the label {classes[0]!r}, so there is nothing to probe")
+        raise RequestError(
+            f"every item of {train.name} has the label {str(classes[0])!r}, so there is nothing to probe"
+        )
     rare = {str(answer) for answer, count in zip(classes, counts, strict=True) if count < FEWEST}
     for item, answer in zip(train, answers, strict=True):
         if answer in rare:

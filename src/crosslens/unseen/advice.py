@@ -187,7 +187,7 @@ def _stranger(encoder: Encoder, source: Corpus, probes: SourceProbes, rule: Rule
 def _expectation(way: Way, rule: Rule) -> str:
     low, high = (min(max(way.expected + sign * rule.half_width, 0), 100) for sign in (-1, 1))
     return (
-        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % prediction interval"
+        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % interval"
         f" [{low:.0f}, {high:.0f}]."
     )
 
