@@ -112,15 +112,9 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
-<<<<<<< HEAD
         (("--schemes", "klingon"), 2, "unknown transliteration 'klingon'"),
-        (("--rule", "fr.txt"), 2, "has not the columns"),
-        (("--sources", "ud/xx_nothing"), 2, "not found"),
-=======
-        (("--schemes", "klingon"), 2, "there is no transliteration 'klingon'"),
         (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
-        (("--sources", "ud/xx_nothing"), 2, "there is no corpus"),
->>>>>>> t/similarity
+        (("--sources", "ud/xx_nothing"), 2, "not found"),
         (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
         (("--text", "odd.txt"), 2, "no letter of any known script"),
     ],
