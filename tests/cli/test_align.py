@@ -109,7 +109,7 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("--pair", "enfr"), "is not a language pair"), (("--train", "nowhere.txt"), "file not found"),
+        (("--pair", "enfr"), "is not a language pair"), (("--train", "nowhere.txt"), "not found"),
         (("--text", "en=a.txt"), "--text has en, and the pair is en-fr"), (("--test", "fr.txt"), "has two columns"),
     ],
 )  # fmt: skip

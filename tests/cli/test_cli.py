@@ -278,7 +278,7 @@ WRONG = {
     "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
     "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
     "an unknown layer": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "no layer 5",
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "layer 5 does not exist",
     ),
     "unknown components": (
         ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"]  # noqa: RUF005
@@ -295,7 +295,7 @@ WRONG = {
         ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--recipe", "x"], "no recipe 'x'",
     ),
     "an unknown encoder": (
-        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "no folder ./none",
+        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "folder ./none not found",
     ),
     "an encoder of the hub, offline": (
         ["finetune", "pos", "no/such", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "the network is switched off",
@@ -447,11 +447,11 @@ TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
         (("score", "parsing", "two-roots.conllu", "two-roots.conllu"), "two-roots.conllu:1: the sentence has 2 roots"),
         (("score", "parsing", "uner/fr_pud", "uner/fr_pud"), "iob2:1: uner/fr_pud:test has no heads"),
         (("score", "ner", "uner/fr_pud", "bad.iob2"), "bad.iob2:1: 'B_PER' is not an IOB tag"),
-        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 columns, where the first word"),
+        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 columns, but the first word"),
         (("score", "ner", "uner/fr_pud", "uner/en_pud"), "sentence 1 differs in words from the gold one"),
         (("score", "ner", "uner/fr_pud", "uner/fr_pud", "--set", "repair=lenient"), "repair=lenient"),
         (("score", "pos", "ud/fr_pud", "ud/fr_pud", "--set", "relations=full"), "has no setting 'relations'"),
-        ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities here"),
+        ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities"),
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud,uner/fr_pud", "--predictions", "p"), "would be one file"),
     ],
