@@ -56,9 +56,11 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
     study, store = read(folder, tiny_bert), Store(folder / "runs")
     first = plan(study, store)
     assert [each.run.label for each in first.runs[:4]] == [
-        "adapt to fr.txt adapted seed 1", "adapt to fr.txt adapted seed 2", "pretrain fr from scratch seed 1",
+        "adapt to fr.txt adapted seed 1",
+        "adapt to fr.txt adapted seed 2",
+        "pretrain fr from scratch seed 1",
         "pretrain fr from scratch seed 2",
-    ]  # fmt: skip
+    ]
     assert first.waiting == 4  # two seeds of what begins with either
     assert {each.run.condition.label for each in first.runs[4:]} == {"reference", "BiLSTM"}
 

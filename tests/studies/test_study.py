@@ -70,9 +70,12 @@ def test_short_forms(tmp_path):
     )
     assert study.seeds == (1, 2, 3)
     assert study.conditions == (
-        Condition(), Condition(layers="1"), Condition(layers="1-2"), Condition(layers="all", components="ffn"),
+        Condition(),
+        Condition(layers="1"),
+        Condition(layers="1-2"),
+        Condition(layers="all", components="ffn"),
         Condition(freeze="0-3"),
-    )  # fmt: skip
+    )
 
 
 def test_norwegian_is_a_language(tmp_path):
@@ -140,11 +143,20 @@ def test_what_there_is_not(tmp_path):
 @pytest.mark.parametrize(
     ("layers", "depth", "scaled"),
     [
-        ("1-2", 12, "1-2"), ("1-2", 6, "1"), ("3-4", 6, "2"), ("11-12", 6, "6"), ("1-2", 24, "1-4"),
-        ("12", 24, "23-24"), ("all", 4, "1-4"), ("0", 6, "0"), ("0,all", 6, "0-6"), ("1-2", 4, "1"), ("3-4", 4, "1-2"),
+        ("1-2", 12, "1-2"),
+        ("1-2", 6, "1"),
+        ("3-4", 6, "2"),
+        ("11-12", 6, "6"),
+        ("1-2", 24, "1-4"),
+        ("12", 24, "23-24"),
+        ("all", 4, "1-4"),
+        ("0", 6, "0"),
+        ("0,all", 6, "0-6"),
+        ("1-2", 4, "1"),
+        ("3-4", 4, "1-2"),
         ("7-9", 4, "3"),
     ],
-)  # fmt: skip
+)
 def test_layers_of_another_depth(layers, depth, scaled):
     assert Condition(layers=layers).scaled(written_for=12, depth=depth) == Condition(layers=scaled)
 

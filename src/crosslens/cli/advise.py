@@ -1,4 +1,4 @@
-"""``crosslens advise``: what to do with a language, before anything is trained."""
+"""``crosslens advise``: recommend how to use an encoder for a language."""
 
 import importlib.util
 
@@ -61,7 +61,7 @@ def command(
     }
     tried = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
-        say("uroman is not installed: the text is looked at as it is written (pip install 'crosslens[translit]')")
+        say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
         tried = []
     translations = load_parallel(parallel, data=data) if parallel else None
     advice = advise(
@@ -76,7 +76,7 @@ def command(
         }
         for scheme, read in advice.evidence.items()
     }  # fmt: skip
-    title = f"{language}: {corpus.name}, as {encoder} reads it"
+    title = f"{language}: coverage of {corpus.name} by the tokenizer of {encoder}"
     print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
     expected = {("", way.source): {"expected": way.expected} for way in advice.ways}
     transfers = {
@@ -87,7 +87,7 @@ def command(
         for scheme, read in advice.evidence.items()
         for source, confidence in read.confidence.items()
     }  # fmt: skip
-    title = "Probes of parts of speech, trained on each source, on the text; subwords shared with the source"
+    title = "UPOS probes trained on each source and applied to the text; subwords shared with the source"
     print_table(pd.DataFrame.from_dict(transfers, orient="index"), title=title, decimals=1)
     if advice.retrieval is not None:
         layers = pd.DataFrame([dict(enumerate(advice.retrieval))], index=["retrieved %"])

@@ -73,7 +73,7 @@ def command(
     """Compare how ENCODER represents sentences and their translations, layer by layer.
 
     ENCODER is a hub name, a folder, or a fine-tuned model that `crosslens finetune --keep-model` wrote. Layer 0 is the
-    embeddings. cka is linear centred CKA; cka_shuffled is what it would be for unrelated sentences.
+    embeddings. cka is linear centred CKA; cka_shuffled is its baseline for unrelated sentences.
 
     \b
     crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
@@ -90,16 +90,16 @@ def command(
 
     asked: Any = {"measures": split_names(measures) if measures else None, "nulls": split_names(nulls) if nulls else []}
     wanted = split_names(pairs)
-    choose_measures(**asked)  # what is asked wrongly is refused before an encoder is loaded
+    choose_measures(**asked)  # before an encoder is loaded
     parallel = select_sentences(corpus, wanted, original=original, sentences=sentences, data=data)
 
     from crosslens.cli._display import print_table, progress, say
+    from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
-    from crosslens.encoders.reinit import random_init as reinitialise
 
     loaded = load_encoder(encoder, device=device)
     if random_init:
-        loaded = reinitialise(loaded, random_init, seed=seed)
+        loaded = reinit.random_init(loaded, random_init, seed=seed)
     with new_folder(out) as folder, progress() as bar:
         results = compare(
             loaded, parallel, pairs=wanted, **asked, against=load_encoder(against, device=device) if against else None,
@@ -110,5 +110,5 @@ def command(
     print_table(results.table(), title=title, decimals=3)
     undefined = results.records["value"].null_count
     if undefined:
-        say(f"{undefined} of {len(results)} values are not defined and left empty: the vectors of a layer are all one,")
-        say("or the measure needs more sentences")
+        say(f"{undefined} of {len(results)} values are undefined: the vectors of a layer are all equal, or")
+        say("the measure needs more sentences")

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 @click.option(
     "--control",
     metavar="NAMES",
-    help="Partial correlation beyond length-ratio, fertility or test-size of the languages.",
+    help="Partial correlation, controlling for length-ratio, fertility or test-size of the languages.",
 )
 @click.option(
-    "--coefficient", type=click.Choice(["spearman", "pearson", "kendall"]), default="spearman", show_default=True
+    "--coefficient",
+    type=click.Choice(["spearman", "pearson", "kendall"]),
+    default="spearman",
+    show_default=True,
+    help="Correlation coefficient.",
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 def command(
@@ -34,8 +38,9 @@ def command(
 ) -> None:  # fmt: skip
     """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
-    The gap is the same-language score minus the cross-language score of the reference, so a similarity that goes with
-    good transfer correlates negatively. Intervals are by bootstrap over languages, p by permuting them.
+    The gap is the same-language score minus the cross-language score of the reference, so a similarity that
+    predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, p-values from
+    permutations of them.
     """
     from crosslens.files import refuse_existing, write_text
 
@@ -62,12 +67,12 @@ def command(
     table = pd.DataFrame(rows)
     if file:
         write_text(file, table.to_csv(index=False))
-    beyond = f", beyond {control}" if control else ""
+    controlled = f", controlling for {control}" if control else ""
     print_table(
         table.set_index(["task", "source", "similarity of", "measure", "layer"]),
-        title=f"transfer gap and similarity over languages{beyond}",
+        title=f"Correlation of transfer gap and similarity over languages{controlled}",
         decimals=3,
-        note="negative: languages that are represented alike transfer better",
+        note="negative: languages with similar representations transfer better",
     )
     for each in {(each.task, each.source): each for each in correlated if len(each.same_language) > 1}.values():
         say(f"{each.task}: the same-language score of {each.source} is the mean over {', '.join(each.same_language)}")

@@ -1,4 +1,4 @@
-"""``crosslens encoders``: get one, look at one."""
+"""``crosslens encoders``: download and inspect encoders."""
 
 import glob
 

@@ -1,4 +1,4 @@
-"""``crosslens finetune``: the main job."""
+"""``crosslens finetune``: fine-tune on one language, evaluate on others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 
 
 def condition_options(command: Callable) -> Callable:
-    """The options of all interventions that have some, in the order of `INTERVENTIONS`."""
+    """Add the command-line options of all interventions, in the order of `INTERVENTIONS`."""
     options = [(key, kind, option) for kind in INTERVENTIONS.built_in.values() for key, option in kind.options.items()]
     for key, kind, option in reversed(options):
         field = kind.model_fields[kind.keys[key]]
@@ -71,7 +71,7 @@ def command(
             settings=read_settings(settings), vectors=vectors, seed=seed, out=out, keep=keep or "results",  # pyright: ignore
             predictions=predictions, save_every=save_every, data=data, device=device, progress=bar,
         )  # fmt: skip
-    if len(results):  # of the processes that torchrun started the first has them
+    if len(results):  # under torchrun, only the first process has them
         from crosslens.cli._evaluation import show_results
         from crosslens.tasks import find_task
 

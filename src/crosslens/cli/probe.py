@@ -1,4 +1,4 @@
-"""``crosslens probe``: what the states of every layer tell."""
+"""``crosslens probe``: probe every layer of an encoder."""
 
 import click
 
@@ -42,7 +42,7 @@ def command(
     probe: str, encoder: str, train: str, test: str, dev: str | None, settings: tuple[str, ...], inputs: str,
     random_init: str | None, seed: int, out: str, data: str | None, device: str | None,
 ) -> None:  # fmt: skip
-    """Train a linear classifier for PROBE on the states of every layer, next to a control task.
+    """Train a linear classifier for PROBE on the states of every layer of ENCODER, next to a control task.
 
     \b
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
@@ -64,14 +64,14 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_table, progress
+    from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
-    from crosslens.encoders.reinit import random_init as drawn_anew
     from crosslens.probes.probing import probe as ask
     from crosslens.probes.softmax import Fit
 
     loaded = load_encoder(encoder, device=device)
     if random_init:
-        loaded = drawn_anew(loaded, random_init, seed=seed)
+        loaded = reinit.random_init(loaded, random_init, seed=seed)
     how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
     with progress() as bar:
         found = ask(
@@ -85,5 +85,5 @@ def command(
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
         table, title=f"{asked.about}, {len(found.answers)} of them: accuracy of a linear layer on every layer",
-        note=f"shuffled: the same with shuffled answers; {out}/confusion.csv says what is taken for what",
+        note=f"shuffled: control with shuffled labels; {out}/confusion.csv has the confusion matrices",
     )  # fmt: skip

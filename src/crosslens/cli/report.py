@@ -1,4 +1,4 @@
-"""``crosslens report``: tables, figures and a page for a paper, from records."""
+"""``crosslens report``: write tables, figures and a page from results."""
 
 from typing import TYPE_CHECKING
 
