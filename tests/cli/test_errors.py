@@ -1,26 +1,27 @@
 import pytest
 
+FINETUNE = ("finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud")
+
 WRONG = {
     "an unknown task": (["finetune", "poss", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "did you mean 'pos'"),
     "an unknown corpus": (["finetune", "pos", "@", "--train", "ud/en_tyo", "--test", "ud/fr_pud"], "'ud/en_toy'"),
     "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
     "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
     "an unknown layer": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--random-init", "5"], "layer 5 does not",
+        [*FINETUNE, "--random-init", "5"], "layer 5 does not exist",
     ),
     "unknown components": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"]  # noqa: RUF005
-        + ["--random-init", "1", "--components", "x"],
+        [*FINETUNE, "--random-init", "1", "--components", "x"],
         "components: input should be 'all', 'attention'",
     ),
     "an unknown setting": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epoch=1"], "mean 'epochs'",
+        [*FINETUNE, "--set", "epoch=1"], "mean 'epochs'",
     ),
     "a setting that is none": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs"], "not key=value",
+        [*FINETUNE, "--set", "epochs"], "not key=value",
     ),
     "an unknown recipe": (
-        ["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--recipe", "x"], "no recipe 'x'",
+        [*FINETUNE, "--recipe", "x"], "no recipe 'x'",
     ),
     "an unknown encoder": (
         ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "folder ./none not found",

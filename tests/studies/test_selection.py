@@ -72,5 +72,5 @@ def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
 
 def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_path):
     asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
-    with pytest.raises(RequestError, match="is of the source's language, and no oracle"):
+    with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):
         plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))

@@ -93,7 +93,7 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
         (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
-        (LEAST + "seeds: [1, 1]\n", "something comes twice in seeds"),
+        (LEAST + "seeds: [1, 1]\n", "seeds has duplicates"),
         (LEAST + "conditions: []\n", "conditions is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (
