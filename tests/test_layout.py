@@ -16,8 +16,6 @@ TWO_FLOORS = {
 }
 """Names that two files share because they are one idea on two floors; so are those of a command and its function."""
 
-LONGEST_TEST = 300
-
 
 def modules():
     files = [file for file in sorted(SOURCE.rglob("*.py")) if not file.name.startswith("__")]
@@ -43,15 +41,6 @@ def test_files_of_one_name_are_one_idea():
 
 def test_no_name_of_the_standard_library():
     assert [file.name for file in modules() if file.stem in sys.stdlib_module_names] == []
-
-
-def test_no_test_file_is_too_long():
-    files = sorted((ROOT / "tests").rglob("*.py"))
-    assert len(files) > 100
-    long = {
-        str(file.relative_to(ROOT)): n for file in files if (n := len(file.read_text().splitlines())) > LONGEST_TEST
-    }
-    assert not long
 
 
 def test_tests_are_where_their_module_is():

@@ -55,14 +55,14 @@ def print_correlations(results):
     for control in ((), ("fertility", "length-ratio")):
         rows = []
         for its in correlations(results, measures=("cka", "cka_debiased", "retrieval", "mexa", "anc"), control=control):
-            how = its.found
+            how = its.correlation
             interval = f"{written(how.low)} to {written(how.high)}"
             rows.append([its.task, its.state, f"`{its.measure}`", written(how.value), interval, written(how.p, 3)])
         beyond = " beyond fertility and length" if control else ""
         markdown(["gap", "similarity of", "measure", f"ρ{beyond}", "95 % interval", "p"], rows)
     by_layer = {}
     for its in correlations(results, layers="each"):
-        by_layer.setdefault((its.task, its.state), []).append(written(its.found.value))
+        by_layer.setdefault((its.task, its.state), []).append(written(its.correlation.value))
     depth = len(next(iter(by_layer.values())))
     markdown(["gap", "similarity of", *map(str, range(depth))], [[*key, *values] for key, values in by_layer.items()])
 

@@ -50,14 +50,14 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     except FileNotFoundError:
         raise RequestError(f"there is no settings file {path}") from None
     except (IsADirectoryError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path} is no settings file: {error}") from None
+        raise RequestError(f"{path} is not a settings file: {error}") from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise RequestError(f"{path}:{line}: is no YAML: {error.problem}") from None
+        raise RequestError(f"{path}:{line}: invalid YAML: {error.problem}") from None
     except YAMLError as error:
-        raise RequestError(f"{path}: is no YAML: {str(error).splitlines()[0]}") from None
+        raise RequestError(f"{path}: invalid YAML: {str(error).splitlines()[0]}") from None
     if not isinstance(document, CommentedMap):
-        raise RequestError(f"{path}: settings are written as `name: value`, and this is no such list")
+        raise RequestError(f"{path}: expected settings of the form `name: value`")
     for setting, value in (overrides or {}).items():
         _override(document, setting, YAML(typ="safe", pure=True).load(value))
     try:
@@ -67,11 +67,11 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
 
 
 def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, kind: str) -> Any:
-    """One of several values by its name, with settings that are not to be the usual ones.
+    """One of several values by its name, with some settings replaced.
 
     Args:
         name: one of ``among``.
-        among: name -> value with its usual settings.
+        among: name -> value with its default settings.
         settings: setting -> value, as `replace_settings` takes them.
         kind: what errors call them.
 
@@ -84,7 +84,7 @@ def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, 
 
 
 def replace_settings(usual: Settings, settings: Mapping[str, Any], *, what: str) -> Settings:
-    """A value with some of its settings replaced, and validated anew.
+    """A value with some of its settings replaced, and validated again.
 
     Args:
         usual: the value.

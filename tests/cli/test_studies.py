@@ -90,10 +90,10 @@ def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_pa
         (("run", "study.yaml", "--out", "runs", "--executor", "proceses"), "did you mean 'processes'?"),
         (("run", "study.yaml", "--out", "runs", "--set", "seed=3"), "there is no setting seed; did you mean 'seeds'"),
         (("run", "study.yaml", "--out", "runs", "--set", "data=labb"), "no set of corpora 'labb'"),
-        (("run", "study.yaml", "--out", "runs", "--only", "abc"), "abc is no run of toy"),
+        (("run", "study.yaml", "--out", "runs", "--only", "abc"), "toy has no run abc"),
         (("run", "study.yaml", "--out", "study.yaml"), "is a file, not a store of runs"),
-        (("status", "nowhere"), "nowhere is no store of runs"),
-        (("explain", "abc", "--out", "nowhere"), "nowhere is no store of runs"),
+        (("status", "nowhere"), "nowhere is not a folder of runs"),
+        (("explain", "abc", "--out", "nowhere"), "nowhere is not a folder of runs"),
     ],
 )
 def test_wrong_requests_are_one_sentence(run, file, arguments, words):

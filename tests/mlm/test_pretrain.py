@@ -191,8 +191,8 @@ def test_settings_are_yaml_1_2_and_can_be_overridden(tmp_path):
     assert settings.corpora == {"no": "no.txt"}
     assert (settings.learning_rate, settings.shape.layers, settings.masking.share) == (1e-4, 6, 0.3)
     for text, message in (
-        ("", "no such list"), ("- a\n", "no such list"), ("a: [", r"c.yaml:\d: is no YAML"),
-        ("a: 1\na: 2\n", "is no YAML"),
+        ("", "expected settings"), ("- a\n", "expected settings"), ("a: [", r"c.yaml:\d: invalid YAML"),
+        ("a: 1\na: 2\n", "invalid YAML"),
         ("steps: 3\n", "c.yaml:1: corpora: field required"),
     ):  # fmt: skip
         path.write_text(text)

@@ -58,7 +58,7 @@ def test_its_correlation_with_transfer_is_found_in_records(encoder, toy):
     scores = overlap.filter(measure="overlap_tokens").with_columns(measure=None, metric="accuracy", task="pos")
     own = scores.filter(target="fr").with_columns(target="en", value=200.0)
     (its,) = correlations(Results.of([]) + overlap + scores + own, measures=["overlap_tokens"], coefficient="pearson")
-    assert its.found.value == pytest.approx(-1)  # the gap falls as the score, which is the overlap here, rises
+    assert its.correlation.value == pytest.approx(-1)  # the gap falls as the score, which is the overlap here, rises
     assert its.gaps["de"] == pytest.approx(200 - tokens["de"])
     other = subword_overlap(encoder, train=replace(toy(), name="another treebank"), tests=tests)
     with pytest.raises(RequestError, match="have no scores and similarities"):  # of what the models were not trained on

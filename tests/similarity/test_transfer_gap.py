@@ -63,8 +63,8 @@ def test_it_is_the_correlation_of_both(records):
         None,
     )
     gaps = transfer_gaps(records, task="pos", source="en")
-    assert found.found == correlate(gaps, {target: value + 0.05 for target, value in SIMILAR.items()})
-    assert found.found.value < -0.8  # similar languages have a small gap
+    assert found.correlation == correlate(gaps, {target: value + 0.05 for target, value in SIMILAR.items()})
+    assert found.correlation.value < -0.8  # similar languages have a small gap
     assert [its.layer for its in correlations(records, layers="each")] == [0, 1]
 
 
@@ -72,15 +72,16 @@ def test_similarity_after_fine_tuning_is_told_apart(records):
     after = Results.of(similar_after(-1.0))
     before, fine_tuned = correlations(records + after)
     assert (before.state, fine_tuned.state) == ("pretrained", "fine-tuned")
-    assert fine_tuned.found.value == pytest.approx(-before.found.value)
+    assert fine_tuned.correlation.value == pytest.approx(-before.correlation.value)
 
 
 def test_confounds_from_the_records(records):
     (found,) = correlations(records, control=["fertility"])
     fertility = {target: 1.5 + place / 20 for place, target in enumerate(LANGUAGES)}
     gaps = transfer_gaps(records, task="pos", source="en")
-    assert found.found == correlate(gaps, {t: v + 0.05 for t, v in SIMILAR.items()}, control={"fertility": fertility})
-    assert found.found.control == ("fertility",)
+    similar = {t: v + 0.05 for t, v in SIMILAR.items()}
+    assert found.correlation == correlate(gaps, similar, control={"fertility": fertility})
+    assert found.correlation.control == ("fertility",)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_models_of_other_settings_are_kept_apart(records):
     assert set(found) == {"pos", "pos, tags=gold"}
     assert found["pos"].gaps["de"] == pytest.approx(6.0)
     assert found["pos, tags=gold"].gaps["de"] == pytest.approx(-10.0)
-    assert found["pos"].found == correlations(records)[0].found
+    assert found["pos"].correlation == correlations(records)[0].correlation
     with pytest.raises(RequestError, match="several settings"):
         transfer_gaps(records + Results.of([*worse, own]), task="pos", source="en")
 
@@ -155,7 +156,7 @@ def test_several_corpora_of_the_source_language_are_named(records):
     (found,) = correlations(Results.of([*two, *named]) + records.filter(target=LANGUAGES))
     assert found.same_language == ("ud/en_ewt:test", "ud/en_pud:test")
     assert found.gaps["de"] == pytest.approx(93.0 - 90.0)
-    assert found.found.value == correlations(records)[0].found.value  # it moves all gaps alike
+    assert found.correlation.value == correlations(records)[0].correlation.value  # it moves all gaps alike
 
 
 def test_a_run_that_two_studies_share_counts_once_and_a_contradiction_is_an_error(records):
@@ -175,7 +176,7 @@ def test_fine_tuned_similarities_go_with_the_scores_of_their_models(named_by):
         scores = [score(target, value, train=train, run=train) for target, value in [("en", 95.0), *SCORES.items()]]
         whose = {"train": train} if named_by == "columns" else {"run": train}
         results += Results.of([*scores, *similar_after(change, **whose)])
-    found = {each.variant: each.found.value for each in correlations(results)}
+    found = {each.variant: each.correlation.value for each in correlations(results)}
     assert found["ud/en_ewt:train"] == pytest.approx(-found["ud/en_partut:train"])
     assert found["ud/en_ewt:train"] < -0.8
 
@@ -200,4 +201,4 @@ def test_the_size_of_test_data_does_not_depend_on_what_is_predicted():
     rows += [similarity(target, value) for target, value in SIMILAR.items()]
     (found,) = correlations(Results.of(rows), control=["test-size"])
     gaps = {target: 95.0 - value for target, value in SCORES.items()}
-    assert found.found == correlate(gaps, SIMILAR, control={"test-size": size})
+    assert found.correlation == correlate(gaps, SIMILAR, control={"test-size": size})

@@ -118,7 +118,7 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
     assert (row.done, row.failed, row.running) == (2, 1, 0)
     again = run(broken(study), tmp_path, treebanks, executor=executor, only=failure.run)
     assert [outcome.run for outcome in again.failed] == [failure.run]
-    with pytest.raises(RequestError, match="nonsense is no run of toy"):
+    with pytest.raises(RequestError, match="toy has no run nonsense"):
         run(broken(study), tmp_path, treebanks, only="nonsense")
 
 

@@ -103,8 +103,8 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
         ("name: mine\ndata: lab\n", "encoder: field required"),
-        ("- a\n- b\n", "this is no such list"),
-        ("name: [\n", "is no YAML"),
+        ("- a\n- b\n", "expected settings"),
+        ("name: [\n", "invalid YAML"),
     ],
 )
 def test_mistakes_are_named_with_their_place(tmp_path, text, words):

@@ -1,1 +1,1 @@
-"""Encoders that never met, brought into one space by a rotation (Conneau, Wu et al. 2020, section 5)."""
+"""Aligning independently pretrained encoders by an orthogonal mapping (Conneau, Wu et al. 2020, section 5)."""

@@ -46,7 +46,7 @@ class NamedRotation:
 
 
 def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baseline, ...]:
-    """The baselines of this mapping, in their usual order.
+    """The baselines of this mapping, in the order of `BASELINES`.
 
     Without a mapping there are no pairs to shuffle and nothing to leave out: only ``untrained`` remains.
 
@@ -55,7 +55,7 @@ def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baselin
         mapping: of the measurement itself.
 
     Raises:
-        RequestError: for a name that is no baseline.
+        RequestError: for an unknown baseline.
     """
     for name in names:
         if name not in BASELINES:

@@ -24,7 +24,7 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
         target: their translations.
 
     Raises:
-        DataError: with file and line: for what is no pair of numbers, a word that the sentence does not have, or
+        DataError: with file and line: for anything but pairs of numbers, a word number beyond the sentence, or
             another number of lines than sentences.
     """
     file = str(path)
@@ -36,7 +36,7 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
         )
     links = []
     for number, (line, a, b) in enumerate(zip(lines, source.sentences, target.sentences, strict=True), start=1):
-        found = set()
+        pairs = set()
         for link in line.split():
             left, dash, right = link.partition("-")
             if not (dash and left.isdecimal() and right.isdecimal()):
@@ -47,8 +47,8 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
                     f"the link {link} is out of range: the sentences have {len(a)} and {len(b)} words",
                     file=file, line=number, hint="check that the links count the same words from 0, source first",
                 )  # fmt: skip
-            found.add((i, j))
-        links.append(frozenset(found))
+            pairs.add((i, j))
+        links.append(frozenset(pairs))
     return tuple(links)
 
 
@@ -94,31 +94,31 @@ def symmetrised(
         symmetry: ``intersection``; or ``grow-diag-final-and``, which adds links of either next to those that are there,
             then those between words that both have none.
     """
-    found = set(forward & backward)
+    links = set(forward & backward)
     if symmetry == "intersection":
-        return frozenset(found)
+        return frozenset(links)
     either = forward | backward
     grown = True
     while grown:
         grown = False
-        for i, j in sorted(found):
+        for i, j in sorted(links):
             for di, dj in ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)):
                 new = (i + di, j + dj)
-                free = new[0] not in {a for a, _ in found} or new[1] not in {b for _, b in found}
-                if new in either and new not in found and free:
-                    found.add(new)
+                free = new[0] not in {a for a, _ in links} or new[1] not in {b for _, b in links}
+                if new in either and new not in links and free:
+                    links.add(new)
                     grown = True
     for direction in (forward, backward):
         for i, j in sorted(direction):
-            if i not in {a for a, _ in found} and j not in {b for _, b in found}:
-                found.add((i, j))
-    return frozenset(found)
+            if i not in {a for a, _ in links} and j not in {b for _, b in links}:
+                links.add((i, j))
+    return frozenset(links)
 
 
 def one_to_one(links: Sequence[frozenset[tuple[int, int]]]) -> list[tuple[int, int, int]]:
     """(sentence, source word, target word) of the links whose words have no other link, in order."""
-    found = []
-    for number, its in enumerate(links):
-        left, right = ([pair[side] for pair in its] for side in (0, 1))
-        found += [(number, i, j) for i, j in sorted(its) if left.count(i) == 1 and right.count(j) == 1]
-    return found
+    chosen = []
+    for number, pairs in enumerate(links):
+        left, right = ([pair[side] for pair in pairs] for side in (0, 1))
+        chosen += [(number, i, j) for i, j in sorted(pairs) if left.count(i) == 1 and right.count(j) == 1]
+    return chosen

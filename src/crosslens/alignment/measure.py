@@ -234,14 +234,14 @@ def _either(untrained_seed: int | None, shuffling_seed: int | None) -> int | Non
 def _pairs(
     dictionary: Dictionary, rows: dict[str, int], columns: dict[str, int], source: WordVectors, target: WordVectors
 ) -> list[tuple[int, int]]:
-    found = [(rows[a], columns[b]) for a, b, _ in dictionary.pairs if a in rows and b in columns]
-    if not found:
+    indices = [(rows[a], columns[b]) for a, b, _ in dictionary.pairs if a in rows and b in columns]
+    if not indices:
         raise RequestError(
             f"none of the {len(dictionary)} word pairs of {dictionary.name} has vectors on both sides"
             f" ({len(rows)} words of {source.language}, {len(columns)} of {target.language})",
             hint="check the direction, languages and letter case of the dictionary",
         )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(indices))
 
 
 def _records(

@@ -11,7 +11,7 @@ from crosslens.errors import RequestError
 Method = Literal["csls", "cosine"]
 
 NEIGHBOURS = 10
-"""Of CSLS (Conneau et al. 2018); fewer where there are fewer candidates."""
+"""Neighbours of CSLS (Conneau et al. 2018); fewer where there are fewer candidates."""
 
 BLOCK = 2048
 """Rows that are compared with all rows of the other side at once; fewer where that is more than `CELLS` cosines."""
@@ -56,14 +56,14 @@ def ranked(
         nearest = min(NEIGHBOURS, len(others))
         cosines = ((rows @ others.T).topk(nearest, sorted=False).values.mean(1) for rows in _blocks(y, len(others)))
         penalty = torch.cat(list(cosines))
-    found = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))).indices for rows in _blocks(x, len(y))]
-    return torch.cat(found).numpy()
+    indices = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))).indices for rows in _blocks(x, len(y))]
+    return torch.cat(indices).numpy()
 
 
-def hits(found: np.ndarray, right: Sequence[Collection[int]], *, at: int) -> np.ndarray:
+def hits(ranking: np.ndarray, right: Sequence[Collection[int]], *, at: int) -> np.ndarray:
     """``(n,)`` 0 or 1: whether a right candidate is among the first ``at`` found for each query."""
     return np.asarray(
-        [bool(set(row[:at].tolist()) & set(its)) for row, its in zip(found, right, strict=True)], np.int64
+        [bool(set(row[:at].tolist()) & set(correct)) for row, correct in zip(ranking, right, strict=True)], np.int64
     )
 
 

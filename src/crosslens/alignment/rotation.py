@@ -14,7 +14,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
 
 ROUNDS = 5
-"""Of centring and scaling, as in the code of Zhang et al. (2019)."""
+"""Rounds of centring and scaling, as in the code of Zhang et al. (2019)."""
 
 EPSILON = 1e-8
 """Added to lengths: a row of zeros stays one."""

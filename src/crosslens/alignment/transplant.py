@@ -1,4 +1,4 @@
-"""Zero-shot transfer between encoders that never met (Conneau, Wu et al. 2020, section 5.1.2, Figure 5).
+"""Zero-shot transfer between independently pretrained encoders (Conneau, Wu et al. 2020, section 5.1.2, Figure 5).
 
 A head of four fresh Transformer layers learns a task on one fixed layer of the source's encoder. The target's encoder
 is rotated into that layer, and the head reads it as if it were the source's.

@@ -167,8 +167,8 @@ def contextual_vectors(
     for states, places, owners, shares in word_pieces(encoder, sentences):
         known = row_of[owners] >= 0
         index, weights = torch.from_numpy(row_of[owners[known]]), torch.from_numpy(shares[known])[:, None]
-        for layer, its in enumerate(states):
-            picked = its.flatten(0, 1)[torch.from_numpy(places[known]).to(its.device)].float().cpu()
+        for layer, layer_states in enumerate(states):
+            picked = layer_states.flatten(0, 1)[torch.from_numpy(places[known]).to(layer_states.device)].float().cpu()
             sums[layer].index_add_(0, index, picked * weights)
     often = np.asarray(list(counts.values()))
     vectors = (sums / torch.from_numpy(often).float()[None, :, None]).numpy()
@@ -192,17 +192,22 @@ def occurrences(
     lengths = [len(sentence) for sentence in corpus.sentences]
     # Each word that is wanted once, by its number in the corpus; and which of them each row of the result is.
     numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
-    found = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
+    vectors = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
     for states, places, owners, shares in word_pieces(encoder, corpus):
         chosen = np.isin(owners, numbers)
         if piece == "first":
             chosen &= np.diff(owners, prepend=-1) != 0
             shares = np.ones_like(shares)
         into = np.searchsorted(numbers, owners[chosen])
-        for layer, its in enumerate(states):
-            picked = its.flatten(0, 1)[torch.from_numpy(places[chosen]).to(its.device)].float().cpu().numpy()
-            np.add.at(found[layer], into, picked * shares[chosen, None])
-    return found[:, row_of]
+        for layer, layer_states in enumerate(states):
+            picked = (
+                layer_states.flatten(0, 1)[torch.from_numpy(places[chosen]).to(layer_states.device)]
+                .float()
+                .cpu()
+                .numpy()
+            )
+            np.add.at(vectors[layer], into, picked * shares[chosen, None])
+    return vectors[:, row_of]
 
 
 def word_pieces(
@@ -220,7 +225,7 @@ def word_pieces(
     encoder = encoder.for_language(corpus.language)
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
-    firsts = np.cumsum([0, *(len(its) for its in pieces)])
+    firsts = np.cumsum([0, *(len(ids) for ids in pieces)])
     for _, batch, outputs in read_layers(encoder, windows):
         places, owners, shares = [], [], []
         for row, window in enumerate(batch.windows):
@@ -240,7 +245,7 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
         most: how many lines are read.
 
     Raises:
-        DataError: with file and line: for a line that is no word and its numbers, or has more or fewer than the first;
+        DataError: with file and line: for a line without a word and its numbers, or with another number of them;
             for a file that is missing or empty.
     """
     words: list[str] = []

@@ -39,7 +39,7 @@ def find_store(folder: str) -> "Store":
     from crosslens.runs.store import Store, is_store
 
     if not is_store(folder):
-        raise RequestError(f"{folder} is no store of runs", hint="`crosslens run STUDY --out FOLDER` makes one")
+        raise RequestError(f"{folder} is not a folder of runs", hint="`crosslens run STUDY --out FOLDER` makes one")
     return Store(folder)
 
 

@@ -1,4 +1,4 @@
-"""``crosslens align``: encoders that never met, rotated into one space."""
+"""``crosslens align``: align independently pretrained encoders."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -58,12 +58,19 @@ def command(
     )  # fmt: skip
     rows = [
         {
-            "task": each.called, "source": each.source, "similarity of": each.state, "measure": each.measure,
-            "layer": "mean" if each.layer is None else str(each.layer), "languages": len(each.found.languages),
-            coefficient: each.found.value, "low": each.found.low, "high": each.found.high, "p": each.found.p,
+            "task": each.called,
+            "source": each.source,
+            "similarity of": each.state,
+            "measure": each.measure,
+            "layer": "mean" if each.layer is None else str(each.layer),
+            "languages": len(each.correlation.languages),
+            coefficient: each.correlation.value,
+            "low": each.correlation.low,
+            "high": each.correlation.high,
+            "p": each.correlation.p,
         }
         for each in correlated
-    ]  # fmt: skip
+    ]
     table = pd.DataFrame(rows)
     if file:
         write_text(file, table.to_csv(index=False))
@@ -76,5 +83,5 @@ def command(
     )
     for each in {(each.task, each.source): each for each in correlated if len(each.same_language) > 1}.values():
         say(f"{each.task}: the same-language score of {each.source} is the mean over {', '.join(each.same_language)}")
-    for warning in dict.fromkeys(each.found.warning for each in correlated if each.found.warning):
+    for warning in dict.fromkeys(each.correlation.warning for each in correlated if each.correlation.warning):
         say(warning)

@@ -57,13 +57,13 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
             say("stopped; the same command resumes")
             sys.exit(1)
     page = Path(out) / "index.html"
-    found = findings(results)
+    paragraphs = findings(results)
     title = "Where does cross-lingual transfer live?"
-    made = make_page(results, title=title, introduction=demo.introduction, findings=found, runs=known_runs([out]))
+    made = make_page(results, title=title, introduction=demo.introduction, findings=paragraphs, runs=known_runs([out]))
     write_text(page, made)
     note = f"mean of {seeds} seed{'s' * (seeds > 1)}"
     for task, metric in dict.fromkeys((effect.task, effect.metric) for effect in effects(results)):
         print_table(results.filter(task=task, metric=metric).table(), title=f"{task} {metric}", note=note)
-    for paragraph in found:
+    for paragraph in paragraphs:
         click.echo(f"\n{paragraph}")
     say(f"open {page}")

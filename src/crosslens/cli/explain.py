@@ -13,21 +13,21 @@ def command(run: str, folder: str) -> None:
     from crosslens.runs.explain import flat, nearest
 
     store = find_store(folder)
-    found = [known for known in store.ids() if known.startswith(run)]
-    if len(found) != 1:
-        reason = f"{len(found)} runs begin so" if found else "there is none"
+    matching = [known for known in store.ids() if known.startswith(run)]
+    if len(matching) != 1:
+        reason = f"{len(matching)} runs begin so" if matching else "there is none"
         raise RequestError(
             f"{run!r} names no run of {folder}: {reason}", hint="`crosslens plan STUDY --all` lists them"
         )
-    described = store.describe(found[0])
+    described = store.describe(matching[0])
     click.echo(f"{described['run']}: {described['label']}")
     for name, value in flat(described["identity"]).items():
         click.echo(f"  {name:<24} {value}")
-    studies = [name for name, runs in store.studies().items() if found[0] in runs]
+    studies = [name for name, runs in store.studies().items() if matching[0] in runs]
     click.echo(f"studies: {', '.join(studies)}" if studies else "none in this folder")
-    near = nearest(described["identity"], store, besides=found[0])
+    near = nearest(described["identity"], store, besides=matching[0])
     if near:
         click.echo(f"nearest: {near[0]}, {store.describe(near[0])['label']}; here {describe_differences(near[1])}")
     if "repeat" in described:
         click.echo(f"repeat: {described['repeat']}")
-    click.echo(f"log: {store.path(found[0]) / 'log.txt'}")
+    click.echo(f"log: {store.path(matching[0]) / 'log.txt'}")

@@ -66,8 +66,10 @@ def _lines(kind: str, data: str | None) -> list[str]:
     if kind == "factors":
         from crosslens.mlm.factors import FACTORS
 
-        said = {name: " ".join(f"{key}={value}" for key, value in its.items()) for name, its in FACTORS.items()}
-        return [f"{name:<16} {settings}" for name, settings in said.items()]
+        described = {
+            name: " ".join(f"{key}={value}" for key, value in changes.items()) for name, changes in FACTORS.items()
+        }
+        return [f"{name:<16} {settings}" for name, settings in described.items()]
     if kind == "schemes":
         from crosslens.data.transliteration import shipped_tables
 

@@ -63,8 +63,8 @@ def command(
             chosen, out, base=Path(settings_file).parent, data=data, save_every=save_every, device=device,
             progress=bar,
             stepped=lambda step, loss: log(step, {"loss": loss}) if alone else None,
-            validated=lambda step, found: log(
-                step, {f"perplexity/{name}": value for name, value in found.items() if alone}
+            validated=lambda step, perplexities: log(
+                step, {f"perplexity/{name}": value for name, value in perplexities.items() if alone}
             ),
         )  # fmt: skip
     leave_processes()

@@ -66,7 +66,7 @@ def command(
     from crosslens.cli._display import print_table, progress
     from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
-    from crosslens.probes.probing import probe as ask
+    from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
     loaded = load_encoder(encoder, device=device)
@@ -74,16 +74,16 @@ def command(
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
     with progress() as bar:
-        found = ask(
+        probed = probing.probe(
             loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
             progress=bar,
         )  # fmt: skip
     with new_folder(out) as folder:
-        found.results.write(folder / "results.csv")
-        pd.DataFrame(found.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
-    frame = found.results.to_pandas()
+        probed.results.write(folder / "results.csv")
+        pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
+    frame = probed.results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
-        table, title=f"{asked.about}, {len(found.answers)} of them: accuracy of a linear layer on every layer",
+        table, title=f"{asked.about}, {len(probed.answers)} of them: accuracy of a linear layer on every layer",
         note=f"shuffled: control with shuffled labels; {out}/confusion.csv has the confusion matrices",
     )  # fmt: skip

@@ -35,11 +35,11 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     from crosslens.files import write_text
 
     raw = corpus.startswith(f"{RAW}/") or (corpus.endswith(".txt") and Path(corpus).exists())
-    its = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
+    written = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
     if raw:
-        write_text(path, "".join(f"{item.text}\n" for item in its))
-    elif isinstance(its[0], Sentence):
-        (iob if its.sentences[0].entities is not None else conllu).write(its, path)
+        write_text(path, "".join(f"{item.text}\n" for item in written))
+    elif isinstance(written[0], Sentence):
+        (iob if written.sentences[0].entities is not None else conllu).write(written, path)
     else:
-        tsv.write(its, path)
-    say(f"{out}: {len(its):,} items of {its.name}, {its.language or 'of no known language'}")
+        tsv.write(written, path)
+    say(f"{out}: {len(written):,} items of {written.name}, {written.language or 'of no known language'}")

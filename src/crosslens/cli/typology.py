@@ -32,7 +32,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     from crosslens.runs.store import Store, is_store
 
     if not is_store(store):
-        raise RequestError(f"{store} is no store of runs", hint="name what `crosslens run --out` made")
+        raise RequestError(f"{store} is not a folder of runs", hint="name what `crosslens run --out` made")
     if file:
         refuse_existing(file, what="--csv")
 
@@ -45,13 +45,13 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     shared = frame[frame["adapted encoders"].astype(float) < frame["seeds"]]
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
-    for task, its in shown.groupby("task"):
+    for task, rows in shown.groupby("task"):
         columns = [
             "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means", "published class", "script", "family",
             "words of text",
         ]  # fmt: skip
-        table: Any = its.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
-        without = list(its["class"].isna())
+        table: Any = rows.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
+        without = list(rows["class"].isna())
         about = "no class: one seed cannot be tested" if all(without) else "class of each language"
         print_table(table, title=f"{task}: scores in points, {about}")
     if len(shared):

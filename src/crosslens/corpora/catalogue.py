@@ -92,10 +92,10 @@ class Root:
 
 def roots(data: str | Path | None = None) -> list[Root]:
     """Where corpora are looked for, in this order."""
-    found = [Root(Path(data), "--data")] if data else []
+    folders = [Root(Path(data), "--data")] if data else []
     if os.environ.get("CROSSLENS_DATA"):
-        found.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
-    return [*found, Root(cache_folder(), "cache")]
+        folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
+    return [*folders, Root(cache_folder(), "cache")]
 
 
 def places(data: str | Path | None = None) -> str:
@@ -166,21 +166,23 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
-    if said := _LANGUAGE.match(name):
-        return load_text(said["path"], language=said["language"], data=data)
+    if tagged := _LANGUAGE.match(name):
+        return load_text(tagged["path"], language=tagged["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).exists():
-        its, laboratory = find_lab(part)
-        return Corpus(tuple(Text((line,)) for line in laboratory.text(its)), name, language or its)
+        laboratory_language, laboratory = find_lab(part)
+        return Corpus(
+            tuple(Text((line,)) for line in laboratory.text(laboratory_language)), name, language or laboratory_language
+        )
     if collection == RAW and not Path(name).exists():
         files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
-        found = next((file for file in files if file.is_file()), None)
-        if found is None:
+        existing = next((file for file in files if file.is_file()), None)
+        if existing is None:
             raise DataError(
                 f"raw text {name!r} not found in {places(data)}",
                 hint="set CROSSLENS_DATA to the folder that contains it",
             )
-        return replace(text.read(found, language=language or language_tag(part)), name=name)
+        return replace(text.read(existing, language=language or language_tag(part)), name=name)
     return text.read(name, language=language)
 
 
@@ -195,10 +197,10 @@ def split_slice(name: str) -> tuple[str, Cut]:
 
 def split_scheme(name: str) -> tuple[str, str]:
     """``ud/ug_udt@uroman`` as the name alone and ``@uroman``; a file whose name has such a sign is itself."""
-    found, said = _SCHEME.match(name), _LANGUAGE.match(name)
-    if not found or Path(said["path"] if said else name).exists():
+    scheme, tagged = _SCHEME.match(name), _LANGUAGE.match(name)
+    if not scheme or Path(tagged["path"] if tagged else name).exists():
         return name, ""
-    return found["name"], found["scheme"]
+    return scheme["name"], scheme["scheme"]
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -223,12 +225,12 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     if collection in LABS:
         languages, laboratory = find_lab(named["corpus"])
         preset = named["corpus"].removeprefix(languages)
-        found = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
+        names = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
     else:
-        found = find_corpora(collection, named["corpus"], data, split=split or "test")
-    if not found:
+        names = find_corpora(collection, named["corpus"], data, split=split or "test")
+    if not names:
         raise _missing(collection, named["corpus"], split or "test", data)
-    return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in found]
+    return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in names]
 
 
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
@@ -283,8 +285,8 @@ def _load_named(name: str, named: re.Match, split: str, data: str | Path | None)
 
 
 def _load_path(name: str, format: Format | None) -> Corpus:
-    said = _LANGUAGE.match(name)
-    path = Path(said["path"] if said else name)
+    tagged = _LANGUAGE.match(name)
+    path = Path(tagged["path"] if tagged else name)
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]
@@ -293,7 +295,7 @@ def _load_path(name: str, format: Format | None) -> Corpus:
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
         raise DataError(f"corpus file {name!r} not found", hint="give a file, or a name such as ud/en_ewt:train")
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
-    language = said["language"] if said else parts[1] if parts else None
+    language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
     if format is None or path.suffix != format.ending or path.suffix in FORMATS:
         if path.suffix == ".txt" and not iob.is_iob(path):
@@ -324,7 +326,7 @@ def find_corpora(collection: str, pattern: str, data: str | Path | None, *, spli
     """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
     for root in roots(data):
         there = COLLECTIONS[collection].files(root.folder)
-        found = sorted({name for name, its in there if its == split and fnmatchcase(name, pattern)})
-        if found:
-            return found
+        names = sorted({name for name, part in there if part == split and fnmatchcase(name, pattern)})
+        if names:
+            return names
     return []

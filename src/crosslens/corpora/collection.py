@@ -43,7 +43,7 @@ def _first_part(corpus: str) -> str:
 
 
 def _none(corpus: str) -> None:
-    """Of a corpus in several languages."""
+    """Sides of a parallel corpus, by language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,12 @@ def _whole(collection: str, pattern: str) -> Callable[[Path], Files]:
 
 
 def _files(files: Iterable[Path], pattern: str) -> Files:
-    found: Files = {}
+    corpora: Files = {}
     for file in files:
         parts = re.fullmatch(pattern, file.name)
         if parts:
-            found.setdefault((parts["corpus"], parts["split"]), file)
-    return found
+            corpora.setdefault((parts["corpus"], parts["split"]), file)
+    return corpora
 
 
 def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:

@@ -149,11 +149,11 @@ def fetch(
             f"{url}: gave up after {TRIES} tries: {reason}", hint=f"run the command again to resume from {part}"
         )
     if sha256 is not None:
-        found = digest_file(part)
-        if found != sha256.lower():
+        actual = digest_file(part)
+        if actual != sha256.lower():
             part.unlink()
             raise DownloadError(
-                f"{url}: sha256 is {found}, expected {sha256.lower()}",
+                f"{url}: sha256 is {actual}, expected {sha256.lower()}",
                 hint="the file is not the published one, or was corrupted; it was removed, so download it again",
             )
     part.replace(path)

@@ -61,7 +61,9 @@ def _sides(name: str, data: str | Path | None) -> Sides:
     collection, _, part = name.partition("/")
     known = collection == LAB or (collection in COLLECTIONS and COLLECTIONS[collection].sides is not None)
     if not known or not re.fullmatch(r"[\w-]+", part):
-        there = ", ".join(f"{name}/…" for name in (*(name for name, its in COLLECTIONS.items() if its.sides), LAB))
+        there = ", ".join(
+            f"{name}/…" for name in (*(name for name, collection in COLLECTIONS.items() if collection.sides), LAB)
+        )
         hint = f"for example ud/pud, every PUD treebank; there are {there}, and en=FILE,fr=FILE"
         raise DataError(f"{name!r} is not the name of a parallel corpus", hint=hint)
     sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
@@ -82,10 +84,10 @@ def _published(collection: Collection, part: str, data: str | Path | None) -> Si
 def _files(name: str) -> Sides:
     sides: Sides = {}
     for part in name.split(","):
-        said = _FILE.fullmatch(part)
-        if not said:
+        tagged = _FILE.fullmatch(part)
+        if not tagged:
             raise DataError(f"{part!r} does not name a language and a file", hint="write each side as fr=FILE")
-        language, path = said["language"], said["path"]
+        language, path = tagged["language"], tagged["path"]
         if language in sides:
             raise DataError(f"{name} names two files for {language!r}")
         by_id = path.endswith(".conllu")

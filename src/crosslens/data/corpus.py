@@ -114,11 +114,11 @@ class Corpus(Sequence[Item]):
             DataError: naming the first place where they part.
         """
         what = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
-        for number, (mine, its) in enumerate(zip(self, other, strict=False), start=1):
-            if _said(mine) != _said(its):
-                file, line = its.where or (other.name, None)
+        for number, (ours, theirs) in enumerate(zip(self, other, strict=False), start=1):
+            if _said(ours) != _said(theirs):
+                file, line = theirs.where or (other.name, None)
                 raise DataError(
-                    f"{what} {number} differs in words from the gold one, {mine.where or mine.id or self.name}",
+                    f"{what} {number} differs in words from the gold one, {ours.where or ours.id or self.name}",
                     file=file, line=line, hint="check that the predictions are for this corpus",
                 )  # fmt: skip
         if len(self) != len(other):

@@ -28,10 +28,10 @@ class Dictionary:
     @cached_property
     def translations(self) -> dict[str, list[tuple[str, float]]]:
         """Source word -> its translations with their weights."""
-        found: dict[str, list[tuple[str, float]]] = {}
+        translations: dict[str, list[tuple[str, float]]] = {}
         for source, target, weight in self.pairs:
-            found.setdefault(source, []).append((target, weight))
-        return found
+            translations.setdefault(source, []).append((target, weight))
+        return translations
 
     def reversed(self) -> "Dictionary":
         """The same pairs the other way round."""
@@ -43,7 +43,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
     weight with tabs between them (PanLex's translation quality).
 
     Raises:
-        DataError: with file and line: for a line that is none of these, a weight that is no number above 0, or a file
+        DataError: with file and line: for any other line, a weight that is not a positive number, or a file
             without a pair.
     """
     file = str(path)

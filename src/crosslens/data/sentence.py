@@ -68,8 +68,10 @@ class Sentence:
     def text(self) -> str:
         """The running text as the source has it, or else the words with spaces between them."""
         marks = ("# text = ", "# text=")
-        said = (line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark))
-        return next(said, "") or " ".join(self.words)
+        texts = (
+            line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark)
+        )
+        return next(texts, "") or " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)

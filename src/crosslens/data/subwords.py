@@ -95,10 +95,16 @@ def split_words(
     result = []
     for first, last in itertools.pairwise(np.cumsum([0, *map(len, sentences)])):
         begin, end = starts[first], starts[last]
-        its = numbers[first:last]
+        word_numbers = numbers[first:last]
         inner = starts[first : last + 1] - begin
         result.append(
-            Subwords(ids[begin:end], inner, labelled[first:last] - begin, int(empty[its].sum()), int(cut[its].sum()))
+            Subwords(
+                ids[begin:end],
+                inner,
+                labelled[first:last] - begin,
+                int(empty[word_numbers].sum()),
+                int(cut[word_numbers].sum()),
+            )
         )
     return result
 

@@ -107,7 +107,7 @@ def _cut(starts: np.ndarray, room: int, context: int) -> list[tuple[int, int, in
     owner = known.argmax(axis=0)
     cut = []
     for row, (begin, end) in enumerate(held):
-        mine = np.flatnonzero(owner == row)
-        if len(mine):
-            cut.append((begin, end, int(mine[0]), int(mine[-1]) + 1))
+        own = np.flatnonzero(owner == row)
+        if len(own):
+            cut.append((begin, end, int(own[0]), int(own[-1]) + 1))
     return cut

@@ -18,7 +18,7 @@ class Batch:
     Attributes:
         windows: the windows, in the batch's order; those of one sentence stand together and in order.
         ids: ``(windows, length)`` int64.
-        mask: ``(windows, length)`` int64, 1 where ``ids`` is no padding.
+        mask: ``(windows, length)`` int64, 0 for padding.
         word_index: ``(words,)`` int64: index of each word's labelled subword in the flattened ``windows x length``,
             window by window, and so sentence by sentence.
         lengths: for each sentence its words.

@@ -125,8 +125,8 @@ class Condition(BaseModel):
 
     def find(self, kind: type[Kind]) -> Kind | None:
         """Its intervention of a kind; None where it has none, or several."""
-        found = [each for each in self.interventions if isinstance(each, kind)]
-        return found[0] if len(found) == 1 else None
+        matching = [each for each in self.interventions if isinstance(each, kind)]
+        return matching[0] if len(matching) == 1 else None
 
     @property
     def is_reference(self) -> bool:

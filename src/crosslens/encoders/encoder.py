@@ -182,7 +182,7 @@ class Encoder:
             "config": _described(self.model.config.to_dict()), "capacity": self.capacity,
             "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.tokenizers.values() or [self.tokenizer]],
         }  # fmt: skip
-        if self.family.shared:  # what is no part of its layers decides what is done to them
+        if self.family.shared:  # interventions depend on what the layers share
             facts["shared"] = self.family.shared
         return digest_chunks(chain(_bytes_of(self.trained.named_parameters()), [canonical_json(facts)]))
 

@@ -26,7 +26,7 @@ STEPS_A_SENTENCE = 0.065
 
 def pretraining_settings(laboratory: Laboratory) -> dict[str, Any]:
     """What `pretrain.yaml` of an exported laboratory says."""
-    corpora = {its: f"text/{its}.txt" for its in laboratory.languages}
+    corpora = {language: f"text/{language}.txt" for language in laboratory.languages}
     steps = max(1, round(STEPS_A_SENTENCE * laboratory.settings.sentences))
     return {"corpora": corpora, **PRETRAINING, "steps": steps, "seed": laboratory.settings.seed}
 

@@ -108,9 +108,16 @@ class Laboratory:
     @cached_property
     def lexicons(self) -> dict[str, list[str]]:
         """Each language's word for each concept, without suffixes."""
-        its = self.settings
-        shares = Shares(its.anchors, its.names, its.numerals, its.cognates, its.false_friends, its.homonyms)
-        return make_lexicons(self.world, its.languages, shares, seed=its.seed)
+        settings = self.settings
+        shares = Shares(
+            settings.anchors,
+            settings.names,
+            settings.numerals,
+            settings.cognates,
+            settings.false_friends,
+            settings.homonyms,
+        )
+        return make_lexicons(self.world, settings.languages, shares, seed=settings.seed)
 
     def structures(self, split: str) -> list[Tree]:
         """The sentence structures of a split; raw text has those of ``train``.
@@ -148,7 +155,7 @@ class Laboratory:
         Args:
             language: one of `languages`.
             split: ``train``, ``dev`` or ``test``.
-            sentences: how many; the usual number of the split by default. Fewer are the first of more.
+            sentences: number of sentences; by default that of the split. Fewer are the first of more.
 
         Raises:
             RequestError: when there is no such language or split.
@@ -182,8 +189,8 @@ class Laboratory:
         meanings = list(self._draws(split, "documents", *stream, count=4 * SIZES[split]))
         drawn = draw_documents(self.world, meanings, count, self._generator("documents", split, *stream))
         items = [
-            Text((" ".join(self._say(language, meaning) for meaning in its),), label, f"{split}-{number:05}")
-            for number, (label, its) in enumerate(drawn, start=1)
+            Text((" ".join(self._say(language, meaning) for meaning in meanings),), label, f"{split}-{number:05}")
+            for number, (label, meanings) in enumerate(drawn, start=1)
         ]
         return Corpus(tuple(items), f"{self.name(language, collection='lab_topics')}:{split}", language, split)
 
@@ -233,13 +240,13 @@ class Laboratory:
         items = []
         for each in self.languages if language == "all" else (language,):
             self._asked(each, split, sentences)
-            said: dict[str, str] = {}
-            for its in SIZES:  # a sentence belongs to the first split that draws it
-                count = (sentences or LABELLED[its]) if its == split else LABELLED[its]
-                for meaning in self._draws(its, "labelled", each, count=count):
-                    said.setdefault(self._say(each, meaning), its)
-            mine = [text for text, its in said.items() if its == split]
-            items += [Text((text,), each, f"{each}-{number}") for number, text in enumerate(mine, start=1)]
+            split_of: dict[str, str] = {}
+            for part in SIZES:  # a sentence belongs to the first split that draws it
+                count = (sentences or LABELLED[part]) if part == split else LABELLED[part]
+                for meaning in self._draws(part, "labelled", each, count=count):
+                    split_of.setdefault(self._say(each, meaning), part)
+            texts = [text for text, part in split_of.items() if part == split]
+            items += [Text((text,), each, f"{each}-{number}") for number, text in enumerate(texts, start=1)]
         name = f"{self.name(language, collection='lab_langid')}:{split}"
         return Corpus(tuple(items), name, None if language == "all" else language, split)
 

@@ -91,7 +91,7 @@ _DISTANCES = {
     "flat": 1.0, "amod": 2.0, "nummod": -3.0, "det": -4.0, "nmod": 5.0, "acl:relcl": 6.0, "conj": 7.0, "case": 8.0,
     "cc": -9.0,
 }  # fmt: skip
-"""Of every relation whose place does not follow from the order of subject, verb and object; below 0: always before."""
+"""Distance from the head of relations whose position does not follow from the basic word order; below 0: before it."""
 
 
 def heads_of(tree: Tree, order: Sequence[int]) -> list[int]:

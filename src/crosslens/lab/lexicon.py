@@ -147,10 +147,12 @@ def _false_friend(
     concept: int, lexicons: Mapping[str, list[str]], used: set[str], generator: np.random.Generator
 ) -> str | None:
     """A word that some language before uses for another concept, and this one for none yet."""
-    found = sorted({word for lexicon in lexicons.values() for i, word in enumerate(lexicon) if i != concept} - used)
-    mine = {lexicon[concept] for lexicon in lexicons.values()}
-    found = [word for word in found if word not in mine]
-    return found[int(generator.integers(len(found)))] if found else None
+    candidates = sorted(
+        {word for lexicon in lexicons.values() for i, word in enumerate(lexicon) if i != concept} - used
+    )
+    synonyms = {lexicon[concept] for lexicon in lexicons.values()}
+    candidates = [word for word in candidates if word not in synonyms]
+    return candidates[int(generator.integers(len(candidates)))] if candidates else None
 
 
 def _sound_alike(
@@ -165,6 +167,6 @@ def _sound_alike(
 def _sound_change(script: Script, generator: np.random.Generator) -> dict[int, str]:
     """A regular change of the source's sounds into this script's."""
     table = {}
-    for mine, its in zip(SOUNDS[script], SOUNDS["latin"], strict=True):
-        table |= {ord(sound): mine[int(generator.integers(len(mine)))] for sound in its}
+    for target, source in zip(SOUNDS[script], SOUNDS["latin"], strict=True):
+        table |= {ord(sound): target[int(generator.integers(len(target)))] for sound in source}
     return table

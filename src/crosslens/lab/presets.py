@@ -18,7 +18,7 @@ LANGUAGES = {
 }
 
 GOOD = LaboratorySettings(languages=LANGUAGES, names=0.5)
-"""Of the names only half are shared, so that entities have to be recognised and not remembered."""
+"""Only half of the names are shared, so that entities have to be recognised and cannot be memorised."""
 
 PRESETS: dict[str, LaboratorySettings] = {
     "good": GOOD,

@@ -50,7 +50,7 @@ def draw_documents(
         topic = sentence_topic(world, meaning)
         if topic is not None:
             by_topic.setdefault(topic, []).append(meaning)
-    topics = sorted(topic for topic, its in by_topic.items() if len(its) >= DOCUMENT)
+    topics = sorted(topic for topic, documents in by_topic.items() if len(documents) >= DOCUMENT)
     documents = []
     for _ in range(count):
         topic = topics[generator.integers(len(topics))]
@@ -94,8 +94,8 @@ def _roles(tree: Tree) -> tuple[int, int] | None:
     """The places of the main verb's subject and object, where both are nouns."""
     if tree[0].kind != "transitive":
         return None
-    found = {node.relation: place for place, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
-    return (found["nsubj"], found["obj"]) if {"nsubj", "obj"} <= set(found) else None
+    nouns = {node.relation: place for place, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
+    return (nouns["nsubj"], nouns["obj"]) if {"nsubj", "obj"} <= set(nouns) else None
 
 
 def _shortened(meaning: Meaning, generator: np.random.Generator) -> Meaning:

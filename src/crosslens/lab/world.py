@@ -161,8 +161,8 @@ class World:
         rows = drawn[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
         table = self._cumulative(head, node.relation, node.kind)
         # Row r of the table lies between r and r + 1, so one search finds the place in every row at once.
-        found = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
-        return self.first[node.kind] + np.minimum(found, table.shape[1] - 1)
+        choices = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
+        return self.first[node.kind] + np.minimum(choices, table.shape[1] - 1)
 
     def _cumulative(self, head: str | None, relation: str, kind: str) -> np.ndarray:
         key = (head, relation, kind)
@@ -187,8 +187,8 @@ class World:
         if head and KINDS[head].content and KINDS[kind].content:
             # Each class of heads goes with two classes of dependents.
             liked = np.stack([generator.permutation(settings.classes)[:2] for _ in range(settings.classes)])
-            its = liked[self.topic(head, np.arange(rows))]
-            fits = (self.topic(kind, np.arange(sizes[kind]))[None, :, None] == its[:, None, :]).any(-1)
+            preferred = liked[self.topic(head, np.arange(rows))]
+            fits = (self.topic(kind, np.arange(sizes[kind]))[None, :, None] == preferred[:, None, :]).any(-1)
             weights = np.where(fits, settings.strictness, 1.0) * weights
         return weights
 

@@ -64,7 +64,7 @@ def adapt(
         encoder: a hub name or a folder.
         texts: language -> raw text, or its name. Several languages are read in turn, by size.
         folder: to make.
-        settings: None: the usual ones.
+        settings: of the training; None: the defaults.
         data: a folder that is looked through first.
         save_every: steps between two states kept.
         device: None: a GPU where there is one.
@@ -87,13 +87,13 @@ def adapt(
     settings = settings or Adaptation()
     device = torch.device(device or default_device())
     corpora = {
-        language: its if isinstance(its, Corpus) else load_text(its, language=language, data=data)
-        for language, its in texts.items()
+        language: text if isinstance(text, Corpus) else load_text(text, language=language, data=data)
+        for language, text in texts.items()
     }
     loaded = load_encoder(encoder, device="cpu")
     if isinstance(loaded.model, RoutedBertModel):
         raise EncoderError(f"{encoder} has language-specific layers, and none for a new language")
-    found = {f"{what} {language}": value for language, corpus in corpora.items()
+    measured = {f"{what} {language}": value for language, corpus in corpora.items()
              for what, value in asdict(measure_coverage(loaded, readable(corpus))).items()}  # fmt: skip
     blocks, unseen = _blocks(loaded, corpora, settings)
     model, fresh = load_masked_lm(loaded, seed=stream_seed(settings.seed, "head"))
@@ -115,9 +115,9 @@ def adapt(
     held_out: dict[str, list[Batch]] = {
         language: [
             (None, rows, *masker.hide(rows, np.random.default_rng(stream_seed(settings.seed, "held-out", number))))
-            for number, rows in enumerate(np.array_split(its, -(-len(its) // settings.batch)))
+            for number, rows in enumerate(np.array_split(sequences, -(-len(sequences) // settings.batch)))
         ]
-        for language, its in unseen.items()
+        for language, sequences in unseen.items()
     }  # fmt: skip
 
     def batches(step: int) -> list[Batch]:
@@ -139,7 +139,7 @@ def adapt(
         loop, model, batches, partial=partial, unseen=held_out, save_every=save_every, stage="adapting",
         validation=Validation(lines=1, every=a_pass, select="mean"), progress=listener, validated=validated,
     )  # fmt: skip
-    facts |= found | {"fresh_head": list(fresh)}
+    facts |= measured | {"fresh_head": list(fresh)}
     description = {
         "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"), "facts": facts,
         "encoder": str(encoder), "encoder_digest": loaded_digest,

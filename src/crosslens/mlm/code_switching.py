@@ -37,9 +37,9 @@ def switch_words(
     words = [line.split() for line in lines]
     flat = np.asarray([word for line in words for word in line], object)
     single = {
-        word: ([t for t, _ in its], np.cumsum([weight for _, weight in its]))
+        word: ([t for t, _ in single_words], np.cumsum([weight for _, weight in single_words]))
         for word, all_of_it in translations.items()
-        if (its := [(t, weight) for t, weight in all_of_it if len(t.split()) == 1 and weight > 0])
+        if (single_words := [(t, weight) for t, weight in all_of_it if len(t.split()) == 1 and weight > 0])
     }
     known = np.fromiter((word in single for word in flat), bool, len(flat))
     if not known.any():

@@ -54,23 +54,23 @@ def _reading(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextMan
 def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
     """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
     model.eval()
-    found = {}
+    values = {}
     with inference():
-        for language, its in batches.items():
-            parts = [masked_loss(model, batch) for batch in its]
+        for language, held_out in batches.items():
+            parts = [masked_loss(model, batch) for batch in held_out]
             total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
-            found[language] = math.exp(min(total, 700.0))
+            values[language] = math.exp(min(total, 700.0))
     model.train()
-    return found
+    return values
 
 
-def describe_perplexities(found: Perplexities) -> str:
+def describe_perplexities(values: Perplexities) -> str:
     """Format perplexities as text.
 
     >>> describe_perplexities({"en": 12.3, "fr": 20.11})
     'perplexity en 12.30, fr 20.11'
     """
-    return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in found.items())
+    return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in values.items())
 
 
 @dataclass
@@ -89,15 +89,19 @@ class Best:
     perplexities: Perplexities | None = None
     weights: dict[str, torch.Tensor] | None = None
 
-    def after(self, step: int, found: Perplexities, model: nn.Module, select: str | None) -> "Best":
+    def after(self, step: int, measured: Perplexities, model: nn.Module, select: str | None) -> "Best":
         """What is kept after a measurement: the best so far, or the last where nothing selects."""
         if select is None:
-            return Best(step, 0.0, found)
-        score = found[select] if select in found else math.exp(np.mean([math.log(value) for value in found.values()]))
+            return Best(step, 0.0, measured)
+        score = (
+            measured[select]
+            if select in measured
+            else math.exp(np.mean([math.log(value) for value in measured.values()]))
+        )
         if self.step and self.score <= score:
             return self
         weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
-        return Best(step, float(score), found, weights)
+        return Best(step, float(score), measured, weights)
 
 
 def train_masked(
@@ -148,12 +152,12 @@ def train_masked(
     def after_step(step: int, mean: float) -> None:
         nonlocal best
         if validation is not None and (step % validation.every == 0 or step == steps):
-            found = perplexities(model, unseen)
-            best = best.after(step, found, model, validation.select)
+            measured = perplexities(model, unseen)
+            best = best.after(step, measured, model, validation.select)
             loop.over = bool(validation.patience) and step - best.step >= validation.patience * validation.every  # pyright: ignore
-            listener.say(f"step {step} of {steps}: {describe_perplexities(found)}")
+            listener.say(f"step {step} of {steps}: {describe_perplexities(measured)}")
             if validated is not None:
-                validated(step, found)
+                validated(step, measured)
         if step % save_every == 0 and step < steps and among.rank == 0:
             loop.save(partial / "state.pt", best=vars(best))
         if stepped is not None:

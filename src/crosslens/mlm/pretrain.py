@@ -96,8 +96,8 @@ def pretrain(
     read = _readable(text, tokenizers, settings)
     masking = settings.masking
     maskers = {
-        language: Masker.of(its, share=masking.share, masked=masking.masked, replaced=masking.replaced)
-        for language, its in tokenizers.items()
+        language: Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+        for language, tokenizer in tokenizers.items()
     }
     one = next(iter(maskers.values()))
     unseen = _held_out_batches(held_out, tokenizers, maskers, settings)
@@ -118,11 +118,11 @@ def pretrain(
         subwords_read += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
         shown, chosen = (maskers[language] if language else one).hide(ids, generator)
-        mine = [rows[among.rank :: among.size] for rows in (ids, shown, chosen)]
+        own = [rows[among.rank :: among.size] for rows in (ids, shown, chosen)]
         size = settings.micro_batch or len(ids)
         if settings.micro_batch and settings.reading == "lines":  # lines come in batches of as many positions
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
-        return [(language, *(rows[first : first + size] for rows in mine)) for first in range(0, len(mine[0]), size)]  # pyright: ignore[reportReturnType]
+        return [(language, *(rows[first : first + size] for rows in own)) for first in range(0, len(own[0]), size)]  # pyright: ignore[reportReturnType]
 
     def note(loss: float) -> str:
         nonlocal started
@@ -163,7 +163,7 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
         if settings.separate:
-            sizes = {language: len(its) for language, its in tokenizers.items()}
+            sizes = {language: len(tokenizer) for language, tokenizer in tokenizers.items()}
             usual["vocab_size"] = max(sizes.values())
             model: PreTrainedModel = RoutedBertForMaskedLM(
                 RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **usual)
@@ -189,12 +189,14 @@ def find_text(name: str, base: str | Path) -> str:
 
 
 def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    for language, its in text.items():
-        if len(its) <= lines:
+    for language, lines_of in text.items():
+        if len(lines_of) <= lines:
             raise RequestError(
-                f"{language} has {len(its)} lines, too few to hold out {lines}", hint="lower validation.lines"
+                f"{language} has {len(lines_of)} lines, too few to hold out {lines}", hint="lower validation.lines"
             )
-    return {k: its[:-lines] for k, its in text.items()}, {k: its[-lines:] for k, its in text.items()}
+    return {k: all_lines[:-lines] for k, all_lines in text.items()}, {
+        k: all_lines[-lines:] for k, all_lines in text.items()
+    }
 
 
 def _with_extra_anchors(
@@ -204,22 +206,22 @@ def _with_extra_anchors(
     extra = settings.extra_anchors
     if extra is None:
         return text, {}
-    found: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    tables: dict[str, dict[str, list[tuple[str, float]]]] = {}
     digests = {}
     for pair, name in settings.dictionaries.items():
         dictionary = load_dictionary(find_text(name, base), data=data)
         digests[pair] = digest([list(row) for row in dictionary.pairs])
-        for language, its in zip(settings.sides(pair), (dictionary, dictionary.reversed()), strict=True):
-            mine = found.setdefault(language, {})
-            for word, translations in its.translations.items():
-                mine.setdefault(word, []).extend(translations)
+        for language, side in zip(settings.sides(pair), (dictionary, dictionary.reversed()), strict=True):
+            table = tables.setdefault(language, {})
+            for word, translations in side.translations.items():
+                table.setdefault(word, []).extend(translations)
     switched = {
         language: switch_words(
-            text[language], its, probability=extra.probability, most=extra.most, seed=settings.seed, language=language
+            text[language], table, probability=extra.probability, most=extra.most, seed=settings.seed, language=language
         )
-        for language, its in found.items()
+        for language, table in tables.items()
     }  # fmt: skip
-    return {language: switched.get(language, its) for language, its in text.items()}, digests
+    return {language: switched.get(language, unchanged) for language, unchanged in text.items()}, digests
 
 
 def _tokenizers(text: Mapping[str, list[str]], settings: Pretraining) -> dict[str, PreTrainedTokenizerFast]:
@@ -253,19 +255,19 @@ def _held_out_batches(
 ) -> dict[str, list[Batch]]:
     """The held-out text as the model reads it, with the same subwords hidden every time."""
     length = settings.shape.positions
-    found: dict[str, list[Batch]] = {}
+    batches: dict[str, list[Batch]] = {}
     for language, lines in text.items():
         if settings.reading == "lines":
             rows = sort_lines({language: lines}, tokenizers, length=length, budget=length, seed=0).sequences
         else:
             rows = (cut_stream(f"what is held out of {language}", lines, tokenizers[language], length=length),)
         generator = np.random.default_rng(stream_seed(settings.seed, "held-out", language))
-        found[language] = [
+        batches[language] = [
             (language, part, *maskers[language].hide(part, generator))
-            for its in rows
-            for part in np.array_split(its, -(-its.size // (settings.batch * length)))
+            for row in rows
+            for part in np.array_split(row, -(-row.size // (settings.batch * length)))
         ]
-    return found
+    return batches
 
 
 def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]:
@@ -288,7 +290,7 @@ def _write(
     one = next(iter(tokenizers.values()))
     with new_folder(folder) as made, quiet():
         model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
-        several = dict(tokenizers) if len({id(its) for its in tokenizers.values()}) > 1 else {}
+        several = dict(tokenizers) if len({id(tokenizer) for tokenizer in tokenizers.values()}) > 1 else {}
         if isinstance(model, RoutedBertForMaskedLM):
             several = dict(tokenizers)
         save_tokenizers(one, several, made)

@@ -114,7 +114,7 @@ def sort_lines(
     """
     by_length: dict[tuple[str, int], list[list[int]]] = {}
     for language, lines in text.items():
-        first, last = (its.tolist() for its in special_tokens(tokenizers[language]))
+        first, last = (ids.tolist() for ids in special_tokens(tokenizers[language]))
         for ids in encode_lines(lines, tokenizers[language]):
             if ids:
                 framed = [*first, *ids[: length - len(first) - len(last)], *last]
@@ -168,7 +168,7 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
     Raises:
         RequestError: for too little text for one sequence.
     """
-    first, last = (its.tolist() for its in special_tokens(tokenizer))
+    first, last = (ids.tolist() for ids in special_tokens(tokenizer))
     inside = length - len(first) - len(last)
     ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, *last)]
     whole = len(ids) // inside

@@ -108,14 +108,14 @@ def make_vocabularies(
     table: dict[tuple[str, str], int] = {}
     ids: dict[str, dict[str, int]] = {}
     for language, tokenizer in own.items():
-        its = ids[language] = {}
+        new_ids = ids[language] = {}
         for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
             shared = anchors == "default" or piece in SPECIALS.values()
-            its[piece] = table.setdefault(("" if shared else language, piece), len(table))
+            new_ids[piece] = table.setdefault(("" if shared else language, piece), len(table))
     united = {}
     for language, tokenizer in own.items():
-        mine = set(ids[language].values())
-        others = {f"{FOREIGN}{where}{FOREIGN}{p}": id for (where, p), id in table.items() if id not in mine}
+        known = set(ids[language].values())
+        others = {f"{FOREIGN}{where}{FOREIGN}{p}": id for (where, p), id in table.items() if id not in known}
         united[language] = _renumbered(tokenizer, ids[language] | others, positions)
     return united
 

@@ -145,7 +145,7 @@ def probe(
     if how.inputs == "scaled":
         mean, spread = vectors["train"].mean(1, keepdims=True), vectors["train"].std(1, keepdims=True)
         spread = np.where(spread > 0, spread, 1)
-        vectors = {name: (its - mean) / spread for name, its in vectors.items()}
+        vectors = {name: (states - mean) / spread for name, states in vectors.items()}
 
     def trained(answers: dict[str, np.ndarray], stage: str) -> tuple[np.ndarray, np.ndarray]:
         """Each layer's guesses for test and training items."""
@@ -157,7 +157,7 @@ def probe(
 
     guesses, _ = trained(y, "training the probe")
     generator = np.random.default_rng(stream_seed(seed, "probe-control"))
-    shuffled = {name: generator.permutation(its) for name, its in y.items()}
+    shuffled = {name: generator.permutation(answers) for name, answers in y.items()}
     by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
 
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
@@ -173,7 +173,7 @@ def probe(
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
         np.add.at(confusion[layer], (y["test"], guess), 1)
-    # Answer by answer, so that the samples of an interval are drawn once for as many items, not in every layer anew.
+    # Answer by answer, so that the samples of an interval are drawn once for as many items, not again in every layer.
     test_items, train_items = item_of["test"], item_of["train"]
     asks: list[tuple[str, str | None, np.ndarray, np.ndarray, Corpus]] = [
         ("accuracy", None, guesses == y["test"], test_items, test),

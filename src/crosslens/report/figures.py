@@ -67,7 +67,7 @@ def _renumbered(svg: str) -> str:
     """Gradients and clips numbered from 0: Vega counts on from picture to picture."""
     names = dict.fromkeys(re.findall(r"\b(?:gradient_|clip)\d+\b", svg))
     places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
-    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda found: places[found[0]], svg)
+    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: places[match[0]], svg)
 
 
 def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
@@ -163,7 +163,7 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
     """
     rows = []
     for each in correlations(results, measures=[measure]):
-        rows += _languages(each, f"{each.called}, {each.state}: ρ {plain(each.found.value, decimals=2)}")
+        rows += _languages(each, f"{each.called}, {each.state}: ρ {plain(each.correlation.value, decimals=2)}")
     return _gaps(rows, f"{measure} with the source, mean over layers")
 
 
@@ -175,8 +175,8 @@ def gap_against_overlap(results: Results) -> "altair.FacetChart":
     """
     rows = []
     for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
-        found = f"r {plain(each.found.value, decimals=2)}, p {plain(each.found.p, decimals=3)}"
-        rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {found}")
+        label = f"r {plain(each.correlation.value, decimals=2)}, p {plain(each.correlation.p, decimals=3)}"
+        rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {label}")
     return _gaps(rows, "subwords seen in the source-language training data, percent")
 
 
@@ -187,7 +187,7 @@ OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True
 def _languages(correlated: Correlated, title: str) -> list[dict]:
     return [
         {"of": title, "language": target, "similarity": correlated.similarities[target], "gap": correlated.gaps[target]}
-        for target in correlated.found.languages
+        for target in correlated.correlation.languages
     ]
 
 
@@ -268,11 +268,11 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
         {
             "of": f"{each.called}, {each.state}",
             "layer": each.layer,
-            "value": _finite(each.found.value),
-            "low": _finite(each.found.low),
-            "high": _finite(each.found.high),
-            "p": _finite(each.found.p),
-            "languages": len(each.found.languages),
+            "value": _finite(each.correlation.value),
+            "low": _finite(each.correlation.low),
+            "high": _finite(each.correlation.high),
+            "p": _finite(each.correlation.p),
+            "languages": len(each.correlation.languages),
         }
         for each in correlations(results, measures=[measure], layers="each")
     ]

@@ -99,8 +99,8 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     ]
     notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
     caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
-    said = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
-    text = "\n".join([*lines, r"\bottomrule", *(said.get(line, line) for line in closing), ""])
+    parts = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
+    text = "\n".join([*lines, r"\bottomrule", *(parts.get(line, line) for line in closing), ""])
     # Declared only where it is needed, behind the line that names the packages.
     first, rest = text.split("\n", 1)
     other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
@@ -140,8 +140,8 @@ OTHER_SCRIPTS = (
 """Words that pdfLaTeX has no letters for: as they are in LuaLaTeX and XeLaTeX with a font for them; else named."""
 
 
-def _of_another_script(found: re.Match) -> str:
-    words = found[0]
+def _of_another_script(match: re.Match) -> str:
+    words = match[0]
     command = "righttoleft" if unicodedata.bidirectional(words[0]) in ("R", "AL") else "otherscript"
     script = unicodedata.name(words[0], "unnamed").split(" ")[0].capitalize()
     numbers = " ".join(f"{ord(letter):04X}" for letter in words if letter != " ")

@@ -169,7 +169,7 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
         row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
         printed = tuple(
-            Cell(row[name].found.value, "coefficient", note=notes.number(_test(row[name])))
+            Cell(row[name].correlation.value, "coefficient", note=notes.number(_test(row[name])))
             if name in row
             else Cell(None, "coefficient")
             for name in head
@@ -196,7 +196,8 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
 
 
 def _test(correlated: Correlated) -> str:
-    return f"p = {correlated.found.p:.3f}, permutation test over {len(correlated.found.languages)} languages"
+    result = correlated.correlation
+    return f"p = {result.p:.3f}, permutation test over {len(result.languages)} languages"
 
 
 def _scores(results: Results) -> Results:

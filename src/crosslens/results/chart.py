@@ -151,7 +151,7 @@ def done_to(condition: Condition) -> list[str]:
 
 
 def score_chart(results: Results) -> "altair.LayerChart":
-    """What each set of layers costs each target: a heat map of one task, blue for what is no loss.
+    """What each set of layers costs each target: a heat map of one task, blue where nothing is lost.
 
     Args:
         results: scores of one task, metric, encoder and source.

@@ -119,13 +119,13 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
     several = len({row[-2] for row in table.rows}) > 1
     index, values = [], []
     for row in table.rows:
-        *told, source, target, measure, metric, _ = row
-        told = [
+        *distinguishing, source, target, measure, metric, _ = row
+        distinguishing = [
             condition_of(value).label if name == "condition" else value or ""
-            for name, value in zip(varying, told, strict=True)
+            for name, value in zip(varying, distinguishing, strict=True)
         ]
         pair = "-".join(filter(None, (source, target)))
-        index.append((*told, pair, measure, *([metric] if several else [])))
+        index.append((*distinguishing, pair, measure, *([metric] if several else [])))
         values.append([table.get(row, layer).mean for layer in table.columns])
     names = [*varying, "pair", "measure", *(["metric"] if several else [])]
     return pd.DataFrame(

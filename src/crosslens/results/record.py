@@ -110,7 +110,7 @@ class Record:
 
 
 VERSION = 2
-"""Of the columns; files of version 1 are read by `crosslens.results.version1`."""
+"""Version of the columns; files of version 1 are read by `crosslens.results.version1`."""
 
 _ARROW = {name: pa.int64() for name in ("layer", "seed", "n", "depth")}
 _ARROW |= {name: pa.float64() for name in ("value", "low", "high", "length_ratio", "fertility")}

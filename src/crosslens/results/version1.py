@@ -54,9 +54,9 @@ QUESTION_SETTINGS = ("against", "against_condition", "pooling", "inputs", "metho
 
 _REINIT = re.compile(r"(?P<layers>[\d,-]+)(?: (?P<components>attention|ffn|norms|embeddings))?(?: init=(?P<init>\w+))?")
 _FOLLOWING = {
-    r" features$": lambda found: Features(use="features"),
-    r" tower on (\d+)$": lambda found: OnOneLayer(layer=int(found[1])),
-    r" frozen ([\d,-]+)$": lambda found: Freeze(layers=found[1]),
+    r" features$": lambda match: Features(use="features"),
+    r" tower on (\d+)$": lambda match: OnOneLayer(layer=int(match[1])),
+    r" frozen ([\d,-]+)$": lambda match: Freeze(layers=match[1]),
 }
 
 
@@ -95,17 +95,17 @@ def condition_of_label(label: str) -> Condition:
     """The condition that a label of version 1 stands for."""
     parts: list[Intervention] = []
     for pattern, make in _FOLLOWING.items():
-        found = re.search(pattern, label)
-        if found:
-            parts.append(make(found))
-            label = label[: found.start()]
+        match = re.search(pattern, label)
+        if match:
+            parts.append(make(match))
+            label = label[: match.start()]
     starts = {text: start for start, text in LABELS.items()}
     for word in label.split(";") if label != "reference" else ():
-        found = _REINIT.fullmatch(word)
+        match = _REINIT.fullmatch(word)
         if word in starts:
             parts.append(Start.model_validate({"start": starts[word]}))
-        elif found:
-            parts.append(Reinit.model_validate({name: value for name, value in found.groupdict().items() if value}))
+        elif match:
+            parts.append(Reinit.model_validate({name: value for name, value in match.groupdict().items() if value}))
         else:
             parts.append(Factor(name=word))
     return Condition.of(tuple(parts))

@@ -60,27 +60,27 @@ def answer(
     Raises:
         StoreError: for data that have changed since the questions were planned.
     """
-    found: dict[str, Results] = {}
+    answered: dict[str, Results] = {}
     counts: Counts = {}
     for alike in _together(questions):
         first = alike[0]
         if isinstance(first, Score):
             scores = [each for each in alike if isinstance(each, Score)]
             answers, counts = _scores(subject, scores, corpora, note, progress, predictions)
-            found |= answers
+            answered |= answers
         elif isinstance(first, ProbeQuestion):
-            found[first.id] = _probe(subject, first, corpora)
+            answered[first.id] = _probe(subject, first, corpora)
             note(f"probed {first.test.name}")
         elif isinstance(first, Similarity):
-            found |= _similarities(subject, [each for each in alike if isinstance(each, Similarity)], corpora)
+            answered |= _similarities(subject, [each for each in alike if isinstance(each, Similarity)], corpora)
             note(f"compared {first.corpus}")
         elif isinstance(first, Overlap):
             overlaps = [each for each in alike if isinstance(each, Overlap)]
             train = corpora.planned(first.train, split="train")
             for each in overlaps:
-                found[each.id] = subword_overlap(subject.encoder, train=train, tests=[corpora.planned(each.test)])
+                answered[each.id] = subword_overlap(subject.encoder, train=train, tests=[corpora.planned(each.test)])
             note(f"counted subwords shared with {train.name}")
-    named = [found[question.id].with_columns(question=question.id) for question in questions]
+    named = [answered[question.id].with_columns(question=question.id) for question in questions]
     return concatenated(named), counts
 
 
@@ -140,7 +140,7 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     by_measures: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for pair, alike in by_pair.items():
         by_measures.setdefault(tuple(question.measure for question in alike), []).append(pair)
-    found: dict[str, Results] = {}
+    by_question: dict[str, Results] = {}
     state = "fine-tuned" if subject.model is not None else None
     for measures, pairs in by_measures.items():
         results = compare(
@@ -149,5 +149,5 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
         answers = {key: records for key, records in results.groups("source", "target", "measure")}
         for pair in pairs:
             for question in by_pair[pair]:
-                found[question.id] = answers[question.source, question.target, question.measure]
-    return found
+                by_question[question.id] = answers[question.source, question.target, question.measure]
+    return by_question

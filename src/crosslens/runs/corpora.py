@@ -14,7 +14,7 @@ class Corpora:
 
     Args:
         data: a folder that is looked through first.
-        format: that files of a task may be in beside the usual ones.
+        format: of files of a task, in addition to the default ones.
     """
 
     def __init__(self, data: str | None = None, *, format: Format | None = None) -> None:
@@ -59,8 +59,8 @@ class Corpora:
 
     def matching(self, patterns: tuple[str, ...]) -> list[str]:
         """The names that patterns stand for, each once."""
-        found = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
-        return list(dict.fromkeys(found))
+        names = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
+        return list(dict.fromkeys(names))
 
 
 def refuse_changed(name: str, digest: str, wanted: str) -> None:

@@ -8,10 +8,10 @@ from crosslens.runs.store import Store
 
 def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested values by dotted names: ``{"recipe.batch": 16}``."""
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for name, value in identity.items():
-        found |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
-    return found
+        leaves |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
+    return leaves
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -33,12 +33,12 @@ def nearest(
     Returns:
         The id, and dotted name -> (the explained run's value, its value); None in an empty store.
     """
-    found = []
+    neighbours = []
     for run in store.ids():
         if run != besides:
             different = differences(identity, store.describe(run)["identity"])
-            found.append((len(different), run, different))
-    if not found:
+            neighbours.append((len(different), run, different))
+    if not neighbours:
         return None
-    _, run, different = min(found, key=lambda each: each[:2])
+    _, run, different = min(neighbours, key=lambda each: each[:2])
     return run, different

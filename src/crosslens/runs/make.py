@@ -105,17 +105,17 @@ def make_encoder(
         StoreError: for text that has changed since the run was planned.
     """
     known: dict[str, Any] = {}
-    told: dict[str, Any] = {"device": device, "progress": progress}
+    options: dict[str, Any] = {"device": device, "progress": progress}
     if isinstance(run, AdaptRun):
         text = corpora.text(run.text.name)
         refuse_changed(run.text.name, text.digest, run.text.digest)
         texts = {run.language: (run.text.name, run.text.digest)}
-        facts = adapt(run.base.path, {run.language: text}, folder, settings=run.settings, **told)
+        facts = adapt(run.base.path, {run.language: text}, folder, settings=run.settings, **options)
         known["words"] = facts[f"words {run.language}"]
     else:
         names = run.settings.corpora
         texts = {language: (name, run.texts[language]) for language, name in names.items()}
-        facts = pretrain(run.settings, folder, base=run.home, data=corpora.data, save_every=SAVE_EVERY, **told)
+        facts = pretrain(run.settings, folder, base=run.home, data=corpora.data, save_every=SAVE_EVERY, **options)
     encoder = load_encoder(folder, device="cpu")
     records = [
         Record(

@@ -47,7 +47,7 @@ class Status:
 def status(store: Store) -> list[Status]:
     """How far each study of a store is."""
     done, now = set(store.ids()), time.time()
-    found = []
+    statuses = []
     for name, runs in store.studies().items():
         ended = [store.path(run).stat().st_mtime for run in runs if run in done]
         lately = sorted(at for at in ended if now - at < LATELY)
@@ -56,5 +56,5 @@ def status(store: Store) -> list[Status]:
         waiting = store.planned(name)["waiting"]
         rate = (len(lately) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, left)), sum(map(store.failed, left))
-        found.append(Status(name, len(runs), len(ended), running, failed, waiting, rate))
-    return found
+        statuses.append(Status(name, len(runs), len(ended), running, failed, waiting, rate))
+    return statuses

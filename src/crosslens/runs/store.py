@@ -156,8 +156,8 @@ class Store:
         """Whether some process works on a run now."""
         if not (self.folder / "claims" / run).exists():
             return False
-        with self.claim(run) as mine:
-            return not mine
+        with self.claim(run) as claimed:
+            return not claimed
 
     def state(self, run: str) -> Path:
         """Where a training's state is kept while it goes on."""

@@ -27,18 +27,18 @@ def last_type_spans(tags: Sequence[str]) -> list[Span]:
     spans: list[Span] = []
     start, kind = 0, None
     for place, tag in enumerate([*tags, "O"]):
-        prefix, _, its = tag.partition("-")
+        prefix, _, label = tag.partition("-")
         if kind is not None and prefix != "I":
             spans.append((start, place, kind))
             kind = None
         if prefix != "O":
             start = place if kind is None else start
-            kind = its
+            kind = label
     return spans
 
 
 def strict_spans(tags: Sequence[str]) -> list[Span]:
-    """Strict IOB2: a span begins with B- and goes on with I- of its type; an I- that continues none is no span."""
+    """Strict IOB2: a span begins with B- and goes on with I- of its type; an I- that continues none starts no span."""
     return _typed_spans(tags, beginning=("B",))
 
 
@@ -47,12 +47,12 @@ def _typed_spans(tags: Sequence[str], *, beginning: tuple[str, ...]) -> list[Spa
     spans: list[Span] = []
     start, kind = 0, None
     for place, tag in enumerate([*tags, "O"]):
-        prefix, _, its = tag.partition("-")
-        if kind is not None and (prefix != "I" or its != kind):
+        prefix, _, label = tag.partition("-")
+        if kind is not None and (prefix != "I" or label != kind):
             spans.append((start, place, kind))
             kind = None
         if prefix in beginning and kind is None:
-            start, kind = place, its
+            start, kind = place, label
     return spans
 
 

@@ -42,7 +42,7 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
         lengths: ``(n,)`` of each item, such as its words; what `length_matched_cka` needs.
 
     Raises:
-        RequestError: when X is no matrix.
+        RequestError: when X is not a matrix.
     """
     features = np.array(X, np.float64)
     if features.ndim != 2:

@@ -122,8 +122,8 @@ def compare(
             compared = _compared(
                 first, second, parallel, wanted, chosen, pooling, interval, state if trained else None, after_reading
             )
-            for pair, its in compared:
-                records[pair] = its
+            for pair, similarities in compared:
+                records[pair] = similarities
                 finished.append(pair)
                 listener.report("comparing", len(finished), total, "pairs", "-".join(pair))
             results += Results.of(record for pair in wanted for record in records[pair])
@@ -219,7 +219,7 @@ def _values(
     interval: Literal["none", "jackknife"],
 ) -> dict[str, dict[str, Any]]:
     """By the measures' names their values, and with intervals how low and how high they may be."""
-    found: dict[str, dict[str, Any]] = {}
+    by_measure: dict[str, dict[str, Any]] = {}
     for pooling, (x, y) in sides.items():
         names = [name for name, measure in measures.items() if (measure.pooling or usual) == pooling]
         computes = [measures[name].compute for name in names]
@@ -227,8 +227,10 @@ def _values(
         for name, compute, far in zip(names, computes, reach, strict=True):
             value = compute(x, y)
             values = {"value": value} if far is None else {"value": value, "low": value - far, "high": value + far}
-            found[name] = {which: its if its == its else None for which, its in values.items()}  # NaN is no value
-    return found
+            by_measure[name] = {
+                which: number if number == number else None for which, number in values.items()
+            }  # NaN: no value
+    return by_measure
 
 
 def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:
@@ -299,7 +301,7 @@ class _Sides:
     def pair(self, source: str, target: str) -> dict[Pooling, _Pair]:
         """Both languages, in every pooling."""
         wanted = (0, source), (len(self._encoders) - 1, target)
-        self._ready = {at: its for at, its in self._ready.items() if at in wanted}
+        self._ready = {at: side for at, side in self._ready.items() if at in wanted}
         for at in wanted:
             if at not in self._ready:
                 self._ready[at] = {pooling: self._side(at, pooling) for pooling in self._poolings}
@@ -314,9 +316,9 @@ class _Sides:
             with np.load(waiting) as file:
                 vectors, subwords = file["vectors"], int(file["subwords"])
         else:
-            its = represent(self._encoders[number], corpus, pooling=pooling)
-            vectors, subwords = its.vectors, int(its.subwords.sum())
+            representations = represent(self._encoders[number], corpus, pooling=pooling)
+            vectors, subwords = representations.vectors, int(representations.subwords.sum())
             if self._needed[at] > 1:
                 np.savez(waiting, vectors=vectors, subwords=subwords)
-            self._after_reading(number, its)
+            self._after_reading(number, representations)
         return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)

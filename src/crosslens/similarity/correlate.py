@@ -97,10 +97,10 @@ def correlate(
     x, y, *others = (np.asarray([side[language] for language in languages], np.float64) for side in sides)
     z = np.stack(others, axis=-1) if others else np.empty((len(languages), 0))
     one, other = _unit(x, coefficient, z), _unit(y, coefficient, z)
-    found = float(np.clip((one * other).sum(), -1, 1))  # rounding may lead beyond
+    value = float(np.clip((one * other).sum(), -1, 1))  # rounding may lead beyond
     named = tuple(control)
-    if found != found:
-        return Correlation(coefficient, found, found, found, found, languages, named)
+    if value != value:
+        return Correlation(coefficient, value, value, value, value, languages, named)
     generator = np.random.default_rng(stream_seed(seed, "correlate", coefficient))
     draws = generator.integers(len(languages), size=(resamples, len(languages)))
     drawn = (_unit(x[draws], coefficient, z[draws]) * _unit(y[draws], coefficient, z[draws])).sum(-1)
@@ -114,7 +114,7 @@ def correlate(
         (one if control else x,), statistic, permutation_type="pairings", vectorized=True, n_resamples=resamples,
         rng=generator,
     )  # fmt: skip
-    return Correlation(coefficient, found, float(low), float(high), float(test.pvalue), languages, named)
+    return Correlation(coefficient, value, float(low), float(high), float(test.pvalue), languages, named)
 
 
 def _unit(values: np.ndarray, coefficient: Coefficient, control: np.ndarray | None = None) -> np.ndarray:

@@ -96,7 +96,7 @@ def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null]
 
     Args:
         measures: names; None: the default ones.
-        nulls: which nulls; ``untrained`` is no measure, but another encoder.
+        nulls: which nulls; ``untrained`` is another encoder, not a measure.
 
     Raises:
         RequestError: for an unknown measure or null.

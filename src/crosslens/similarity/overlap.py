@@ -39,18 +39,18 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
     if not tests:
         raise RequestError("subword overlap needs at least one test corpus")
     unknown = encoder.tokenizer.unk_token_id
-    seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, train)]))
+    seen = np.unique(np.concatenate([subwords.ids for subwords in cut_subwords(encoder, train)]))
     seen = seen[seen != unknown] if unknown is not None else seen
     records = []
     for test in tests:
         pieces = cut_subwords(encoder, test)
-        types = np.unique(np.concatenate([its.ids for its in pieces]))
-        shared = np.asarray([np.isin(its.ids, seen).sum() for its in pieces], np.int64)
-        counts = np.asarray([len(its.ids) for its in pieces], np.int64)
+        types = np.unique(np.concatenate([subwords.ids for subwords in pieces]))
+        shared = np.asarray([np.isin(subwords.ids, seen).sum() for subwords in pieces], np.int64)
+        counts = np.asarray([len(subwords.ids) for subwords in pieces], np.int64)
         low, high = bootstrap_interval(shared, counts) or (None, None)
-        unread = sum(int((its.ids == unknown).sum()) for its in pieces)
+        unread = sum(int((subwords.ids == unknown).sum()) for subwords in pieces)
         tags = {"unknown": round(100.0 * unread / max(1, int(counts.sum())), 2), "crosslens": __version__}
-        found = (
+        values = (
             ("overlap_types", 100.0 * np.isin(types, seen).mean(), None, None, len(types)),
             ("overlap_tokens", 100.0 * shared.sum() / counts.sum(), low, high, int(counts.sum())),
         )
@@ -61,6 +61,6 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
                 corpus_digest=test.digest, train=train.name, train_digest=train.digest,
                 fertility=int(counts.sum()) / max(1, sum(test.lengths)), tags=tags,
             )
-            for measure, value, low, high, n in found
+            for measure, value, low, high, n in values
         ]  # fmt: skip
     return Results.of(records)

@@ -6,14 +6,14 @@ from numpy.typing import ArrayLike
 from crosslens.similarity.cka import Centred, pair_up
 
 NEIGHBOURS = 10
-"""Of CSLS (Conneau et al. 2018); fewer where there are fewer sentences."""
+"""Neighbours of CSLS (Conneau et al. 2018); fewer where there are fewer sentences."""
 
 
 def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """The share of sentences whose nearest neighbour by cosine is their translation, mean of both directions.
 
     Each language is centred first: what all its sentences have in common says which language it is, and hides which
-    sentence (Libovický et al. 2020). A tie with another sentence is no hit.
+    sentence (Libovický et al. 2020). A tie with another sentence counts as a miss.
 
     Args:
         X: ``(n, d)``, one row a sentence.
@@ -112,7 +112,7 @@ def _cosines(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> np.ndarray | Non
 def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     """``(n, n)`` cosines of all rows with all rows; None where there are none."""
     lengths = [np.linalg.norm(side, axis=1) for side in (x, y)]
-    if x.shape[1] != y.shape[1] or not all(np.isfinite(its).all() and its.all() for its in lengths):
+    if x.shape[1] != y.shape[1] or not all(np.isfinite(norms).all() and norms.all() for norms in lengths):
         return None
     return (x / lengths[0][:, None]) @ (y / lengths[1][:, None]).T
 

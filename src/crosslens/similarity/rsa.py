@@ -24,7 +24,7 @@ def rsa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
         RequestError: when the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
-    sides = [pdist(its.features) for its in (x, y)]
-    if not all(np.isfinite(its).all() and len(its) > 1 and np.ptp(its) > 0 for its in sides):
+    sides = [pdist(side.features) for side in (x, y)]
+    if not all(np.isfinite(distances).all() and len(distances) > 1 and np.ptp(distances) > 0 for distances in sides):
         return float("nan")
-    return float(np.corrcoef([rankdata(its) for its in sides])[0, 1])
+    return float(np.corrcoef([rankdata(distances) for distances in sides])[0, 1])

@@ -17,7 +17,7 @@ from crosslens.tasks import find_task
 Layers = Literal["mean", "each"]
 
 OVERLAPS = ("overlap_types", "overlap_tokens")
-"""Of all different subwords of the test data, and of all their occurrences, the share that training saw, in percent."""
+"""Share of the test data's subword types and tokens that occur in the training data, in percent."""
 
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
     "length-ratio": ("the target's words over those of the source's parallel sentences", "length_ratio"),
@@ -64,7 +64,7 @@ class Correlated:
         layer: None: the mean of all.
         gaps: target language -> gap, in points.
         similarities: target language -> similarity with the source.
-        found: their correlation.
+        correlation: their correlation.
         variant: what tells these models from others of the task and source in the records, such as settings; else "".
         same_language: the test corpora of the same-language score, which is the mean over them.
     """
@@ -77,7 +77,7 @@ class Correlated:
     layer: int | None
     gaps: Mapping[str, float]
     similarities: Mapping[str, float]
-    found: Correlation
+    correlation: Correlation
     variant: str = ""
     same_language: tuple[str, ...] = ()
 

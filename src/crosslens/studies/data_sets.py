@@ -32,14 +32,14 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
     shipped = data_sets()
     if name not in shipped:
         raise RequestError(f"there is no set of corpora {name!r}", hint=suggest(name, [*shipped, "lab"]))
-    found = read_settings(shipped[name], Data)
+    shipped_data = read_settings(shipped[name], Data)
     if not part:
-        return found
-    chosen = {task: {part: sources[part]} for task, sources in found.tasks.items() if part in sources}
+        return shipped_data
+    chosen = {task: {part: sources[part]} for task, sources in shipped_data.tasks.items() if part in sources}
     if not chosen:
-        known = {source for sources in found.tasks.values() for source in sources}
+        known = {source for sources in shipped_data.tasks.values() for source in sources}
         raise RequestError(f"{name} has no source {part!r}", hint=suggest(part, known))
-    return found.model_copy(update={"tasks": chosen})
+    return shipped_data.model_copy(update={"tasks": chosen})
 
 
 def _lab(preset: str, named: Sequence[str]) -> Data:

@@ -18,7 +18,7 @@ WRITTEN_FOR = 8
 """The depth that the layers of `FACTORS` are written for: that of Conneau, Wu et al. (2020)."""
 
 LANGUAGES = 2
-"""Of a bilingual encoder, which needs so many steps of those that a laboratory's four languages do."""
+"""Languages of a bilingual encoder, whose steps are scaled from those for a laboratory's four languages."""
 
 
 def find_pretraining(name: str) -> tuple[Pretraining, str]:
@@ -43,15 +43,15 @@ def find_pretraining(name: str) -> tuple[Pretraining, str]:
 
 def digests_of(settings: Pretraining, base: str, corpora: Corpora) -> dict[str, str]:
     """Language -> digest of its text, and pair -> digest of its dictionary where one is used."""
-    found = {
+    digests = {
         language: corpora.text(find_text(name, base), language=language).digest
         for language, name in settings.corpora.items()
     }
     if settings.extra_anchors is not None:
         for pair, name in settings.dictionaries.items():
             dictionary = load_dictionary(find_text(name, base), data=corpora.data)
-            found[pair] = digest([list(row) for row in dictionary.pairs])
-    return found
+            digests[pair] = digest([list(row) for row in dictionary.pairs])
+    return digests
 
 
 def _of_laboratory(preset: str) -> Pretraining:
@@ -64,7 +64,7 @@ def _of_laboratory(preset: str) -> Pretraining:
         {
             **PRETRAINING, "mix": "one", "steps": max(1, round(steps)),
             "corpora": {language: laboratory.name(language) for language in laboratory.languages},
-            "dictionaries": {f"{source}-{its}": f"lab/{source}-{its}{ending}:train" for its in others},
+            "dictionaries": {f"{source}-{target}": f"lab/{source}-{target}{ending}:train" for target in others},
             "validation": {"lines": 200, "every": 500},
         }
     )  # fmt: skip

@@ -94,7 +94,7 @@ def run_study(
         planned = plan(study, store, corpora=corpora, cache=cache, progress=None if outcomes else listener)
         _keep(store, planned)
         if only is not None and only not in {each.run.id for each in planned.runs}:
-            raise RequestError(f"{only} is no run of {study.name}", hint="`crosslens plan STUDY --out DIR` lists them")
+            raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
         # A failed run is not retried.
         left = [each for each in planned.left if each.run.id not in outcomes and only in (None, each.run.id)]
         if not left:

@@ -119,8 +119,8 @@ class Similarity(_Strict):
     """Similarity of the study's encoders on parallel sentences.
 
     Attributes:
-        of: ``pretrained``, ``untrained`` (everything drawn anew), ``fine-tuned`` (each model after its training).
-        measures: names of measures; None: the usual ones and their nulls.
+        of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training).
+        measures: names of measures; None: the default ones and their baselines.
         sentences: number of sentences, from the first; None: all.
     """
 
@@ -137,7 +137,7 @@ class Probing(_Strict):
         train: training corpus.
         test: test corpus.
         dev: development corpus for the learning-rate schedule; None: a tenth of ``train``.
-        of: ``pretrained``, ``untrained`` (everything drawn anew).
+        of: ``pretrained``, ``untrained`` (everything re-initialised).
         inputs: states ``scaled`` to variance 1, or ``raw``.
         set: settings of the probe.
         seed: random seed of data order and control task.

@@ -117,7 +117,7 @@ def _difference(ours: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarr
 
 
 def _sample(corpora: Sequence[Mapping[int, np.ndarray]]) -> Sample | None:
-    """Of one corpus or the mean over several, on the seeds that all have; None where there are none."""
+    """Estimate for one corpus or the mean over several, on the seeds that all have; None where there are none."""
     seeds = [seed for seed in corpora[0] if all(seed in each for each in corpora)] if corpora else []
     return mean_sample([crossed(np.stack([each[seed] for seed in seeds])) for each in corpora]) if seeds else None
 

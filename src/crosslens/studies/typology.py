@@ -74,9 +74,9 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             adapted_on.setdefault(cell, set()).add(identity["encoder"])
     words = _words(store)
     cells = {
-        cell: Measurements(its["encoder"], its.get("adapted"), its["bilstm"], its.get("scratch"))
-        for cell, its in values.items()
-        if {"encoder", "bilstm"} <= set(its)
+        cell: Measurements(numbers["encoder"], numbers.get("adapted"), numbers["bilstm"], numbers.get("scratch"))
+        for cell, numbers in values.items()
+        if {"encoder", "bilstm"} <= set(numbers)
     }
     if not cells:
         raise RequestError(

@@ -24,7 +24,7 @@ def find_task(name: str, settings: Mapping[str, Any] | None = None) -> Task:
 
     Args:
         name: one of `TASKS`.
-        settings: those of its settings that are not to be the usual ones.
+        settings: settings to replace.
 
     Raises:
         RequestError: when there is none, or it has no such setting, or a setting does not take such a value.

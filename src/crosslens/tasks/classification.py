@@ -67,14 +67,14 @@ class Classification(Labelling):
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
         """The corpus's labels, sorted: two at least, or there is nothing to learn."""
-        found = super().labels(corpus)
-        if len(found) == 1:
+        labels = super().labels(corpus)
+        if len(labels) == 1:
             file, line = corpus.texts[0].where or (corpus.name, None)
             raise DataError(
-                f"every text of {corpus.name} has the label {found[0]!r}, so there is nothing to learn",
+                f"every text of {corpus.name} has the label {labels[0]!r}, so there is nothing to learn",
                 file=file, line=line, hint="if the corpus is sorted by label, do not take only its beginning",
             )  # fmt: skip
-        return found
+        return labels
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """A window a text: what does not fit is cut off, and counted."""

@@ -155,7 +155,7 @@ class Parsing(BaseModel):
         specials = sum(map(len, special_tokens(encoder.tokenizer)))
         pieces = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
         room = encoder.capacity - specials
-        fits = [int(np.searchsorted(its.starts, room, side="right")) - 1 for its in pieces]
+        fits = [int(np.searchsorted(words.starts, room, side="right")) - 1 for words in pieces]
         items = (_first(s, min(WU2019_WORDS, count)) for s, count in zip(corpus.sentences, fits, strict=True))
         return replace(corpus, items=tuple(items))
 
@@ -193,7 +193,7 @@ class Parsing(BaseModel):
 def _first(sentence: Sentence, count: int) -> Sentence:
     if count >= len(sentence):
         return sentence
-    kept = {name: its[:count] for name in ("words", *ANNOTATIONS) if (its := getattr(sentence, name)) is not None}
+    kept = {name: layer[:count] for name in ("words", *ANNOTATIONS) if (layer := getattr(sentence, name)) is not None}
     return replace(sentence, lines=None, **kept)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 OF_A_SOURCE = 1000
-"""Sentences of a source's training data whose subwords are looked for: a treebank is no nearer for being large."""
+"""Sentences of a source's training data whose subwords are looked for: so that size does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +94,15 @@ def gather(
     letters = sum(counted.values())
     words = cut_words(text)
     unknown = encoder.tokenizer.unk_token_id
-    ids = np.concatenate([its.ids for its in cut_subwords(encoder, words)])
+    ids = np.concatenate([subwords.ids for subwords in cut_subwords(encoder, words)])
     ids = ids[ids != unknown] if unknown is not None else ids
     overlap = {}
     for name, corpus in sources.items():
         some = cut_words(corpus[:OF_A_SOURCE])
-        seen = np.unique(np.concatenate([its.ids for its in cut_subwords(encoder, some)]))
+        seen = np.unique(np.concatenate([subwords.ids for subwords in cut_subwords(encoder, some)]))
         overlap[name] = 100.0 * float(np.isin(ids, seen).mean()) if len(ids) else 0.0
     states = read_states(encoder, text)
-    confidence = {name: measure_confidence(its, states) for name, its in probes.items()}
+    confidence = {name: measure_confidence(probe, states) for name, probe in probes.items()}
     scripts = {script: 100.0 * count / letters for script, count in counted.items()}
     return Evidence(
         text.name, scheme, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
@@ -113,12 +113,12 @@ def gather(
 @lru_cache(maxsize=4)
 def vocabulary_scripts(tokenizer: "PreTrainedTokenizerBase") -> Counter[str]:
     """How many pieces of a vocabulary are of each script; pieces of one character say nothing of a language."""
-    found: Counter[str] = Counter()
+    scripts: Counter[str] = Counter()
     for piece in _readable(tokenizer):
         script = next(iter(count_scripts([piece])), None)
         if script is not None and sum(map(str.isalpha, piece)) > 1:
-            found[script] += 1
-    return found
+            scripts[script] += 1
+    return scripts
 
 
 def _readable(tokenizer: "PreTrainedTokenizerBase") -> list[str]:

@@ -76,15 +76,15 @@ def read(
 
     Raises:
         DataError: with file and line: for a file that is missing, empty or not UTF-8; a line with more or fewer
-            columns than the others; a tag that is no IOB; ids that skip; a word without its prefix.
+            columns than the others; an invalid IOB tag; ids that skip; a word without its prefix.
     """
     file = str(path)
     text = read_text(path)
-    found = list(blocks(text, spaces_are_empty=True))
-    layout = _layout([line for _, block in found for line in block], prefixed)
+    groups = list(blocks(text, spaces_are_empty=True))
+    layout = _layout([line for _, block in groups for line in block], prefixed)
     sentences = []
     waiting: list[str] = []  # what stands between documents belongs to the sentence behind it
-    for start, block in found:
+    for start, block in groups:
         sentence = _sentence([*waiting, *block], start - len(waiting), file, layout)
         waiting = [] if sentence else [*waiting, *block]
         sentences += [sentence] if sentence else []
@@ -139,9 +139,9 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
     if len(columns) == 1:
         return Layout(1, 0, None, separator)
     prefix = ""
-    said = _LANGUAGE.match(columns[0])
-    if said and prefixed is not False and (prefixed or all(row.startswith(said[0]) for row in words)):
-        prefix = said[0]
+    tagged = _LANGUAGE.match(columns[0])
+    if tagged and prefixed is not False and (prefixed or all(row.startswith(tagged[0]) for row in words)):
+        prefix = tagged[0]
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
 
 

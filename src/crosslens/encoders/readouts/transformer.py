@@ -81,25 +81,25 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     return replace(frozen.changed(change, since=encoder), readout=readout)
 
 
-def rotated(tower: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
+def rotated(readout: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
     """Share the layers of a readout, with states normalised by ``means`` and rotated by ``matrix`` first.
 
     Args:
-        tower: shares its layers with what is returned.
+        readout: shares its layers with what is returned.
         means: ``(rounds, width)``.
         matrix: ``(width, width)``.
     """
     shared = TransformerReadout.__new__(TransformerReadout)
-    Readout.__init__(shared, layers=tower.layers, width=tower.width)
-    shared.stack = tower.stack
-    device = tower.matrix.device
+    Readout.__init__(shared, layers=readout.layers, width=readout.width)
+    shared.stack = readout.stack
+    device = readout.matrix.device
     shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))
     return shared
 
 
-def mapping_digest(tower: TransformerReadout) -> str:
+def mapping_digest(readout: TransformerReadout) -> str:
     """First eight digits of the digest of a readout's normalisation and rotation."""
-    return digest([part.detach().cpu().tolist() for part in (tower.means, tower.matrix)])[:8]
+    return digest([part.detach().cpu().tolist() for part in (readout.means, readout.matrix)])[:8]
 
 
 def _fixed(values: torch.Tensor) -> nn.Parameter:

@@ -177,7 +177,7 @@ def describe_correlations(results: Results) -> list[str]:
 
 
 def _correlation_text(correlated: Correlated) -> str:
-    correlation = correlated.found
+    correlation = correlated.correlation
     text = (
         f"{_name(correlated.task, correlated.variant)}: the transfer gap and the CKA with {correlated.source} (mean"
         f" over layers) have a Spearman correlation of {plain(correlation.value, decimals=2)}"

@@ -137,13 +137,13 @@ def treebank_of(corpus: str | None) -> str | None:
 
 
 def names_in_papers(corpus: str | None, language: str | None) -> tuple[str, ...]:
-    """The names by which a paper may know a test corpus: its own, and its language if it is the usual test set of it.
+    """The names by which a paper may know a test corpus: its own, and its language if it is the default test set.
 
     Of treebanks that is PUD.
     """
     treebank = treebank_of(corpus)
-    usual = language if treebank is None or treebank.rpartition("_")[2] == "pud" else None
-    return tuple(filter(None, (treebank, usual)))
+    default = language if treebank is None or treebank.rpartition("_")[2] == "pud" else None
+    return tuple(filter(None, (treebank, default)))
 
 
 def read_published(file: str) -> list[dict[str, str]]:

@@ -104,7 +104,7 @@ class BiaffineHead(nn.Module):
     def arc_scores(self, nodes: torch.Tensor, places: Places) -> torch.Tensor:
         """``(nodes, width)`` to ``(sentences, words, words + 1)``: of each candidate head, for each word.
 
-        What is no candidate, the padding and the word itself, has -inf.
+        Padding and the word itself, which are not candidates, have -inf.
         """
         dependents = _with_one(self.arc_dependent(nodes, places))[places.grid[:, 1:]]
         heads = self.arc_head(nodes, places)[places.grid]

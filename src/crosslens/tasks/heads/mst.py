@@ -32,9 +32,9 @@ def best_trees(scores: np.ndarray, lengths: Sequence[int]) -> list[np.ndarray]:
     others = np.flatnonzero(~are_trees)
     if len(others):
         sizes = np.asarray(lengths)[others]
-        found = _spanning_trees(scores[others, : sizes.max(), : sizes.max() + 1], sizes)
-        for row, size, its in zip(others, sizes, found, strict=True):
-            heads[row] = its[1 : size + 1]
+        trees = _spanning_trees(scores[others, : sizes.max(), : sizes.max() + 1], sizes)
+        for row, size, tree in zip(others, sizes, trees, strict=True):
+            heads[row] = tree[1 : size + 1]
     return heads
 
 
@@ -56,7 +56,7 @@ def greedy_heads(scores: np.ndarray, lengths: Sequence[int]) -> tuple[list[np.nd
 
 
 def _weights(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """``(sentences, nodes, nodes)``: of each head for each node; node 0 is the root, and what is no arc has -inf.
+    """``(sentences, nodes, nodes)``: of each head for each node; node 0 is the root, impossible arcs have -inf.
 
     The root, and what lies behind a sentence's end, hang from the root.
     """
@@ -166,10 +166,10 @@ def _cycles(best: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     above = _above(best)
     start = above[np.arange(len(best)), (above > 0).argmax(1)]
-    found = np.flatnonzero(start)
-    start = start[found]
+    roots = np.flatnonzero(start)
+    start = start[roots]
     around = [start]
-    returned = np.zeros(len(found), bool)
-    while not (returned := returned | (best[found, around[-1]] == start)).all():
-        around.append(best[found, around[-1]])
-    return found, np.stack(around, axis=1) if len(found) else np.empty((0, 0), np.int64)
+    returned = np.zeros(len(roots), bool)
+    while not (returned := returned | (best[roots, around[-1]] == start)).all():
+        around.append(best[roots, around[-1]])
+    return roots, np.stack(around, axis=1) if len(roots) else np.empty((0, 0), np.int64)
