@@ -1,6 +1,6 @@
 #!/bin/sh
-# The runs behind pretraining-factors.md. CROSSLENS_DATA names a folder with raw text (raw/en.txt, …), MUSE and UD. About an hour and
-# a quarter each for the artificial languages and for real text, on one free core of 2.5 GHz.
+# The runs behind pretraining-factors.md. CROSSLENS_DATA names a folder with raw text (raw/en.txt, …), MUSE and UD. About 80 minutes
+# for the artificial languages and 75 for real text, on one free core of 2.5 GHz.
 set -e
 export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/pretraining-factors"

@@ -242,7 +242,7 @@ def test_damage_is_told_with_what_to_do(tmp_path):
 
 def test_folders_that_are_no_stores(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RequestError, match="is a file, and a store"):
+    with pytest.raises(RequestError, match="is a file, not a store of runs"):
         Store(tmp_path / "file")
     with pytest.raises(RequestError, match="is not a store of runs"):
         Store(tmp_path)

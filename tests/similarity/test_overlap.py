@@ -66,7 +66,7 @@ def test_its_correlation_with_transfer_is_found_in_records(encoder, toy):
 
 
 def test_without_tests_it_is_refused(encoder, toy):
-    with pytest.raises(RequestError, match="none is given"):
+    with pytest.raises(RequestError, match="at least one test corpus"):
         subword_overlap(encoder, train=toy(), tests=[])
 
 

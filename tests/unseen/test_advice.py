@@ -119,7 +119,7 @@ def test_rules_are_written_and_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a,b\n1,2\n", "has not the columns"),
+        ("a,b\n1,2\n", "wrong columns for measured transfer"),
         (",".join(COLUMNS) + "\nwo,c,en,high,,1,1,1,1,1\n", "not a row of measured transfer"),
         (",".join(COLUMNS) + "\nwo,c,en,50,,1,1,1,1,1\n", "at least three languages"),
     ],
@@ -277,7 +277,7 @@ def test_transliterated_texts_are_counted_and_not_estimated(encoder):
     assert advice.evidence[""].coverage.unknown > 80
     assert advice.evidence["cyrillic-latin"].coverage.unknown < 5
     assert len(advice.ways) == 1
-    assert "Transliterated texts are not estimated" in " ".join(advice.reasons)
+    assert "No score is estimated for transliterated text" in " ".join(advice.reasons)
 
 
 def test_adapting_goes_by_the_languages_most_alike(encoder):
@@ -297,7 +297,7 @@ def test_parallel_sentences_are_looked_for(encoder, toy):
              for language in ("en", "fr")]  # fmt: skip
     found = advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides, name="both"))
     assert found.retrieval == (100.0,) * 5  # a text is its own translation
-    with pytest.raises(RequestError, match="of 1 languages"):
+    with pytest.raises(RequestError, match="has 1 languages, but two"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides[:1], name="one"))
 
 

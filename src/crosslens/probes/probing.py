@@ -221,7 +221,7 @@ def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
 def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """The answers of all words, those that training lacks too: of them none is ever right."""
     if len(set(answers["train"])) < 2:
-        raise RequestError(f"every word of {train.name} always has the same label, so there is nothing to probe")
+        raise RequestError(f"every word of {train.name} has the same label, so there is nothing to probe")
     if len(train) < 2:
         raise RequestError(f"{train.name} has a single sentence, so none can be held out")
     return tuple(sorted({answer for of_split in answers.values() for answer in of_split}))
@@ -230,7 +230,9 @@ def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[
 def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
     classes, counts = np.unique(answers, return_counts=True)
     if len(classes) < 2:
-        raise RequestError(f"every item of {train.name} has the label {classes[0]!r}, so there is nothing to probe")
+        raise RequestError(
+            f"every item of {train.name} has the label {str(classes[0])!r}, so there is nothing to probe"
+        )
     rare = {str(answer) for answer, count in zip(classes, counts, strict=True) if count < FEWEST}
     for item, answer in zip(train, answers, strict=True):
         if answer in rare:

@@ -124,7 +124,7 @@ def advise(
     retrieval = _retrieval(encoder, parallel) if parallel is not None else None
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
-        reasons.append(f"Layer {layer} retrieves most parallel sentences correctly: {retrieval[layer]:.0f} %.")
+        reasons.append(f"Retrieval of parallel sentences is best in layer {layer}: {retrieval[layer]:.0f} % are found.")
     refusals = _refusals(rule, written, first)
     if encoder.body_digest != rule.provenance.body:
         refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
@@ -190,7 +190,7 @@ def _stranger(encoder: Encoder, source: Corpus, probes: SourceProbes, rule: Rule
 def _expectation(way: Way, rule: Rule) -> str:
     low, high = (min(max(way.expected + sign * rule.half_width, 0), 100) for sign in (-1, 1))
     return (
-        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % prediction interval"
+        f"Zero-shot from {way.source}: {way.expected:.0f} points expected, {100 * LEVEL:.0f} % interval"
         f" [{low:.0f}, {high:.0f}]."
     )
 
