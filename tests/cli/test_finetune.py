@@ -45,8 +45,8 @@ def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
     (tmp_path / "odd.conllu").write_text(text + "\n", "utf-8")
     status, _, said = finetune(run, tiny_bert, test="odd.conllu")
     assert status == 0
-    assert "odd.conllu: gold labels never seen in training, which count as errors: 2" in said
-    assert "odd.conllu: words without a subword, read as the unknown token and scored: 1" in said
+    assert "odd.conllu: gold labels absent from the training data, counted as errors: 2" in said
+    assert "odd.conllu: words without subwords, encoded as the unknown token and scored: 1" in said
 
 
 def test_failed_work_exits_1_and_leaves_nothing(run, tiny_bert, tmp_path):

@@ -41,7 +41,7 @@ def test_plan_run_and_plan_again(run, file, tmp_path):
     }
     status, shown, said = run("plan", file, "--out", "runs", "--set", "seeds=[1,2]")
     assert status == 0
-    assert "pos en reference seed 2; new: seed: 2 and not 1 as in" in shown
+    assert "pos en reference seed 2; new: seed: 2 instead of 1 in" in shown
     assert shown.splitlines()[-1] == "toy: 2 runs done, 2 to do"
     assert "estimated training time" in said
     status, shown, _ = run("plan", file, "--out", "runs", "--all", "--set", "name=other")
@@ -58,7 +58,7 @@ def test_status_explain_and_results(run, file, tmp_path):
     assert status == 0
     assert f"{first}: pos en reference seed 1" in shown
     assert "recipe.batch             2" in shown
-    assert "here condition.layers: None and not 1-2" in shown
+    assert "here condition.layers: None instead of 1-2" in shown
     assert f"repeat: crosslens run {file} --out runs --only {first}" in shown
     assert "studies: toy" in shown
     status, shown, _ = run("results", "runs", "--csv", "all.csv")

@@ -57,7 +57,9 @@ def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):
 
 def test_a_run_that_fails_is_told_with_its_log(small, tmp_path):
     broken = small.study.model_copy(update={"conditions": (Condition(layers="1-2", components="embeddings"),)})
-    with pytest.raises(WorkError, match="pos src 1-2 embeddings seed 1: layers 1-2 of this bert have no embeddings"):
+    with pytest.raises(
+        WorkError, match="pos src 1-2 embeddings seed 1: layers 1-2 of this bert encoder have no embeddings"
+    ):
         run_demo(Demo(broken, "", ""), tmp_path / "out", cache=tmp_path / "cache", executor="serial")
 
 
@@ -66,7 +68,7 @@ def test_a_folder_of_something_else_is_left_alone(small, tmp_path):
     with pytest.raises(RequestError, match="is not a store of runs"):
         run_demo(small, tmp_path, cache=tmp_path / "cache")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-    with pytest.raises(RequestError, match="no preset 'god'"):
+    with pytest.raises(RequestError, match="unknown preset 'god'"):
         lab_demo("god", seeds=1)
 
 

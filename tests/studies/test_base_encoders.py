@@ -101,8 +101,8 @@ def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
     assert not run_study(study, store.folder).failed
     assert len(store.ids()) == 2 + 4 * 2
     assert plan(study, store).notes == tuple(
-        f"{label}: all 2 seeds start from one encoder; intervals and tests do not include variation between such encoders"
-        " (starts: one)"
+        f"{label}: all 2 seeds start from one encoder; intervals and tests do not include variation between such"
+        " encoders (starts: one)"
         for label in ("adapted", "from scratch")
     )
     summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")

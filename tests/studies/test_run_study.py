@@ -90,7 +90,7 @@ def test_a_model_that_is_trained_again_must_be_the_one_it_was(study, treebanks, 
     described.write_text(described.read_text().replace(weights, "0" * 64))
     report = run(one, tmp_path, treebanks)
     (failure,) = report.failed
-    assert f"gave other weights than before ({weights[:8]} and not 00000000)" in failure.tail
+    assert f"has different weights ({weights[:8]} instead of 00000000)" in failure.tail
     assert store.answers(identifier).records.equals(before)
     assert not store.state(identifier).exists()
     described.write_text(described.read_text().replace("0" * 64, weights))
@@ -108,7 +108,7 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
     report = run(broken(study), tmp_path, treebanks, executor=executor)
     (failure,) = report.failed
     assert failure.label == "pos en 1 embeddings seed 1"
-    assert "layers 1 of this bert have no embeddings" in failure.tail
+    assert "layers 1 of this bert encoder have no embeddings" in failure.tail
     assert report.plan.done == 2
     assert not results_of(tmp_path).exists()  # it would not be the study's
     kept = tmp_path / "failed" / failure.run
@@ -188,12 +188,12 @@ def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks
         ({"sources": ("de",)}, "toy: its data has no source 'de'"),
         ({"conditions": (Condition(layers="5"),)}, "layer 5 does not exist"),
         ({"similarity": Similarity(measures=("ckaa",))}, "there is no measure 'ckaa'"),
-        ({"encoder": "lab:god"}, "no preset 'god'"),
+        ({"encoder": "lab:god"}, "unknown preset 'god'"),
     ):
         with pytest.raises(RequestError, match=words):
             run(study.model_copy(update=change), tmp_path, treebanks)
     missing = Data(tasks={"pos": {"en": Source(train="ud/en_toy", tests=("ud/xx_pud",))}})
-    with pytest.raises(RequestError, match="no corpus 'ud/xx_pud'"):
+    with pytest.raises(RequestError, match="corpus 'ud/xx_pud' not found"):
         run(study.model_copy(update={"data": missing}), tmp_path, treebanks)
     assert Store(tmp_path).ids() == []
 

@@ -98,7 +98,7 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (
             LEAST + "conditions: [{layer: 1}]\n",
-            "study.yaml:4: conditions.0: there is no setting layer; did you mean 'layers'",
+            "study.yaml:4: conditions.0: unknown setting layer; did you mean 'layers'",
         ),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
@@ -136,7 +136,7 @@ def test_what_there_is_not(tmp_path):
         find_data("muller")
     with pytest.raises(RequestError, match="muller2021 has no source 'fr'"):
         find_data("muller2021:fr")
-    with pytest.raises(RequestError, match="no preset 'god'"):
+    with pytest.raises(RequestError, match="unknown preset 'god'"):
         find_data("lab:god")
 
 

@@ -54,10 +54,10 @@ def mean_seconds(store: "Store") -> dict[str, float]:
 
 
 def describe_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
-    """``seed: 2 and not 1; recipe.batch: 16 and not 32``."""
+    """``seed: 2 instead of 1; recipe.batch: 16 instead of 32``."""
 
     def short(value: Any) -> str:
         text = str(value)
         return text[:12] + "…" if len(text) > 40 else text
 
-    return "; ".join(f"{name}: {short(a)} and not {short(b)}" for name, (a, b) in sorted(different.items()))
+    return "; ".join(f"{name}: {short(a)} instead of {short(b)}" for name, (a, b) in sorted(different.items()))

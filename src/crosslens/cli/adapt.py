@@ -8,9 +8,13 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @click.command("adapt")
 @click.argument("encoder")
 @click.option(
-    "--text", "texts", multiple=True, required=True, metavar="TEXT",
+    "--text",
+    "texts",
+    multiple=True,
+    required=True,
+    metavar="TEXT",
     help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Repeatable, for several languages.",
-)  # fmt: skip
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. epochs=5.")
 @click.option(
     "--save-every",
@@ -23,9 +27,14 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @data_option
 @device_option
 def command(
-    encoder: str, texts: tuple[str, ...], settings: tuple[str, ...], save_every: int, out: str, data: str | None,
+    encoder: str,
+    texts: tuple[str, ...],
+    settings: tuple[str, ...],
+    save_every: int,
+    out: str,
+    data: str | None,
     device: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Adapt ENCODER to a language by masked language modelling on raw text; the tokenizer is kept.
 
     The same command resumes an interrupted run. The result is an encoder like any other:

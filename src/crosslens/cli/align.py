@@ -20,23 +20,28 @@ against_option = click.option(
 )
 pair_option = click.option("--pair", required=True, metavar="PAIR", help="Languages: en-fr.")
 mapping_option = click.option(
-    "--mapping", type=click.Choice(["procrustes", "identity"]),
+    "--mapping",
+    type=click.Choice(["procrustes", "identity"]),
     help="Orthogonal mapping, or none [default: procrustes with --against, else identity].",
-)  # fmt: skip
+)
 method_option = click.option(
     "--method",
     type=click.Choice(["csls", "cosine"]),
     help="Retrieval by CSLS or cosine [default: csls for words, cosine for sentences].",
 )
 baseline_option = click.option(
-    "--baseline", metavar="NAMES",
+    "--baseline",
+    metavar="NAMES",
     help="Baselines: re-initialised encoders (untrained), a mapping learnt from shuffled pairs (shuffled), no mapping"
     " (identity), or none [default: all that apply].",
-)  # fmt: skip
+)
 baseline_seeds_option = click.option(
-    "--baseline-seeds", type=click.IntRange(min=1), default=1, show_default=True,
+    "--baseline-seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
     help="Number of random seeds of the untrained and shuffled baselines.",
-)  # fmt: skip
+)
 
 
 @click.group("align")
@@ -69,10 +74,21 @@ def command() -> None:
 @data_option
 @device_option
 def words(
-    encoder: str, against: str | None, pair: str, text: str | None, train: str | None, test: str | None,
-    mapping: str | None, method: str | None, baseline: str | None, baseline_seeds: int, seed: int, out: str,
-    data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    encoder: str,
+    against: str | None,
+    pair: str,
+    text: str | None,
+    train: str | None,
+    test: str | None,
+    mapping: str | None,
+    method: str | None,
+    baseline: str | None,
+    baseline_seeds: int,
+    seed: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Translate words: precision at 1, 5 and 10 for every layer.
 
     ENCODER is a hub name, a folder, or a file of static vectors that ends in .vec (fastText's), and so is --against.
@@ -121,16 +137,27 @@ def words(
         right = load_vectors(target, language=languages[1], text=corpora.get(languages[1]))
         bar.report("reading words", 2, 2, "languages")
         results = word_translation(
-            left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, baselines=baselines,
-            baseline_seeds=seeds, untrained=untrained, progress=bar,
-        )  # fmt: skip
+            left,
+            right,
+            train=dictionaries[0],
+            test=dictionaries[1],
+            mapping=chosen,
+            method=how,
+            baselines=baselines,
+            baseline_seeds=seeds,
+            untrained=untrained,
+            progress=bar,
+        )
     tags = results.tags()[0]
     _finish(
-        results, out, called=lambda row: row["metric"], mapping=chosen,
+        results,
+        out,
+        called=lambda row: row["metric"],
+        mapping=chosen,
         title=f"{pair}: word translation by {how}, {_named(chosen)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
         f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
-    )  # fmt: skip
+    )
 
 
 @command.command("sentences")
@@ -153,9 +180,20 @@ def words(
 @data_option
 @device_option
 def sentences(
-    encoder: str, against: str | None, pair: str, train: str, test: str, mapping: str | None, method: str | None,
-    baseline: str | None, baseline_seeds: int, seed: int, out: str, data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    encoder: str,
+    against: str | None,
+    pair: str,
+    train: str,
+    test: str,
+    mapping: str | None,
+    method: str | None,
+    baseline: str | None,
+    baseline_seeds: int,
+    seed: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Retrieve the translations of sentences with ENCODER: precision at 1 for every layer, in both directions.
 
     \b
@@ -181,14 +219,25 @@ def sentences(
     target = load_encoder(against, device=device) if against not in (None, encoder) else source
     with progress() as bar:
         results = sentence_retrieval(
-            source, target, train=parallel[0], test=parallel[1], pair=languages, mapping=chosen, method=how,
-            baselines=baselines, baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
-        )  # fmt: skip
+            source,
+            target,
+            train=parallel[0],
+            test=parallel[1],
+            pair=languages,
+            mapping=chosen,
+            method=how,
+            baselines=baselines,
+            baseline_seeds=range(seed, seed + baseline_seeds),
+            progress=bar,
+        )
     _finish(
-        results, out, called=lambda row: f"{row['source']}→{row['target']}", mapping=chosen,
+        results,
+        out,
+        called=lambda row: f"{row['source']}→{row['target']}",
+        mapping=chosen,
         title=f"Sentence retrieval in {test} by {how}, {_named(chosen)}: precision@1",
         note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}",
-    )  # fmt: skip
+    )
 
 
 @command.command("transfer")
@@ -219,10 +268,25 @@ def sentences(
 @data_option
 @device_option
 def transfer(
-    task: str, encoder: str, against: str | None, pair: str, parallel: str | None, links: str | None, train: str,
-    dev: str | None, test: str, layers: str | None, recipe: str | None, settings: tuple[str, ...], seed: int,
-    baseline: str | None, baseline_seeds: int, out: str, data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    task: str,
+    encoder: str,
+    against: str | None,
+    pair: str,
+    parallel: str | None,
+    links: str | None,
+    train: str,
+    dev: str | None,
+    test: str,
+    layers: str | None,
+    recipe: str | None,
+    settings: tuple[str, ...],
+    seed: int,
+    baseline: str | None,
+    baseline_seeds: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Train TASK on one fixed layer of ENCODER, and evaluate it on the mapped layer of another encoder.
 
     Four randomly initialised Transformer layers and the task's head are trained on the first language. Without
@@ -264,10 +328,22 @@ def transfer(
     target = source if against == encoder else load_encoder(against, device=device) if against else None
     with progress() as bar:
         results = transfer_by_layer(
-            source, task, pair=languages, train=labelled, tests=tests, dev=held_out, against=target, parallel=sides,
-            links=links, layers=layers, recipe=how, seed=seed, baselines=baselines,
-            baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
-        )  # fmt: skip
+            source,
+            task,
+            pair=languages,
+            train=labelled,
+            tests=tests,
+            dev=held_out,
+            against=target,
+            parallel=sides,
+            links=links,
+            layers=layers,
+            recipe=how,
+            seed=seed,
+            baselines=baselines,
+            baseline_seeds=range(seed, seed + baseline_seeds),
+            progress=bar,
+        )
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     scores = results.filter(metric=asked.metric)
@@ -303,8 +379,9 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
 
     sides = read_settings(tuple(split_names(text)), option="--text") if text else {}
     if sides and set(sides) != set(languages):
-        raise RequestError(f"--text names {', '.join(sides)}, but --pair is {'-'.join(languages)}",
-                           hint="--text en=FILE,fr=FILE")  # fmt: skip
+        raise RequestError(
+            f"--text names {', '.join(sides)}, but --pair is {'-'.join(languages)}", hint="--text en=FILE,fr=FILE"
+        )
     return sides
 
 

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("encoder")
 @click.option(
-    "--corpus", default="ud/pud", show_default=True, metavar="NAME",
+    "--corpus",
+    default="ud/pud",
+    show_default=True,
+    metavar="NAME",
     help="Parallel sentences: ud/pud, tatoeba/fr, sib200/test, xnli/dev, lab/all, or en=FILE,fr=FILE.",
-)  # fmt: skip
+)
 @click.option(
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
@@ -27,19 +30,25 @@ if TYPE_CHECKING:
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
 @click.option(
-    "--null", "nulls", metavar="NAMES",
+    "--null",
+    "nulls",
+    metavar="NAMES",
     help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
     " with all layers re-initialised (untrained).",
-)  # fmt: skip
+)
 @click.option(
-    "--pooling", type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]), default="mean",
-    show_default=True, help="Pooling of subword states into a sentence vector.",
-)  # fmt: skip
+    "--pooling",
+    type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]),
+    default="mean",
+    show_default=True,
+    help="Pooling of subword states into a sentence vector.",
+)
 @click.option(
-    "--intervals", is_flag=True,
+    "--intervals",
+    is_flag=True,
     help="Add 95 % jackknife intervals of the measure's expected value over samples of this size; for debiased"
     " CKA, of its value in the population of sentences.",
-)  # fmt: skip
+)
 @click.option("--original", metavar="LANGUAGE", help="Use only PUD sentences originally written in this language.")
 @click.option(
     "--sentences", type=click.IntRange(min=3), help="Number of sentences to compare, from the first [default: all]."
@@ -102,9 +111,17 @@ def command(
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     with new_folder(out) as folder, progress() as bar:
         results = compare(
-            loaded, parallel, pairs=wanted, **asked, against=load_encoder(against, device=device) if against else None,
-            pooling=pooling, interval="jackknife" if intervals else "none", seed=seed, export=export, progress=bar,
-        )  # fmt: skip
+            loaded,
+            parallel,
+            pairs=wanted,
+            **asked,
+            against=load_encoder(against, device=device) if against else None,
+            pooling=pooling,
+            interval="jackknife" if intervals else "none",
+            seed=seed,
+            export=export,
+            progress=bar,
+        )
         results.write(folder / "results.csv")
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     print_table(results.table(), title=title, decimals=3)

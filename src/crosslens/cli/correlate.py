@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Similarity measures.")
 @click.option(
-    "--layers", type=click.Choice(["mean", "each"]), default="mean", show_default=True,
+    "--layers",
+    type=click.Choice(["mean", "each"]),
+    default="mean",
+    show_default=True,
     help="Correlate the mean over layers, or each layer.",
-)  # fmt: skip
+)
 @click.option(
     "--control",
     metavar="NAMES",
@@ -33,9 +36,13 @@ if TYPE_CHECKING:
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 def command(
-    paths: tuple[str, ...], measures: str, layers: "Layers", control: str | None, coefficient: "Coefficient",
+    paths: tuple[str, ...],
+    measures: str,
+    layers: "Layers",
+    control: str | None,
+    coefficient: "Coefficient",
     file: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
     The gap is the same-language score minus the cross-language score of the reference, so a similarity that
@@ -53,9 +60,12 @@ def command(
     from crosslens.similarity.transfer_gap import correlations
 
     correlated = correlations(
-        read_paths(paths), measures=split_names(measures), layers=layers,
-        control=split_names(control) if control else (), coefficient=coefficient,
-    )  # fmt: skip
+        read_paths(paths),
+        measures=split_names(measures),
+        layers=layers,
+        control=split_names(control) if control else (),
+        coefficient=coefficient,
+    )
     rows = [
         {
             "task": each.called,

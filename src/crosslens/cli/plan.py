@@ -59,7 +59,7 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
                 words.append("failed in the last attempt")
             near = nearest(run.identity, store)
             if near and len(near[1]) <= FEW:
-                words.append(f"new: {describe_differences(near[1])} as in {near[0]}")
+                words.append(f"new: {describe_differences(near[1])} in {near[0]}")
         click.echo("; ".join(words))
     for note in planned.notes:
         click.echo(f"note: {note}")

@@ -29,9 +29,14 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @data_option
 @device_option
 def command(
-    settings_file: str, settings: tuple[str, ...], save_every: int, tensorboard: str | None, out: str,
-    data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    settings_file: str,
+    settings: tuple[str, ...],
+    save_every: int,
+    tensorboard: str | None,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Pretrain an encoder with the settings of CONFIG.yaml. The same command resumes an interrupted run.
 
     Under `torchrun --nproc-per-node 8 -m crosslens pretrain …`, each batch is split over the processes.
@@ -60,13 +65,18 @@ def command(
     alone = processes().rank == 0  # only the first process logs and reports
     with progress(shown=alone) as bar:
         facts = pretrain(
-            chosen, out, base=Path(settings_file).parent, data=data, save_every=save_every, device=device,
+            chosen,
+            out,
+            base=Path(settings_file).parent,
+            data=data,
+            save_every=save_every,
+            device=device,
             progress=bar,
             stepped=lambda step, loss: log(step, {"loss": loss}) if alone else None,
             validated=lambda step, perplexities: log(
                 step, {f"perplexity/{name}": value for name, value in perplexities.items() if alone}
             ),
-        )  # fmt: skip
+        )
     leave_processes()
     if alone:
         kept = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
@@ -80,7 +90,7 @@ def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
     from crosslens.errors import RequestError
 
     try:
-        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]
+        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # torch does not list it
     except ImportError:
         raise RequestError("--tensorboard needs the package tensorboard", hint="pip install tensorboard") from None
     writer = SummaryWriter(folder)

@@ -64,10 +64,18 @@ def command(
                 bar.say(f"{outcome.state}: {outcome.label} ({outcome.run})")
 
         report = run_study(
-            chosen, out, executor=executor, workers=workers, options=chosen_options, data=data, device=device,
+            chosen,
+            out,
+            executor=executor,
+            workers=workers,
+            options=chosen_options,
+            data=data,
+            device=device,
             only=only,
-            command=shlex.join(words), progress=bar, ended=ended,
-        )  # fmt: skip
+            command=shlex.join(words),
+            progress=bar,
+            ended=ended,
+        )
     for note in report.plan.notes:
         say(f"note: {note}")
     done = report.plan.done

@@ -47,9 +47,17 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, rows in shown.groupby("task"):
         columns = [
-            "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means", "published class", "script", "family",
+            "encoder",
+            "adapted",
+            "from scratch",
+            "BiLSTM",
+            "class",
+            "by means",
+            "published class",
+            "script",
+            "family",
             "words of text",
-        ]  # fmt: skip
+        ]
         table: Any = rows.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
         without = list(rows["class"].isna())
         about = "no class: one seed cannot be tested" if all(without) else "class of each language"

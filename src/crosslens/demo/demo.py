@@ -43,15 +43,19 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     study = read_study(
         _home() / "lab.yaml",
         overrides={
-            "name": f"demo-{preset}", "encoder": f"lab:{preset}", "data": f"lab:{preset}", "seeds": str(seeds),
+            "name": f"demo-{preset}",
+            "encoder": f"lab:{preset}",
+            "data": f"lab:{preset}",
+            "seeds": str(seeds),
         },
-    )  # fmt: skip
+    )
     return Demo(
-        study, f"crosslens demo, {preset}",
+        study,
+        f"crosslens demo, {preset}",
         f"Laboratory “{preset}”: {describe_preset(preset)}. An encoder of six layers was pretrained on the raw text of"
         f" {len(others) + 1} artificial languages, fine-tuned on one of them, {source}, and evaluated on all. Before"
         " fine-tuning, layers were re-initialised.",
-    )  # fmt: skip
+    )
 
 
 def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> Demo:
@@ -73,13 +77,14 @@ def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> De
         get_e5_small(encoder, trim_to=files)
     study = read_study(_home() / "real.yaml", overrides={"encoder": str(encoder), "seeds": str(seeds)})
     return Demo(
-        study, "crosslens demo, real languages",
+        study,
+        "crosslens demo, real languages",
         "multilingual-e5-small, an encoder of twelve layers pretrained on a hundred languages, was fine-tuned on"
         f" {study.set['limit']} sentences of UD English-EWT, and evaluated on a few dozen sentences of English and of"
         " eight other languages of UD PUD; before fine-tuning, layers were re-initialised. A small sample: published"
         " tables need whole treebanks and several seeds.",
         data,
-    )  # fmt: skip
+    )
 
 
 def run_demo(

@@ -252,7 +252,7 @@ class _Planner:
 
     def _probe(self, asked: Probing) -> ProbeQuestion:
         probe = find_probe(asked.probe, asked.set)
-        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]
+        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]  # probes are pydantic models
         dev = self._ref(asked.dev, "dev") if asked.dev else None
         train, test = self._ref(asked.train, "train"), self._ref(asked.test, "test")
         return ProbeQuestion(asked.probe, settings, train, test, dev, asked.inputs, asked.seed)
@@ -302,9 +302,16 @@ class _Planner:
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._ref(self._dev(source), "dev")
         return Training(
-            task, dict(find_task(task, recipe.task).settings), name, self._train(source).language,
-            self._ref(source.train, "train"), dev, recipe, recipe.select, source.translated_from,
-        )  # fmt: skip
+            task,
+            dict(find_task(task, recipe.task).settings),
+            name,
+            self._train(source).language,
+            self._ref(source.train, "train"),
+            dev,
+            recipe,
+            recipe.select,
+            source.translated_from,
+        )
 
     def _selected(self, training: Training, source: Source) -> Iterator[Training]:
         """Yield the training under each of the study's selection rules."""

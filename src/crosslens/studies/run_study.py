@@ -129,9 +129,11 @@ def _keep(store: Store, planned: Plan) -> None:
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
     described = {
-        "runs": {each.run.id: each.run.label for each in planned.runs}, "waiting": planned.waiting,
-        "asked": [each.view for each in planned.asked], "versions": versions.current(),
-    }  # fmt: skip
+        "runs": {each.run.id: each.run.label for each in planned.runs},
+        "waiting": planned.waiting,
+        "asked": [each.view for each in planned.asked],
+        "versions": versions.current(),
+    }
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
 
