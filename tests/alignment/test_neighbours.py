@@ -108,7 +108,7 @@ def test_unique_source_words_any_translation_and_coverage():
 
 def test_a_dictionary_that_shares_no_pair_is_refused():
     train = of_words(PAIRS[:40], name="train")
-    with pytest.raises(RequestError, match=r"none of the 1 pairs of other has vectors on both sides"):
+    with pytest.raises(RequestError, match=r"none of the 1 word pairs of other has vectors on both sides"):
         word_translation(PLAIN, TURNED, train=train, test=of_words([("x", "y")], name="other"))
     with pytest.raises(RequestError, match="layer is aligned with layer of one width"):
         word_translation(PLAIN, vectors(["t0"], np.ones((1, 3))), train=train, test=train)

@@ -164,7 +164,7 @@ def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
 def test_what_cannot_be_transplanted(encoder, data):
     usual = finetune(encoder, "pos", train=data["en_toy:train"], recipe=RECIPE.model_copy(update={"epochs": 1}))
     none = Rotation(Normalisation(np.zeros((0, 1))), Normalisation(np.zeros((0, 1))), np.eye(1))
-    with pytest.raises(RequestError, match="only a model on one fixed layer"):
+    with pytest.raises(RequestError, match="only a model trained on one fixed layer"):
         transplant(usual, encoder, none)
     with pytest.raises(EncoderError, match="no layer 9"):
         as_tower(encoder, 9, seed=1)

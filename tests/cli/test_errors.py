@@ -8,26 +8,32 @@ WRONG = {
     "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
     "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
     "an unknown layer": (
-        [*FINETUNE, "--random-init", "5"], "layer 5 does not exist",
+        [*FINETUNE, "--random-init", "5"],
+        "layer 5 does not exist",
     ),
     "unknown components": (
         [*FINETUNE, "--random-init", "1", "--components", "x"],
         "components: input should be 'all', 'attention'",
     ),
     "an unknown setting": (
-        [*FINETUNE, "--set", "epoch=1"], "mean 'epochs'",
+        [*FINETUNE, "--set", "epoch=1"],
+        "mean 'epochs'",
     ),
     "a setting that is none": (
-        [*FINETUNE, "--set", "epochs"], "not key=value",
+        [*FINETUNE, "--set", "epochs"],
+        "not key=value",
     ),
     "an unknown recipe": (
-        [*FINETUNE, "--recipe", "x"], "no recipe 'x'",
+        [*FINETUNE, "--recipe", "x"],
+        "no recipe 'x'",
     ),
     "an unknown encoder": (
-        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "folder ./none not found",
+        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"],
+        "folder ./none not found",
     ),
     "an encoder of the hub, offline": (
-        ["finetune", "pos", "no/such", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "the network is switched off",
+        ["finetune", "pos", "no/such", "--train", "ud/en_toy", "--test", "ud/fr_pud"],
+        "the network is switched off",
     ),
     "an unknown language": (["compare", "@", "--pairs", "en-xx"], "does not contain language 'xx'"),
     "a pair that is none": (["compare", "@", "--pairs", "enfr"], "is not a language pair"),
@@ -36,13 +42,14 @@ WRONG = {
     "an unknown pooling": (["compare", "@", "--pairs", "en-fr", "--pooling", "max"], "'max' is not one of 'mean'"),
     "no language of origin": (["compare", "@", "--pairs", "en-fr", "--original", "de"], "written in 'de'"),
     "a parallel corpus that is none": (
-        ["compare", "@", "--corpus", "flores/dev", "--pairs", "en-fr"], "is not the name of a parallel corpus",
+        ["compare", "@", "--corpus", "flores/dev", "--pairs", "en-fr"],
+        "is not the name of a parallel corpus",
     ),
     "a model that is none": (["evaluate", "@", "--test", "ud/fr_pud"], "has no crosslens.json"),
     "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small"),
     "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
     "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())

@@ -42,7 +42,7 @@ def test_dictionaries_by_name(tmp_path, monkeypatch):
     assert len(load_dictionary("muse/en-fr", data=tmp_path)) == 2
     write(tmp_path, "all tout\n", "muse/en-fr.txt")
     assert len(load_dictionary("muse/en-fr", data=tmp_path)) == 1
-    for name, reason in (("muse/en-de:test", "dictionary muse/en-de:test not found in"), ("x.txt", "file not found")):
+    for name, reason in (("muse/en-de:test", "dictionary muse/en-de:test not found in"), ("x.txt", "not found")):
         with pytest.raises(DataError, match=reason):
             load_dictionary(name, data=tmp_path)
 

@@ -214,7 +214,7 @@ def test_a_tokenizer_that_joins_words_is_refused_for_words_and_reads_texts(tmp_p
     pieces = encoder.tokenizer.tokenize("the cat sat")
     assert any("▁" in piece[1:] for piece in pieces)
     assert word_prefix(encoder.tokenizer) is None
-    with pytest.raises(EncoderError, match="splits words in running text otherwise"):
+    with pytest.raises(EncoderError, match="splits a word in running text differently"):
         split_words([["the", "cat"]], encoder.tokenizer)
     assert encoder.digest
     assert len(split_texts(["the cat sat"], encoder.tokenizer)[0]) == len(pieces)

@@ -140,7 +140,7 @@ def test_ablating_twice_keeps_both_in_the_record(encoder):
 
 
 def test_wrong_choices_are_refused(encoder):
-    with pytest.raises(EncoderError, match=r"no component 'attn'.*did you mean|no component 'attn'"):
+    with pytest.raises(EncoderError, match=r"unknown component 'attn'.*did you mean|unknown component 'attn'"):
         random_init(encoder, "1", seed=1, components="attn")
     with pytest.raises(EncoderError, match="no init 'zeros'"):
         random_init(encoder, "1", seed=1, init="zeros")

@@ -148,7 +148,7 @@ def test_decoders_and_encoders_of_encoder_decoders(kind, more, tmp_path, sentenc
 
 
 def test_what_has_no_representation(encoder, sentences):
-    with pytest.raises(RequestError, match=r"no pooling 'means'.*did you mean 'mean'"):
+    with pytest.raises(RequestError, match=r"unknown pooling 'means'.*did you mean 'mean'"):
         represent(encoder, sentences, pooling="means")
     empty = Corpus((Sentence(("a",)), Sentence((), id="s7")), "holes", "en")
     with pytest.raises(DataError, match="holes: cannot represent an item without words"):

@@ -107,7 +107,7 @@ def test_frequent_words_are_frequent():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"nouns": 3, "classes": 6}, "6 classes are more than 3 words of a kind"),
+        ({"nouns": 3, "classes": 6}, "6 classes for 3 words of the smallest kind"),
         ({"shortest": 12, "longest": 8}, "the shortest structures .12. are longer than the longest .8."),
         ({"longest": 3}, "greater than or equal to 4"),
         ({"nouns": 0}, "greater than or equal to 1"),

@@ -210,7 +210,7 @@ def test_laboratories_are_corpora_by_name():
     assert list_corpora()["lab/src"] == ["train", "dev", "test"]
     with pytest.raises(RequestError, match=r"no language 'sow'.*did you mean 'sov'"):
         load_corpus("lab/sow")
-    with pytest.raises(RequestError, match=r"no preset 'cognate'.*did you mean 'cognates'"):
+    with pytest.raises(RequestError, match=r"unknown preset 'cognate'.*did you mean 'cognates'"):
         load_corpus("lab/sov_cognate")
 
 
@@ -219,8 +219,8 @@ def test_laboratories_are_corpora_by_name():
     [
         ({"anchors": 1.2}, "less than or equal to 1"),
         ({"false_friends": -0.1}, "greater than or equal to 0"),
-        ({"languages": {}}, "languages are named in small letters"),
-        ({"languages": {"a_b": Language()}}, "languages are named in small letters and digits, and .*a_b"),
+        ({"languages": {}}, "language names must consist of lower-case letters"),
+        ({"languages": {"a_b": Language()}}, "language names must consist of lower-case letters and digits: .*a_b"),
         ({"languages": {"a": {"order": "SVV"}}}, "order"),
     ],
 )
@@ -230,7 +230,7 @@ def test_laboratories_that_cannot_be(settings, message):
 
 
 def test_unknown_names():
-    with pytest.raises(RequestError, match=r"no preset 'god'.*'good'"):
+    with pytest.raises(RequestError, match=r"unknown preset 'god'.*'good'"):
         find_laboratory("god")
     with pytest.raises(RequestError, match=r"no language 'x'.*known: sov, src"):
         lab().corpus("x")

@@ -251,7 +251,7 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
     words: list[str] = []
     rows: list[np.ndarray] = []
     if not Path(path).is_file():
-        raise DataError("there is no such file", file=str(path))
+        raise DataError("file not found", file=str(path))
     with open(path, encoding="utf-8", newline="\n", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             columns = line.rstrip().split(" ")

