@@ -117,6 +117,18 @@ def study(tiny_bert):
     )  # fmt: skip
 
 
+@pytest.fixture(scope="session")
+def uninterrupted(study, treebanks, tmp_path_factory):
+    """The folder of the study's runs, as one process made them without a break."""
+    from toy_studies import run
+
+    folder = tmp_path_factory.mktemp("whole")
+    report = run(study, folder, treebanks)
+    assert not report.failed
+    assert report.plan.done == 4
+    return folder
+
+
 @pytest.fixture
 def run(monkeypatch, capsys, treebanks, tmp_path):
     """Run a command line as the shell would: its exit status, standard output and standard error."""

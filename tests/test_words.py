@@ -19,7 +19,7 @@ AVOIDED = {
     r"(?<!there )(?<!it )\bis (no (?!longer\b|more\b)\w+|not to be had)\b": "is not a …, there is no …, unsupported",
     r"\bstands? the correction\b": "significant after correction",
     r"\bas printed\b": "published scores",
-    r"\b(?<!`)towers?\b(?!`|:| on \{| on \(| on 2)": "readout",
+    r"\b(?<!`)towers?\b(?!`|:| on \{| on \(| on $| on 2)": "readout",
     r"\b(the|its|their|a) usual\b": "default",
     r"^Of ": "a noun phrase",
 }

@@ -34,13 +34,16 @@ def test_plan_run_and_plan_again(run, file, tmp_path):
     assert "Δ 1-2" in shown
     assert "toy: 2 runs done; runs/studies/toy/results.csv" in said
     assert {path.name for path in (tmp_path / "runs/studies/toy").iterdir()} == {
-        "study.yaml", "plan.json", "results.csv", "summary.csv",
-    }  # fmt: skip
+        "study.yaml",
+        "plan.json",
+        "results.csv",
+        "summary.csv",
+    }
     status, shown, said = run("plan", file, "--out", "runs", "--set", "seeds=[1,2]")
     assert status == 0
-    assert "pos en reference seed 2; new: seed: 2 and not 1 as in" in shown
+    assert "pos en reference seed 2; new: seed: 2 instead of 1 in" in shown
     assert shown.splitlines()[-1] == "toy: 2 runs done, 2 to do"
-    assert "training takes" in said
+    assert "estimated training time" in said
     status, shown, _ = run("plan", file, "--out", "runs", "--all", "--set", "name=other")
     assert shown.count("done   pos en") == 2
     assert shown.count("shared with toy") == 2
@@ -55,7 +58,7 @@ def test_status_explain_and_results(run, file, tmp_path):
     assert status == 0
     assert f"{first}: pos en reference seed 1" in shown
     assert "recipe.batch             2" in shown
-    assert "here condition.layers: None and not 1-2" in shown
+    assert "here condition.layers: None instead of 1-2" in shown
     assert f"repeat: crosslens run {file} --out runs --only {first}" in shown
     assert "studies: toy" in shown
     status, shown, _ = run("results", "runs", "--csv", "all.csv")
@@ -72,7 +75,7 @@ def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_pa
     assert "failed: pos en 1 embeddings seed 1" in said
     assert "have no embeddings" in said
     (failed,) = (tmp_path / "runs/failed").iterdir()
-    assert f"again: crosslens run broken.yaml --out runs --only {failed.name}" in said
+    assert f"to retry: crosslens run broken.yaml --out runs --only {failed.name}" in said
     assert "toy: 1 runs done, 1 left" in said
     assert "cross-language mean" in shown
     assert run(*arguments, "--only", failed.name)[0] == 1
@@ -141,7 +144,7 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     going.send_signal(signal.SIGTERM)
     said = going.communicate(timeout=120)[1]
     assert going.returncode == 1
-    assert "stopped; the same command goes on" in said
+    assert "stopped; the same command resumes" in said
     assert "Traceback" not in said
     assert state.exists()
     again = start()

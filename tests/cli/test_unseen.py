@@ -38,7 +38,7 @@ def test_adapt_says_what_it_read(run, folder, tiny_bert):
     words = ("adapt", tiny_bert, "--text", "wo=fr.txt", "--set", "epochs=2", "--set", "length=16")
     status, _, err = run(*words, "--out", "adapted")
     assert status == 0, err
-    assert "has no head of a masked language model" in err
+    assert "has no masked language modelling head" in err
     assert f"wo: {20 * sum(len(s.split()) for s in SENTENCES['fr'])} words, 0.0 % of them unknown" in err
     assert "perplexity" in err
     assert load_encoder("adapted").digest != load_encoder(tiny_bert).digest
@@ -49,7 +49,7 @@ def test_adapt_says_what_it_read(run, folder, tiny_bert):
     ("words", "status", "reason"),
     [
         (("--text", "wo=missing.txt"), 2, "missing.txt"),
-        (("--text", "wo=fr.txt", "--text", "wo=fr.txt"), 2, "two texts are of 'wo'"),
+        (("--text", "wo=fr.txt", "--text", "wo=fr.txt"), 2, "two texts have the language 'wo'"),
         (("--text", "wo=fr.txt", "--set", "epoch=2"), 2, "an adaptation has no setting 'epoch'"),
         (("--text", "wo=fr.txt", "--set", "freeze=0-99"), 2, "99"),
         (("--text", "wo=odd.txt"), 2, "no letter of any known script"),
@@ -66,22 +66,59 @@ def test_adapt_refuses(run, folder, tiny_bert, words, status, reason):
 
 
 def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
-    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy,fr.conllu",
-             "--data", treebanks, "--schemes", "none", "--rule", "rule.csv")  # fmt: skip
+    words = (
+        "advise",
+        "wo",
+        "--text",
+        "fr.txt",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy,fr.conllu",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+        "--rule",
+        "rule.csv",
+    )
     status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
     assert status == 0, err
     for part in (
-        "Latin 100 %", "unknown %", "subwords a word", "shared %", "confident %", "agreed %", "expected", "by layer",
-        "points expected, 90 % interval [", "error of an estimate", "error of a constant guess", "regret of the choice",
-        "regret of always en", "95 % CI",
+        "Latin 100 %",
+        "unknown %",
+        "subwords a word",
+        "shared %",
+        "confident %",
+        "agreed %",
+        "expected",
+        "by layer",
+        "points expected, 90 % interval [",
+        "error of an estimate",
+        "error of a constant guess",
+        "regret of the choice",
+        "regret of always en",
+        "95 % CI",
         "The rule (rule.csv) was fitted to pos scores of made up (one pass): sources en; 9 treebanks of 9 languages",
-    ):  # fmt: skip
+    ):
         assert part in out
 
 
 def test_advise_promises_nothing_for_an_untrained_encoder(run, folder, tiny_bert, treebanks):
-    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data", treebanks,
-             "--schemes", "none")  # fmt: skip
+    words = (
+        "advise",
+        "wo",
+        "--text",
+        "fr.txt",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+    )
     status, out, err = run(*words)
     assert status == 0, err
     assert "cannot estimate" in out
@@ -92,8 +129,22 @@ def test_advise_promises_nothing_for_an_untrained_encoder(run, folder, tiny_bert
 
 
 def test_advise_leaves_the_language_out_of_its_rule(run, folder, tiny_bert, treebanks):
-    words = ("advise", "l3", "--text", "ud/fr_pud:test", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data",
-             treebanks, "--schemes", "none", "--rule", "rule.csv")  # fmt: skip
+    words = (
+        "advise",
+        "l3",
+        "--text",
+        "ud/fr_pud:test",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+        "--rule",
+        "rule.csv",
+    )
     out = run(*words)[1]
     assert "8 treebanks of 8 languages: l0, l1, l2, l4," in out
     assert "l3 is not among them" in out
@@ -150,7 +201,7 @@ def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
     assert run("plan", "both.yaml", "--data", treebanks, "--out", "runs")[0] == 0
     status, out, err = run("typology", "runs", "--csv", "table.csv", "--data", treebanks)
     assert status == 0, err
-    assert "pos: points, and no class: one seed cannot be tested" in out
+    assert "pos: scores in points, no class: one seed cannot be tested" in out
     assert "undecided" not in out
     table = pd.read_csv("table.csv")
     assert table[["q", "class", "by means"]].isna().all(axis=None)
@@ -182,8 +233,25 @@ def test_a_typology_does_not_mix_what_was_trained_in_several_ways(run, folder, t
 
 
 def test_a_typology_refuses_two_encoders_of_one_seed_only_where_it_compares(run, folder, tiny_bert, treebanks):
-    assert run("finetune", "pos", tiny_bert, "--train", "fr.conllu", "--test", "ud/fr_pud",
-               "--data", treebanks, "--recipe", "small", "--keep-model", "--out", "other")[0] == 0  # fmt: skip
+    assert (
+        run(
+            "finetune",
+            "pos",
+            tiny_bert,
+            "--train",
+            "fr.conllu",
+            "--test",
+            "ud/fr_pud",
+            "--data",
+            treebanks,
+            "--recipe",
+            "small",
+            "--keep-model",
+            "--out",
+            "other",
+        )[0]
+        == 0
+    )
     study = STUDY.format(encoder=tiny_bert)
     alone = study.replace("[none, {start: bilstm}]", "[none]").replace("tests: [ud/fr_pud]", "tests: [fr.conllu]")
     again = alone.replace("epochs: 1", "epochs: 2").replace("name: both", "name: again")

@@ -56,9 +56,11 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
     study, store = read(folder, tiny_bert), Store(folder / "runs")
     first = plan(study, store)
     assert [each.run.label for each in first.runs[:4]] == [
-        "adapt to fr.txt adapted seed 1", "adapt to fr.txt adapted seed 2", "pretrain fr from scratch seed 1",
+        "adapt to fr.txt adapted seed 1",
+        "adapt to fr.txt adapted seed 2",
+        "pretrain fr from scratch seed 1",
         "pretrain fr from scratch seed 2",
-    ]  # fmt: skip
+    ]
     assert first.waiting == 4  # two seeds of what begins with either
     assert {each.run.condition.label for each in first.runs[4:]} == {"reference", "BiLSTM"}
 
@@ -99,8 +101,8 @@ def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
     assert not run_study(study, store.folder).failed
     assert len(store.ids()) == 2 + 4 * 2
     assert plan(study, store).notes == tuple(
-        f"{label}: all 2 seeds begin with one encoder; how such encoders differ from seed to seed is in no interval and"
-        " no test (starts: one)"
+        f"{label}: all 2 seeds start from one encoder; intervals and tests do not include variation between such"
+        " encoders (starts: one)"
         for label in ("adapted", "from scratch")
     )
     summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
@@ -108,7 +110,7 @@ def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
     assert encoders == {"reference": "one", "adapted": "one", "from scratch": "one", "BiLSTM": "each"}
     assert read_typology(store).iloc[0]["adapted encoders"] == 1
     shown = CliRunner().invoke(cli, ["typology", str(store.folder)])
-    assert "in 1 of 1 rows all seeds begin with one adapted encoder" in shown.output
+    assert "in 1 of 1 rows all seeds share one adapted encoder" in shown.output
 
 
 def test_a_search_for_an_adapted_encoders_recipe_has_an_adapted_encoder(folder, tiny_bert):
@@ -190,7 +192,7 @@ seeds: 1
     assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
     (note,) = plan(study, store).notes
     assert note == (
-        "pos: these sources have the same training data, and share their runs: to-fr (ud/en_toy:train), to-en"
+        "pos: these sources have the same training data and share their runs: to-fr (ud/en_toy:train), to-en"
         " (ud/en_toy:train)"
     )
     assert summary[summary["label"] == "adapted"]["delta"].notna().all()

@@ -143,9 +143,9 @@ def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("conditions: [{factor: no-anchors}]", "is one of pretraining"),
+        ("conditions: [{factor: no-anchors}]", "needs a pretraining study"),
         ("encoder: pretrain:lab\nconditions: [{factor: no-such}]", "there is no factor 'no-such'"),
-        ("bilingual: [fr]", "bilingual encoders are pretrained"),
+        ("bilingual: [fr]", "bilingual needs a pretraining study"),
         ("encoder: pretrain:lab\nbilingual: []", "bilingual is empty"),
     ],
 )

@@ -26,8 +26,11 @@ ENGLISH = {"train": "ud/en_toy", "tests": ["ud/en_pud", "ud/fr_pud"]}
 
 def probe(**changed):
     asked = {
-        "probe": "topic", "train": "lab_topics/src:train[:60]", "test": "lab_topics/src:test[:40]", "inputs": "scaled",
-    }  # fmt: skip
+        "probe": "topic",
+        "train": "lab_topics/src:train[:60]",
+        "test": "lab_topics/src:test[:40]",
+        "inputs": "scaled",
+    }
     return [{**asked, **changed}]
 
 
@@ -73,7 +76,7 @@ def pool(tiny_bert, treebanks, tmp_path_factory):
         study("probe-cls", probes=probe(set={"pooling": "cls"})),  # W8
         study("probe-seed", probes=probe(seed=7)),
         study("renamed", tasks=renamed, overlap=True),
-    ]  # fmt: skip
+    ]
 
 
 def outputs(store, name):
@@ -82,10 +85,12 @@ def outputs(store, name):
     results = read_results(home / "results.csv")
     said = findings(results)
     return {
-        "results.csv": (home / "results.csv").read_bytes(), "summary.csv": (home / "summary.csv").read_bytes(),
-        "collected": Store(store).collect(name).records, "tables": [to_csv(table) for table in all_tables(results)],
+        "results.csv": (home / "results.csv").read_bytes(),
+        "summary.csv": (home / "summary.csv").read_bytes(),
+        "collected": Store(store).collect(name).records,
+        "tables": [to_csv(table) for table in all_tables(results)],
         "page": make_page(results, title=name, findings=said),
-    }  # fmt: skip
+    }
 
 
 def do(study, store, treebanks):
@@ -119,9 +124,7 @@ def test_all_studies_in_one_store_in_two_orders(pool, alone, treebanks, tmp_path
 
 
 @pytest.mark.timeout(900)
-@settings(
-    max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)  # fmt: skip
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_studies_in_any_order(data, pool, alone, treebanks, tmp_path_factory):
     studies = data.draw(st.lists(st.sampled_from(pool), min_size=2, max_size=4, unique_by=lambda study: study.name))
@@ -132,8 +135,11 @@ def test_what_is_apart_has_other_numbers(alone):
     """The law would hold of a program that gave everybody the same numbers."""
     metrics = ("accuracy", "accuracy_shuffled")
     pairs = (
-        ("more-dropout", "dropout"), ("short-words", "base"), ("probe-mean", "probe-cls"), ("probe-mean", "probe-seed")
-    )  # fmt: skip
+        ("more-dropout", "dropout"),
+        ("short-words", "base"),
+        ("probe-mean", "probe-cls"),
+        ("probe-mean", "probe-seed"),
+    )
     for names in pairs:
         records = [alone[name]["collected"].filter(pc.field("condition") == "none").to_pylist() for name in names]
         one, other = ([row["value"] for row in rows if row["metric"] in metrics] for rows in records)

@@ -70,9 +70,12 @@ def test_short_forms(tmp_path):
     )
     assert study.seeds == (1, 2, 3)
     assert study.conditions == (
-        Condition(), Condition(layers="1"), Condition(layers="1-2"), Condition(layers="all", components="ffn"),
+        Condition(),
+        Condition(layers="1"),
+        Condition(layers="1-2"),
+        Condition(layers="all", components="ffn"),
         Condition(freeze="0-3"),
-    )  # fmt: skip
+    )
 
 
 def test_norwegian_is_a_language(tmp_path):
@@ -90,12 +93,12 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
         (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
-        (LEAST + "seeds: [1, 1]\n", "something comes twice in seeds"),
+        (LEAST + "seeds: [1, 1]\n", "seeds has duplicates"),
         (LEAST + "conditions: []\n", "conditions is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (
             LEAST + "conditions: [{layer: 1}]\n",
-            "study.yaml:4: conditions.0: there is no setting layer; did you mean 'layers'",
+            "study.yaml:4: conditions.0: unknown setting layer; did you mean 'layers'",
         ),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
@@ -133,18 +136,27 @@ def test_what_there_is_not(tmp_path):
         find_data("muller")
     with pytest.raises(RequestError, match="muller2021 has no source 'fr'"):
         find_data("muller2021:fr")
-    with pytest.raises(RequestError, match="no preset 'god'"):
+    with pytest.raises(RequestError, match="unknown preset 'god'"):
         find_data("lab:god")
 
 
 @pytest.mark.parametrize(
     ("layers", "depth", "scaled"),
     [
-        ("1-2", 12, "1-2"), ("1-2", 6, "1"), ("3-4", 6, "2"), ("11-12", 6, "6"), ("1-2", 24, "1-4"),
-        ("12", 24, "23-24"), ("all", 4, "1-4"), ("0", 6, "0"), ("0,all", 6, "0-6"), ("1-2", 4, "1"), ("3-4", 4, "1-2"),
+        ("1-2", 12, "1-2"),
+        ("1-2", 6, "1"),
+        ("3-4", 6, "2"),
+        ("11-12", 6, "6"),
+        ("1-2", 24, "1-4"),
+        ("12", 24, "23-24"),
+        ("all", 4, "1-4"),
+        ("0", 6, "0"),
+        ("0,all", 6, "0-6"),
+        ("1-2", 4, "1"),
+        ("3-4", 4, "1-2"),
         ("7-9", 4, "3"),
     ],
-)  # fmt: skip
+)
 def test_layers_of_another_depth(layers, depth, scaled):
     assert Condition(layers=layers).scaled(written_for=12, depth=depth) == Condition(layers=scaled)
 

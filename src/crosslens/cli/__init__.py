@@ -1,4 +1,4 @@
-"""The command line: one file a command, imported when it is called, so that ``--help`` answers at once."""
+"""The command line: one file per command, imported on call, so that ``--help`` starts fast."""
 
 import importlib
 import os
@@ -41,14 +41,14 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """Commands whose modules are imported when they are called."""
+    """Group of commands whose modules are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order of their use."""
+        """List the commands in their order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command, or None when there is none of that name."""
+        """Import a command; return None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         module = "listing" if cmd_name == "list" else cmd_name  # a submodule named list would hide the built-in here
@@ -71,7 +71,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line: exit 2 for a wrong request, 1 for failed work, both in one sentence."""
+    """Run the command line; exit with status 2 for an invalid request and 1 for failed work, with a message."""
     # Read once, when huggingface_hub is imported: it must be set before anything of ours imports it.
     if offline():
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -84,7 +84,7 @@ def main() -> None:
             click.echo(f"  hint: {error.hint}", err=True)
         sys.exit(2 if isinstance(error, RequestError) else 1)
     except MemoryError:
-        click.echo("crosslens: out of memory; a smaller batch needs less", err=True)
+        click.echo("crosslens: out of memory; use a smaller batch", err=True)
         sys.exit(1)
     except BrokenPipeError:  # `crosslens … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

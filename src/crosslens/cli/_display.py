@@ -1,4 +1,4 @@
-"""What the terminal shows: tables on standard output, progress on standard error."""
+"""Terminal output: tables on standard output, progress on standard error."""
 
 import threading
 import time
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
-    if kind == "i":  # how many there are
+    if kind == "i":  # counts
         return lambda value, decimals: str(value)
     write = signed if is_difference else plain
     return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a frame of numbers, and words between them: its index on the left, means in bold, what is absent as a dash.
+    """Print a table of numbers and words: index on the left, means in bold, missing values as a dash.
 
-    A number is never cut short: what does not fit the terminal's width goes into a second table below the first.
-    Columns that ``frame.attrs["differences"]`` names are differences, which have a sign.
+    Numbers are never truncated: columns that do not fit the terminal continue in a further table below. Columns named
+    in ``frame.attrs["differences"]`` are printed with a sign.
     """
     from crosslens.results.pivot import CROSS, SAME
 
@@ -52,7 +52,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         for write in (_writing(frame[name].dtype.kind, is_difference=name in differences),)
     }
     console = Console(emoji=False)
-    room = console.width if console.is_terminal else 10_000  # a file or a pipe has no edge
+    room = console.width if console.is_terminal else 10_000  # files and pipes have no width
     console = Console(width=room, emoji=False)
     room -= max(map(len, labels), default=0) + 2
     for number, names in enumerate(_fitting(columns, room)):
@@ -71,7 +71,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
 
 
 def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
-    """The columns' names, in groups that fit the room; at least one a group."""
+    """Yield the names of the columns in groups that fit the width, at least one per group."""
     group: list[str] = []
     used = 0
     for name, cells in columns.items():
@@ -85,11 +85,11 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
 
 
 LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
-"""Level of a difference -> its style, readable on dark and light."""
+"""Level of a difference -> style that is readable on dark and light backgrounds."""
 
 
 def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
-    """Print a paper's table: differences coloured by the paper's thresholds."""
+    """Print a table of a report, with differences coloured by the paper's thresholds."""
     from crosslens.report.render import number
 
     console = Console(emoji=False)
@@ -111,18 +111,18 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
 
 
 def say(text: str) -> None:
-    """A line for the person at the terminal, on standard error."""
+    """Print a line on standard error."""
     Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
 
 
 def show_tables(results: "Results", *, metric: str | None = None) -> None:
-    """Every table that records hold: a task, metric, source and encoder each, then similarities.
+    """Print one table for each task, metric, source and encoder, then the similarities.
 
-    Where records cannot stand in one table, the reason is printed in its place.
+    If records contradict one another, the reason is printed instead of the table.
 
     Args:
         results: the records.
-        metric: this one only; None: all of them.
+        metric: metric to print; None: all.
     """
     from crosslens.results.cells import groups_of
     from crosslens.results.record import Results
@@ -140,7 +140,7 @@ def show_tables(results: "Results", *, metric: str | None = None) -> None:
 
 
 def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a table, or why there is none."""
+    """Print a table, or the reason why there is none."""
     try:
         table = block.table()
     except RequestError as refused:
@@ -150,14 +150,14 @@ def _print_block(block: "Results", *, title: str, note: str = "", decimals: int 
 
 
 ODDITIES = {
-    "unknown_gold": "gold labels never seen in training, which count as errors",
-    "unknown_words": "words without a subword, read as the unknown token and scored",
-    "cut_words": "words of so many subwords that only the first ones were read",
+    "unknown_gold": "gold labels absent from the training data, counted as errors",
+    "unknown_words": "words without subwords, encoded as the unknown token and scored",
+    "cut_words": "words truncated to their first subwords because they have too many",
 }
 
 
 def say_oddities(results: "Results") -> None:
-    """What a reader of the table should know of each corpus, on standard error."""
+    """Print warnings about each corpus on standard error."""
     for corpus, facts in zip(results.records["corpus"].to_pylist(), results.tags(), strict=True):
         for fact, words in ODDITIES.items():
             if facts.get(fact):
@@ -165,12 +165,12 @@ def say_oddities(results: "Results") -> None:
 
 
 EVERY = 10.0
-"""Seconds between two lines of progress where there is no terminal to draw a bar on."""
+"""Seconds between two progress lines if standard error is not a terminal."""
 
 
 @dataclass(slots=True)
 class _Stage:
-    """A stage that goes on: its first and its latest update, and when it began."""
+    """The current stage: its first and latest update, and its start time."""
 
     first: Update
     latest: Update
@@ -179,13 +179,13 @@ class _Stage:
 
 @dataclass(slots=True)
 class Log:
-    """Progress as lines: one when a stage begins, one when it ends, and one every ten seconds between.
+    """Progress as lines: one when a stage begins, one when it ends, and one every ten seconds in between.
 
     Attributes:
         write: writes a line.
-        clock: seconds that go on.
+        clock: monotonic clock in seconds.
         every: seconds between two lines of a stage.
-        beginnings: whether a stage has a line when it begins; a bar shows that anyway.
+        beginnings: whether to write a line when a stage begins, which a bar shows anyway.
     """
 
     write: Callable[[str], None]
@@ -197,7 +197,7 @@ class Log:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
-        """Write what is new of a stage."""
+        """Record an update of a stage, and write a line if one is due."""
         update = Update(stage, done, total, unit, note)
         with self.lock:
             if self.stage is None or self.stage.latest.stage != stage or done < self.stage.latest.done:
@@ -213,7 +213,7 @@ class Log:
             self.write(text)
 
     def begin(self, update: Update) -> None:
-        """A stage begins."""
+        """Begin a stage."""
         self.stage = _Stage(update, update, self.clock())
         self.written = self.stage.began
         if self.beginnings:
@@ -222,7 +222,7 @@ class Log:
             self.write(": ".join(filter(None, (update.stage, whole))) + " …")
 
     def beat(self) -> None:
-        """Write how far the stage is, where that was long ago."""
+        """Write the progress of the stage if the last line is old enough."""
         with self.lock:
             now = self.clock()
             if self.stage is None or now - self.written < self.every:
@@ -236,7 +236,7 @@ class Log:
             self.write(f"{latest.stage}: {', '.join(filter(None, [*words, latest.note]))}")
 
     def end(self, *, well: bool = True) -> None:
-        """The stage is over."""
+        """End the stage."""
         with self.lock:
             if self.stage is None:
                 return
@@ -249,12 +249,12 @@ class Log:
 
 @dataclass(slots=True)
 class Bar:
-    """Progress as a bar that follows the stage; a stage that ended leaves a line.
+    """Progress as a bar for the current stage; finished stages leave a line.
 
     Attributes:
         log: writes the lines.
-        bars: draws.
-        task: the bar among them.
+        bars: draws the bar.
+        task: id of the bar.
     """
 
     log: Log
@@ -262,7 +262,7 @@ class Bar:
     task: TaskID
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
-        """Draw how far a stage is."""
+        """Draw the progress of a stage."""
         before = self.log.stage
         self.log.report(stage, done, total, unit, note)
         if self.log.stage is not before:
@@ -280,7 +280,7 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
     """Show progress on standard error while the block runs: a bar on a terminal, lines elsewhere.
 
     Args:
-        shown: False: show nothing, as in all processes of a training but the first.
+        shown: whether to show anything; False in all but the first process of distributed training.
     """
     if not shown:
         yield SILENT
@@ -289,9 +289,14 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
     lines = not console.is_terminal
     log = Log(say, every=EVERY if lines else float("inf"), beginnings=lines)
     columns = (
-        TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[counted]}"),
-        TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[counted]}"),
+        TimeElapsedColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
     with (
         Bars(*columns, console=console, transient=True, disable=lines) as bars,
         _beating(log, on=lines),
@@ -307,7 +312,7 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
 
 @contextmanager
 def _beating(log: Log, *, on: bool) -> Iterator[None]:
-    """Lines of progress go on while the work reports nothing."""
+    """Keep writing progress lines while the work reports nothing."""
     over = threading.Event()
 
     def beat() -> None:

@@ -1,4 +1,4 @@
-"""What commands that evaluate share: the corpora, the progress, the table."""
+"""Functions that the evaluating commands share: loading corpora, evaluating, printing the table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
-    """The corpora that ``--test`` names; files may be in the format of a task."""
+    """Load the corpora that ``--test`` names; files are read in the format of the task."""
     from crosslens.corpora.catalogue import load_corpus, match_corpora
 
     names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
@@ -36,7 +36,7 @@ def evaluate_into(
 
 
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:
-    """The table of the task's metric, and what is odd about a corpus."""
+    """Print the table of the task's metric, and warnings about the corpora."""
     from crosslens.cli._display import print_table, say_oddities
 
     shown = results.filter(metric=task.metric)

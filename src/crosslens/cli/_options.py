@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and functions that read their values."""
 
 from collections.abc import Callable
 
@@ -15,15 +15,15 @@ device_option = click.option(
 
 
 def out_option(what: str) -> Callable:
-    """``--out``, which names something that must not exist yet."""
+    """Return the option ``--out``, a path that must not exist yet."""
     return click.option("--out", required=True, metavar="PATH", help=f"{what}; must not exist yet.")
 
 
 def split_names(text: str) -> list[str]:
-    """``a,b`` as its names.
+    """Split ``a,b`` into its names.
 
     Raises:
-        RequestError: when there is none.
+        RequestError: if there are none.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -32,10 +32,10 @@ def split_names(text: str) -> list[str]:
 
 
 def read_settings(words: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
-    """``key=value`` words, each after this option, as a mapping.
+    """Read the ``key=value`` words of an option as a mapping.
 
     Raises:
-        RequestError: for a word without ``=``.
+        RequestError: for a word without a key, ``=`` or a value.
     """
     settings = {}
     for word in words:

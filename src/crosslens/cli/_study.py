@@ -1,4 +1,4 @@
-"""What the commands about studies share."""
+"""Options and functions that the commands on studies share."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ set_option = click.option(
 
 
 def find_study(name: str, settings: tuple[str, ...]) -> "Study":
-    """The study of that name or file, with settings replaced."""
+    """Read a study by name or file, and apply ``--set``."""
     from crosslens.cli._options import read_settings
     from crosslens.studies.study import read_study
 
@@ -30,10 +30,10 @@ def find_study(name: str, settings: tuple[str, ...]) -> "Study":
 
 
 def find_store(folder: str) -> "Store":
-    """A store that is there.
+    """Open an existing folder of runs.
 
     Raises:
-        RequestError: when the folder is none.
+        RequestError: if the folder is not a folder of runs.
     """
     from crosslens.errors import RequestError
     from crosslens.runs.store import Store, is_store
@@ -44,20 +44,20 @@ def find_store(folder: str) -> "Store":
 
 
 def mean_seconds(store: "Store") -> dict[str, float]:
-    """Task -> how long its finished runs trained on average."""
+    """Map each task to the mean training time of its finished runs, in seconds."""
     times: dict[str, list[float]] = {}
     for run in store.ids():
         described = store.describe(run)
-        if "facts" in described and "task" in described["identity"]:  # others made an encoder, or looked at one
+        if "facts" in described and "task" in described["identity"]:  # other runs make or inspect encoders
             times.setdefault(described["identity"]["task"], []).append(described["facts"]["seconds"])
     return {task: sum(seconds) / len(seconds) for task, seconds in times.items()}
 
 
 def describe_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
-    """``seed: 2 and not 1; recipe.batch: 16 and not 32``."""
+    """``seed: 2 instead of 1; recipe.batch: 16 instead of 32``."""
 
     def short(value: Any) -> str:
         text = str(value)
         return text[:12] + "…" if len(text) > 40 else text
 
-    return "; ".join(f"{name}: {short(a)} and not {short(b)}" for name, (a, b) in sorted(different.items()))
+    return "; ".join(f"{name}: {short(a)} instead of {short(b)}" for name, (a, b) in sorted(different.items()))

@@ -1,4 +1,4 @@
-"""``crosslens adapt``: masked language modelling goes on, on raw text of a language."""
+"""``crosslens adapt``: adapt an encoder to raw text of a language."""
 
 import click
 
@@ -8,9 +8,13 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @click.command("adapt")
 @click.argument("encoder")
 @click.option(
-    "--text", "texts", multiple=True, required=True, metavar="TEXT",
-    help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Several times: several languages.",
-)  # fmt: skip
+    "--text",
+    "texts",
+    multiple=True,
+    required=True,
+    metavar="TEXT",
+    help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Repeatable, for several languages.",
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. epochs=5.")
 @click.option(
     "--save-every",
@@ -23,14 +27,19 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @data_option
 @device_option
 def command(
-    encoder: str, texts: tuple[str, ...], settings: tuple[str, ...], save_every: int, out: str, data: str | None,
+    encoder: str,
+    texts: tuple[str, ...],
+    settings: tuple[str, ...],
+    save_every: int,
+    out: str,
+    data: str | None,
     device: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Adapt ENCODER to a language by masked language modelling on raw text; the tokenizer is kept.
 
-    The same command resumes an interrupted run. The result is an encoder as any other:
-    `crosslens finetune OUT pos …`. An encoder that comes without the head of a masked language model gets a fresh one;
-    fit that to it first, on text of languages that it knows: --set freeze=0-12.
+    The same command resumes an interrupted run. The result is an encoder like any other:
+    `crosslens finetune OUT pos …`. An encoder without a masked language modelling head gets a randomly
+    initialised one. Train that first, on text of languages that the encoder was pretrained on: --set freeze=0-12.
     """
     from crosslens.files import refuse_existing
 
@@ -49,14 +58,14 @@ def command(
         corpus = load_text(name, data=data)
         tag = corpus.language or "und"
         if tag in corpora:
-            raise RequestError(f"two texts are of {tag!r}", hint="say each one's language, as in wo=FILE")
+            raise RequestError(f"two texts have the language {tag!r}", hint="name the language of each, as in wo=FILE")
         corpora[tag] = corpus
     with progress() as bar:
         facts = adapt(
             encoder, corpora, out, settings=chosen, data=data, save_every=save_every, device=device, progress=bar
         )
     if facts["fresh_head"]:
-        say(f"{encoder} has no head of a masked language model: it began with a fresh one")
+        say(f"{encoder} has no masked language modelling head: a randomly initialised one was trained")
     for tag in corpora:
         say(
             f"{tag}: {facts[f'words {tag}']:,} words, {facts[f'unknown {tag}']:.1f} % of them unknown,"

@@ -1,4 +1,4 @@
-"""``crosslens advise``: what to do with a language, before anything is trained."""
+"""``crosslens advise``: recommend how to use an encoder for a language."""
 
 import importlib.util
 
@@ -30,9 +30,16 @@ from crosslens.cli._options import data_option, device_option, split_names
 @data_option
 @device_option
 def command(
-    language: str, text: str, encoder: str, sources: str, schemes: str | None, parallel: str | None, rule: str | None,
-    data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    language: str,
+    text: str,
+    encoder: str,
+    sources: str,
+    schemes: str | None,
+    parallel: str | None,
+    rule: str | None,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Recommend how to use ENCODER for LANGUAGE zero-shot: as it is, from another source, or adapted.
 
     Probes of parts of speech are trained on each source, and read the text: how sure they are, and how far they agree,
@@ -61,33 +68,42 @@ def command(
     }
     tried = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
-        say("uroman is not installed: the text is looked at as it is written (pip install 'crosslens[translit]')")
+        say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
         tried = []
     translations = load_parallel(parallel, data=data) if parallel else None
     advice = advise(
-        load_encoder(encoder, device=device), replace(corpus, language=language), candidates, parallel=translations,
-        schemes=tried, rule=read_rule(rule),
-    )  # fmt: skip
+        load_encoder(encoder, device=device),
+        replace(corpus, language=language),
+        candidates,
+        parallel=translations,
+        schemes=tried,
+        rule=read_rule(rule),
+    )
     texts = {
         scheme or "as it is written": {
             "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(read.scripts.items())[:2]),
-            "words": read.coverage.words, "unknown %": read.coverage.unknown, "broken %": read.coverage.broken,
+            "words": read.coverage.words,
+            "unknown %": read.coverage.unknown,
+            "broken %": read.coverage.broken,
             "subwords a word": read.coverage.fertility,
         }
         for scheme, read in advice.evidence.items()
-    }  # fmt: skip
-    title = f"{language}: {corpus.name}, as {encoder} reads it"
+    }
+    title = f"{language}: coverage of {corpus.name} by the tokenizer of {encoder}"
     print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
     expected = {("", way.source): {"expected": way.expected} for way in advice.ways}
     transfers = {
         " ".join(filter(None, (source, scheme))): {
-            "right on the source %": advice.accuracy[source], "confident %": confidence.confident,
-            "agreed %": confidence.agreement, "shared %": read.overlap[source], **expected.get((scheme, source), {}),
+            "right on the source %": advice.accuracy[source],
+            "confident %": confidence.confident,
+            "agreed %": confidence.agreement,
+            "shared %": read.overlap[source],
+            **expected.get((scheme, source), {}),
         }
         for scheme, read in advice.evidence.items()
         for source, confidence in read.confidence.items()
-    }  # fmt: skip
-    title = "Probes of parts of speech, trained on each source, on the text; subwords shared with the source"
+    }
+    title = "UPOS probes trained on each source and applied to the text; subwords shared with the source"
     print_table(pd.DataFrame.from_dict(transfers, orient="index"), title=title, decimals=1)
     if advice.retrieval is not None:
         layers = pd.DataFrame([dict(enumerate(advice.retrieval))], index=["retrieved %"])
@@ -99,9 +115,11 @@ def command(
     applied = advice.rule
     if applied.measured:
         errors = {
-            "error of an estimate": applied.error, "error of a constant guess": applied.constant_error,
-            "regret of the choice": applied.regret, f"regret of always {applied.sources[0]}": applied.default_regret,
-        }  # fmt: skip
+            "error of an estimate": applied.error,
+            "error of a constant guess": applied.constant_error,
+            "regret of the choice": applied.regret,
+            f"regret of always {applied.sources[0]}": applied.default_regret,
+        }
         frame = pd.DataFrame.from_dict(
             {
                 name: {"mean": mean.value, "95 % CI": f"[{mean.low:.1f}, {mean.high:.1f}]"}

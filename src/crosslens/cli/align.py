@@ -20,23 +20,28 @@ against_option = click.option(
 )
 pair_option = click.option("--pair", required=True, metavar="PAIR", help="Languages: en-fr.")
 mapping_option = click.option(
-    "--mapping", type=click.Choice(["procrustes", "identity"]),
+    "--mapping",
+    type=click.Choice(["procrustes", "identity"]),
     help="Orthogonal mapping, or none [default: procrustes with --against, else identity].",
-)  # fmt: skip
+)
 method_option = click.option(
     "--method",
     type=click.Choice(["csls", "cosine"]),
     help="Retrieval by CSLS or cosine [default: csls for words, cosine for sentences].",
 )
 baseline_option = click.option(
-    "--baseline", metavar="NAMES",
+    "--baseline",
+    metavar="NAMES",
     help="Baselines: re-initialised encoders (untrained), a mapping learnt from shuffled pairs (shuffled), no mapping"
     " (identity), or none [default: all that apply].",
-)  # fmt: skip
+)
 baseline_seeds_option = click.option(
-    "--baseline-seeds", type=click.IntRange(min=1), default=1, show_default=True,
+    "--baseline-seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
     help="Number of random seeds of the untrained and shuffled baselines.",
-)  # fmt: skip
+)
 
 
 @click.group("align")
@@ -69,10 +74,21 @@ def command() -> None:
 @data_option
 @device_option
 def words(
-    encoder: str, against: str | None, pair: str, text: str | None, train: str | None, test: str | None,
-    mapping: str | None, method: str | None, baseline: str | None, baseline_seeds: int, seed: int, out: str,
-    data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    encoder: str,
+    against: str | None,
+    pair: str,
+    text: str | None,
+    train: str | None,
+    test: str | None,
+    mapping: str | None,
+    method: str | None,
+    baseline: str | None,
+    baseline_seeds: int,
+    seed: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Translate words: precision at 1, 5 and 10 for every layer.
 
     ENCODER is a hub name, a folder, or a file of static vectors that ends in .vec (fastText's), and so is --against.
@@ -113,7 +129,7 @@ def words(
     if not isinstance(source, str) and not isinstance(target, str):
         untrained = untrained_vectors(source, target, languages=languages, texts=corpora, seeds=seeds)
     elif "untrained" in baselines:
-        say("static vectors have no untrained baseline: skipped")
+        say("skipped: static vectors have no untrained baseline")
     with progress() as bar:
         bar.report("reading words", 0, 2, "languages", languages[0])
         left = load_vectors(source, language=languages[0], text=corpora.get(languages[0]))
@@ -121,16 +137,27 @@ def words(
         right = load_vectors(target, language=languages[1], text=corpora.get(languages[1]))
         bar.report("reading words", 2, 2, "languages")
         results = word_translation(
-            left, right, train=dictionaries[0], test=dictionaries[1], mapping=chosen, method=how, baselines=baselines,
-            baseline_seeds=seeds, untrained=untrained, progress=bar,
-        )  # fmt: skip
+            left,
+            right,
+            train=dictionaries[0],
+            test=dictionaries[1],
+            mapping=chosen,
+            method=how,
+            baselines=baselines,
+            baseline_seeds=seeds,
+            untrained=untrained,
+            progress=bar,
+        )
     tags = results.tags()[0]
     _finish(
-        results, out, called=lambda row: row["metric"], mapping=chosen,
-        title=f"{pair}: words translated by {how}, {_named(chosen)}",
+        results,
+        out,
+        called=lambda row: row["metric"],
+        mapping=chosen,
+        title=f"{pair}: word translation by {how}, {_named(chosen)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
-        f" learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
-    )  # fmt: skip
+        f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
+    )
 
 
 @command.command("sentences")
@@ -153,10 +180,21 @@ def words(
 @data_option
 @device_option
 def sentences(
-    encoder: str, against: str | None, pair: str, train: str, test: str, mapping: str | None, method: str | None,
-    baseline: str | None, baseline_seeds: int, seed: int, out: str, data: str | None, device: str | None,
-) -> None:  # fmt: skip
-    """Find the translations of sentences: precision at 1 for every layer, in both directions.
+    encoder: str,
+    against: str | None,
+    pair: str,
+    train: str,
+    test: str,
+    mapping: str | None,
+    method: str | None,
+    baseline: str | None,
+    baseline_seeds: int,
+    seed: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
+    """Retrieve the translations of sentences with ENCODER: precision at 1 for every layer, in both directions.
 
     \b
     crosslens align sentences E --against F --pair en-fr --train ud/pud --test tatoeba/fr --out sentences
@@ -172,7 +210,7 @@ def sentences(
     chosen: Any = mapping or ("procrustes" if against else "identity")
     how: Any = method or "cosine"
     baselines = _baselines(baseline, chosen)
-    both = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
+    parallel = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
 
     from crosslens.cli._display import progress
     from crosslens.encoders.load import load_encoder
@@ -181,14 +219,25 @@ def sentences(
     target = load_encoder(against, device=device) if against not in (None, encoder) else source
     with progress() as bar:
         results = sentence_retrieval(
-            source, target, train=both[0], test=both[1], pair=languages, mapping=chosen, method=how,
-            baselines=baselines, baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
-        )  # fmt: skip
+            source,
+            target,
+            train=parallel[0],
+            test=parallel[1],
+            pair=languages,
+            mapping=chosen,
+            method=how,
+            baselines=baselines,
+            baseline_seeds=range(seed, seed + baseline_seeds),
+            progress=bar,
+        )
     _finish(
-        results, out, called=lambda row: f"{row['source']}→{row['target']}", mapping=chosen,
-        title=f"sentences of {test} found by {how}, {_named(chosen)}: precision@1",
-        note=f"learnt from {len(both[0])} pairs; chance is {100 / len(both[1]):.2f}",
-    )  # fmt: skip
+        results,
+        out,
+        called=lambda row: f"{row['source']}→{row['target']}",
+        mapping=chosen,
+        title=f"Sentence retrieval in {test} by {how}, {_named(chosen)}: precision@1",
+        note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}",
+    )
 
 
 @command.command("transfer")
@@ -206,17 +255,38 @@ def sentences(
 @click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
 @click.option("--recipe", metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Random seed; the first of the baselines' too.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Random seed of the trained models, and first random seed of the baselines.",
+)
 @baseline_option
 @baseline_seeds_option
 @out_option("Folder for results.csv")
 @data_option
 @device_option
 def transfer(
-    task: str, encoder: str, against: str | None, pair: str, parallel: str | None, links: str | None, train: str,
-    dev: str | None, test: str, layers: str | None, recipe: str | None, settings: tuple[str, ...], seed: int,
-    baseline: str | None, baseline_seeds: int, out: str, data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    task: str,
+    encoder: str,
+    against: str | None,
+    pair: str,
+    parallel: str | None,
+    links: str | None,
+    train: str,
+    dev: str | None,
+    test: str,
+    layers: str | None,
+    recipe: str | None,
+    settings: tuple[str, ...],
+    seed: int,
+    baseline: str | None,
+    baseline_seeds: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Train TASK on one fixed layer of ENCODER, and evaluate it on the mapped layer of another encoder.
 
     Four randomly initialised Transformer layers and the task's head are trained on the first language. Without
@@ -231,7 +301,9 @@ def transfer(
 
     refuse_existing(out)
     if against and not parallel:
-        raise RequestError("a rotation is learnt from parallel sentences", hint="--parallel ud/pud, or en=FILE,fr=FILE")
+        raise RequestError(
+            "--against needs parallel sentences to learn the mapping from", hint="--parallel ud/pud, or en=FILE,fr=FILE"
+        )
     languages = _languages(pair, parallel, data)
 
     from crosslens.alignment.transplant import transfer_by_layer
@@ -256,21 +328,33 @@ def transfer(
     target = source if against == encoder else load_encoder(against, device=device) if against else None
     with progress() as bar:
         results = transfer_by_layer(
-            source, task, pair=languages, train=labelled, tests=tests, dev=held_out, against=target, parallel=sides,
-            links=links, layers=layers, recipe=how, seed=seed, baselines=baselines,
-            baseline_seeds=range(seed, seed + baseline_seeds), progress=bar,
-        )  # fmt: skip
+            source,
+            task,
+            pair=languages,
+            train=labelled,
+            tests=tests,
+            dev=held_out,
+            against=target,
+            parallel=sides,
+            links=links,
+            layers=layers,
+            recipe=how,
+            seed=seed,
+            baselines=baselines,
+            baseline_seeds=range(seed, seed + baseline_seeds),
+            progress=bar,
+        )
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
     scores = results.filter(metric=asked.metric)
-    note = "rotated where the second encoder reads" if against else "one encoder reads both languages"
+    note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
     called = languages_of(results)
     table = _by_layer(scores, lambda row: called(row["corpus"]), mapping="procrustes" if against else "identity")
-    print_table(table, title=f"{task} {asked.metric} of a head on one fixed layer", note=note)
+    print_table(table, title=f"{task} {asked.metric} of a head on one frozen layer", note=note)
 
 
 def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
-    """The baselines of ``--baseline`` that apply; those asked for by name that do not are said."""
+    """The baselines of ``--baseline`` that apply; named ones that do not apply are reported as skipped."""
     from crosslens.alignment.baselines import BASELINES, choose_baselines
     from crosslens.cli._display import say
 
@@ -278,12 +362,12 @@ def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
     chosen = choose_baselines(names, mapping=mapping)
     skipped = [name for name in names if name not in chosen]
     if text and skipped:
-        say(f"without a mapping there is no baseline {' or '.join(skipped)}: skipped")
+        say(f"skipped: the {' and '.join(skipped)} baseline needs a mapping")
     return chosen
 
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
-    """The languages of ``--pair``; a parallel corpus knows which there are."""
+    """The languages of ``--pair``, checked against those of the parallel corpus."""
     from crosslens.corpora.parallel import list_languages
     from crosslens.data.language_pairs import split_pair
 
@@ -295,13 +379,14 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
 
     sides = read_settings(tuple(split_names(text)), option="--text") if text else {}
     if sides and set(sides) != set(languages):
-        raise RequestError(f"--text has {', '.join(sides)}, and the pair is {'-'.join(languages)}",
-                           hint="--text en=FILE,fr=FILE")  # fmt: skip
+        raise RequestError(
+            f"--text names {', '.join(sides)}, but --pair is {'-'.join(languages)}", hint="--text en=FILE,fr=FILE"
+        )
     return sides
 
 
 def _named(mapping: str) -> str:
-    return "after a rotation" if mapping == "procrustes" else "as they are"
+    return "orthogonal mapping" if mapping == "procrustes" else "no mapping"
 
 
 def _finish(
@@ -316,7 +401,7 @@ def _finish(
 
 
 def _by_layer(results: "Results", called: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":
-    """A row a layer, a column a measurement, its baselines behind it; means over the seeds of a baseline."""
+    """Tabulate layers against measurements, each followed by its baselines (mean over seeds)."""
     import pandas as pd
 
     from crosslens.alignment.baselines import BASELINES, baseline_of

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("encoder")
 @click.option(
-    "--corpus", default="ud/pud", show_default=True, metavar="NAME",
+    "--corpus",
+    default="ud/pud",
+    show_default=True,
+    metavar="NAME",
     help="Parallel sentences: ud/pud, tatoeba/fr, sib200/test, xnli/dev, lab/all, or en=FILE,fr=FILE.",
-)  # fmt: skip
+)
 @click.option(
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
@@ -27,19 +30,25 @@ if TYPE_CHECKING:
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
 @click.option(
-    "--null", "nulls", metavar="NAMES",
+    "--null",
+    "nulls",
+    metavar="NAMES",
     help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
     " with all layers re-initialised (untrained).",
-)  # fmt: skip
+)
 @click.option(
-    "--pooling", type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]), default="mean",
-    show_default=True, help="Pooling of subword states into a sentence vector.",
-)  # fmt: skip
+    "--pooling",
+    type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]),
+    default="mean",
+    show_default=True,
+    help="Pooling of subword states into a sentence vector.",
+)
 @click.option(
-    "--intervals", is_flag=True,
+    "--intervals",
+    is_flag=True,
     help="Add 95 % jackknife intervals of the measure's expected value over samples of this size; for debiased"
     " CKA, of its value in the population of sentences.",
-)  # fmt: skip
+)
 @click.option("--original", metavar="LANGUAGE", help="Use only PUD sentences originally written in this language.")
 @click.option(
     "--sentences", type=click.IntRange(min=3), help="Number of sentences to compare, from the first [default: all]."
@@ -73,7 +82,7 @@ def command(
     """Compare how ENCODER represents sentences and their translations, layer by layer.
 
     ENCODER is a hub name, a folder, or a fine-tuned model that `crosslens finetune --keep-model` wrote. Layer 0 is the
-    embeddings. cka is linear centred CKA; cka_shuffled is what it would be for unrelated sentences.
+    embeddings. cka is linear centred CKA; cka_shuffled is its baseline for unrelated sentences.
 
     \b
     crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
@@ -90,25 +99,33 @@ def command(
 
     asked: Any = {"measures": split_names(measures) if measures else None, "nulls": split_names(nulls) if nulls else []}
     wanted = split_names(pairs)
-    choose_measures(**asked)  # what is asked wrongly is refused before an encoder is loaded
+    choose_measures(**asked)  # before an encoder is loaded
     parallel = select_sentences(corpus, wanted, original=original, sentences=sentences, data=data)
 
     from crosslens.cli._display import print_table, progress, say
+    from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
-    from crosslens.encoders.reinit import random_init as reinitialise
 
     loaded = load_encoder(encoder, device=device)
     if random_init:
-        loaded = reinitialise(loaded, random_init, seed=seed)
+        loaded = reinit.random_init(loaded, random_init, seed=seed)
     with new_folder(out) as folder, progress() as bar:
         results = compare(
-            loaded, parallel, pairs=wanted, **asked, against=load_encoder(against, device=device) if against else None,
-            pooling=pooling, interval="jackknife" if intervals else "none", seed=seed, export=export, progress=bar,
-        )  # fmt: skip
+            loaded,
+            parallel,
+            pairs=wanted,
+            **asked,
+            against=load_encoder(against, device=device) if against else None,
+            pooling=pooling,
+            interval="jackknife" if intervals else "none",
+            seed=seed,
+            export=export,
+            progress=bar,
+        )
         results.write(folder / "results.csv")
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     print_table(results.table(), title=title, decimals=3)
     undefined = results.records["value"].null_count
     if undefined:
-        say(f"{undefined} of {len(results)} values are not defined and left empty: the vectors of a layer are all one,")
-        say("or the measure needs more sentences")
+        say(f"{undefined} of {len(results)} values are undefined: the vectors of a layer are all equal, or")
+        say("the measure needs more sentences")

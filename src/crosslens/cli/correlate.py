@@ -16,26 +16,38 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Similarity measures.")
 @click.option(
-    "--layers", type=click.Choice(["mean", "each"]), default="mean", show_default=True,
+    "--layers",
+    type=click.Choice(["mean", "each"]),
+    default="mean",
+    show_default=True,
     help="Correlate the mean over layers, or each layer.",
-)  # fmt: skip
+)
 @click.option(
     "--control",
     metavar="NAMES",
-    help="Partial correlation beyond length-ratio, fertility or test-size of the languages.",
+    help="Partial correlation, controlling for length-ratio, fertility or test-size of the languages.",
 )
 @click.option(
-    "--coefficient", type=click.Choice(["spearman", "pearson", "kendall"]), default="spearman", show_default=True
+    "--coefficient",
+    type=click.Choice(["spearman", "pearson", "kendall"]),
+    default="spearman",
+    show_default=True,
+    help="Correlation coefficient.",
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 def command(
-    paths: tuple[str, ...], measures: str, layers: "Layers", control: str | None, coefficient: "Coefficient",
+    paths: tuple[str, ...],
+    measures: str,
+    layers: "Layers",
+    control: str | None,
+    coefficient: "Coefficient",
     file: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
-    The gap is the same-language score minus the cross-language score of the reference, so a similarity that goes with
-    good transfer correlates negatively. Intervals are by bootstrap over languages, p by permuting them.
+    The gap is the same-language score minus the cross-language score of the reference, so a similarity that
+    predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, p-values from
+    permutations of them.
     """
     from crosslens.files import refuse_existing, write_text
 
@@ -48,9 +60,12 @@ def command(
     from crosslens.similarity.transfer_gap import correlations
 
     correlated = correlations(
-        read_paths(paths), measures=split_names(measures), layers=layers,
-        control=split_names(control) if control else (), coefficient=coefficient,
-    )  # fmt: skip
+        read_paths(paths),
+        measures=split_names(measures),
+        layers=layers,
+        control=split_names(control) if control else (),
+        coefficient=coefficient,
+    )
     rows = [
         {
             "task": each.called,
@@ -69,12 +84,12 @@ def command(
     table = pd.DataFrame(rows)
     if file:
         write_text(file, table.to_csv(index=False))
-    beyond = f", beyond {control}" if control else ""
+    controlled = f", controlling for {control}" if control else ""
     print_table(
         table.set_index(["task", "source", "similarity of", "measure", "layer"]),
-        title=f"transfer gap and similarity over languages{beyond}",
+        title=f"Correlation of transfer gap and similarity over languages{controlled}",
         decimals=3,
-        note="negative: languages that are represented alike transfer better",
+        note="negative: languages with similar representations transfer better",
     )
     for each in {(each.task, each.source): each for each in correlated if len(each.same_language) > 1}.values():
         say(f"{each.task}: the same-language score of {each.source} is the mean over {', '.join(each.same_language)}")

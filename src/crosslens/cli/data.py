@@ -1,4 +1,4 @@
-"""``crosslens data``: get treebanks."""
+"""``crosslens data``: download treebanks."""
 
 import click
 
@@ -37,4 +37,4 @@ def get(name: str, release: str, into: str | None, url: str | None, sha256: str 
         made = get_ud(release, folder, url=url, sha256=sha256, progress=bar)
     say(f"{made}: {sum(1 for child in made.iterdir() if child.is_dir())} treebanks")
     if into:
-        say(f"set CROSSLENS_DATA={into}, or give --data, so that they are found")
+        say(f"set CROSSLENS_DATA={into} or pass --data {into} to use them")

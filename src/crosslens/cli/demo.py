@@ -1,4 +1,4 @@
-"""``crosslens demo``: the finding, from raw text to a page."""
+"""``crosslens demo``: reproduce the main finding on artificial languages."""
 
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.report.page import known_runs, make_page
 
     if real and preset:
-        raise RequestError("--real has real languages, and --preset names artificial ones", hint="leave one out")
+        raise RequestError("--real and --preset exclude each other", hint="--preset is for artificial languages")
     cache = cache or str(cache_folder().parent / "demo")
     say(STEPS.format(first=UNPACKS if real else PRETRAINS))
     with progress() as bar:
@@ -54,7 +54,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
         try:
             results = run_demo(demo, out, cache=cache, workers=processes, progress=bar)
         except KeyboardInterrupt:
-            say("stopped; the same command goes on")
+            say("stopped; the same command resumes")
             sys.exit(1)
     page = Path(out) / "index.html"
     paragraphs = findings(results)

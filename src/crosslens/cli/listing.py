@@ -1,4 +1,4 @@
-"""``crosslens list``: what there is."""
+"""``crosslens list``: list tasks, recipes, corpora and more."""
 
 import click
 
@@ -18,7 +18,7 @@ def command(kind: str | None, data: str | None) -> None:
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
-        raise RequestError(f"there is nothing called {kind!r} to list", hint=suggest(kind, KINDS))
+        raise RequestError(f"crosslens list: unknown kind {kind!r}", hint=suggest(kind, KINDS))
     for name in KINDS if kind is None else (kind,):
         if kind is None:
             click.echo(f"{name}:")
@@ -43,10 +43,10 @@ def _lines(kind: str, data: str | None) -> list[str]:
     if kind == "recipes":
         from crosslens.training.recipe import RECIPES, Recipe
 
-        usual = Recipe()
+        default = Recipe()
         lines = []
         for name, recipe in RECIPES.items():
-            settings = {k: v for k, v in recipe if v != getattr(usual, k) or k in ("batch", "epochs")}
+            settings = {k: v for k, v in recipe if v != getattr(default, k) or k in ("batch", "epochs")}
             settings |= settings.pop("task", {})
             settings.pop("name")
             lines.append(f"{name:<22} " + " ".join(f"{key}={value}" for key, value in settings.items()))
@@ -77,8 +77,8 @@ def _lines(kind: str, data: str | None) -> list[str]:
             name: file.read_text("utf-8").splitlines()[0].removeprefix("# ") for name, file in shipped_tables().items()
         }
         extra = {
-            "uroman": "any script to plain Latin letters; extra translit",
-            "icu:ID": "ICU's transforms; extra translit",
+            "uroman": "any script to plain Latin letters (extra translit)",
+            "icu:ID": "ICU transforms (extra translit)",
         }
         return [f"{name:<15} {about}" for name, about in {**extra, **tables}.items()]
     if kind == "studies":

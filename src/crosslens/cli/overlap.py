@@ -38,4 +38,4 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
         results.write(folder / "results.csv")
     frame = results.to_pandas()
     table = frame.pivot(index=["target", "corpus"], columns="measure", values="value")
-    print_table(table, title=f"subwords of the test data that {train} has, in percent", note=f"{out}/results.csv")
+    print_table(table, title=f"Subwords of the test data that occur in {train}, in percent", note=f"{out}/results.csv")

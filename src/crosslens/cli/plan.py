@@ -1,4 +1,4 @@
-"""``crosslens plan``: what a study would do."""
+"""``crosslens plan``: list the runs of a study."""
 
 import click
 
@@ -6,10 +6,10 @@ from crosslens.cli._options import data_option
 from crosslens.cli._study import set_option, store_option
 
 SHOWN = 4
-"""Questions of a finished run that are named; of more, their number is given."""
+"""Number of missing evaluations that are listed by name; the others are counted."""
 
 FEW = 3
-"""Differences to the nearest run that are worth telling; one that differs in more is another experiment."""
+"""Most differences to the nearest run that are listed; a run with more is a different experiment."""
 
 
 @click.command("plan")
@@ -19,10 +19,10 @@ FEW = 3
 @click.option("--all", "everything", is_flag=True, help="List finished runs too.")
 @data_option
 def command(study: str, out: str, settings: tuple[str, ...], everything: bool, data: str | None) -> None:
-    """List the runs of STUDY (a .yaml file, or one of `crosslens list studies`): done, to do, and why to do.
+    """List the runs of STUDY (a .yaml file, or one of `crosslens list studies`): done, to do, and why.
 
-    Encoder and corpora are read, because a run is known by what is in them. Nothing is trained, but that an encoder of
-    artificial languages is pretrained when it is not there yet.
+    The encoder and the corpora are loaded, because run ids depend on their content. Nothing is trained, except that a
+    missing encoder of artificial languages (lab:PRESET) is pretrained.
     """
     from crosslens.cli._display import progress, say
     from crosslens.cli._study import describe_differences, find_study, mean_seconds
@@ -52,22 +52,22 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
             names = [question.about for question in todo.questions]
-            more = f" and {len(names) - SHOWN} more questions" if len(names) > SHOWN else ""
-            words.append(f"done but for {', '.join(names[:SHOWN])}{more}")
+            more = f" and {len(names) - SHOWN} more evaluations" if len(names) > SHOWN else ""
+            words.append(f"done except for {', '.join(names[:SHOWN])}{more}")
         elif todo is not None:
             if store.failed(run.id):
-                words.append("failed last time")
+                words.append("failed in the last attempt")
             near = nearest(run.identity, store)
             if near and len(near[1]) <= FEW:
-                words.append(f"new: {describe_differences(near[1])} as in {near[0]}")
+                words.append(f"new: {describe_differences(near[1])} in {near[0]}")
         click.echo("; ".join(words))
     for note in planned.notes:
         click.echo(f"note: {note}")
-    waiting = f", {planned.waiting} that wait for others" if planned.waiting else ""
+    waiting = f", {planned.waiting} waiting for other runs" if planned.waiting else ""
     click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
     known = [
         seconds.get(run.training.task) if isinstance(run, ModelRun) else 0.0 for run in (a.run for a in planned.left)
     ]
     if planned.left and None not in known:
-        say(f"training takes {duration(sum(filter(None, known)))} on one core, judged by the runs there are")
+        say(f"estimated training time: {duration(sum(filter(None, known)))} on one core, from the finished runs")

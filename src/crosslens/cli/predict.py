@@ -14,10 +14,10 @@ from crosslens.cli._options import data_option, device_option, out_option
 @data_option
 @device_option
 def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:
-    """Annotate CORPUS with MODEL; everything else in it is kept as it is.
+    """Annotate CORPUS with MODEL; all other annotation is kept.
 
-    CORPUS is a name, a .conllu or IOB file, or a .txt file that has a sentence a line, its words between spaces.
-    Trees and tags of words are written as CoNLL-U, entities as IOB2, labels of texts as .tsv.
+    CORPUS is a name, a .conllu or IOB file, or a .txt file with one tokenised sentence per line. Trees and
+    word tags are written as CoNLL-U, entities as IOB2, text labels as .tsv.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
@@ -34,7 +34,9 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     loaded = load_model(model, device=device)
     task, ending = loaded.task, loaded.task.format.ending
     if Path(out).suffix in (*FORMATS, ending) and Path(out).suffix != ending:
-        raise RequestError(f"--out {out}: {task.name} is written as {ending}")
+        raise RequestError(
+            f"--out {out}: {task.name} is written as {ending}", hint=f"name a file that ends in {ending}"
+        )
     read = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, read, progress=bar)

@@ -29,12 +29,17 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @data_option
 @device_option
 def command(
-    settings_file: str, settings: tuple[str, ...], save_every: int, tensorboard: str | None, out: str,
-    data: str | None, device: str | None,
-) -> None:  # fmt: skip
+    settings_file: str,
+    settings: tuple[str, ...],
+    save_every: int,
+    tensorboard: str | None,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
     """Pretrain an encoder with the settings of CONFIG.yaml. The same command resumes an interrupted run.
 
-    Started by `torchrun --nproc-per-node 8 -m crosslens pretrain …`, the processes share every batch.
+    Under `torchrun --nproc-per-node 8 -m crosslens pretrain …`, each batch is split over the processes.
 
     \b
     corpora: {en: raw/en.txt, fr: raw/fr.txt}
@@ -57,32 +62,37 @@ def command(
 
     chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)
-    alone = processes().rank == 0  # the others train along, and leave the rest to the first
+    alone = processes().rank == 0  # only the first process logs and reports
     with progress(shown=alone) as bar:
         facts = pretrain(
-            chosen, out, base=Path(settings_file).parent, data=data, save_every=save_every, device=device,
+            chosen,
+            out,
+            base=Path(settings_file).parent,
+            data=data,
+            save_every=save_every,
+            device=device,
             progress=bar,
             stepped=lambda step, loss: log(step, {"loss": loss}) if alone else None,
             validated=lambda step, perplexities: log(
                 step, {f"perplexity/{name}": value for name, value in perplexities.items() if alone}
             ),
-        )  # fmt: skip
+        )
     leave_processes()
     if alone:
-        kept = f"; kept the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
+        kept = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
         say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{kept}")
 
 
 def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
-    """What writes numbers of a step for TensorBoard; nothing where no folder is named."""
+    """Return a function that logs the values of a step to TensorBoard, or does nothing without a folder."""
     if folder is None:
         return lambda step, values: None
     from crosslens.errors import RequestError
 
     try:
-        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]
+        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # torch does not list it
     except ImportError:
-        raise RequestError("--tensorboard needs a package that is missing", hint="pip install tensorboard") from None
+        raise RequestError("--tensorboard needs the package tensorboard", hint="pip install tensorboard") from None
     writer = SummaryWriter(folder)
 
     def write(step: int, values: Mapping[str, float]) -> None:

@@ -1,4 +1,6 @@
-"""``crosslens probe``: what the states of every layer tell."""
+"""``crosslens probe``: probe every layer of an encoder."""
+
+from typing import Literal
 
 import click
 
@@ -22,9 +24,12 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Probe setting: sentences=2, pooling=cls.")
 @click.option(
-    "--inputs", type=click.Choice(["scaled", "raw"]), default="scaled", show_default=True,
+    "--inputs",
+    type=click.Choice(["scaled", "raw"]),
+    default="scaled",
+    show_default=True,
     help="Standardised features (variance 1) or raw states.",
-)  # fmt: skip
+)
 @click.option(
     "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
 )
@@ -39,10 +44,20 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 @data_option
 @device_option
 def command(
-    probe: str, encoder: str, train: str, test: str, dev: str | None, settings: tuple[str, ...], inputs: str,
-    random_init: str | None, seed: int, out: str, data: str | None, device: str | None,
-) -> None:  # fmt: skip
-    """Train a linear classifier for PROBE on the states of every layer, next to a control task.
+    probe: str,
+    encoder: str,
+    train: str,
+    test: str,
+    dev: str | None,
+    settings: tuple[str, ...],
+    inputs: Literal["scaled", "raw"],
+    random_init: str | None,
+    seed: int,
+    out: str,
+    data: str | None,
+    device: str | None,
+) -> None:
+    """Train a linear classifier for PROBE on the states of every layer of ENCODER, next to a control task.
 
     \b
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
@@ -64,26 +79,33 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_table, progress
+    from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
-    from crosslens.encoders.reinit import random_init as drawn_anew
-    from crosslens.probes.probing import probe as ask
+    from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
     loaded = load_encoder(encoder, device=device)
     if random_init:
-        loaded = drawn_anew(loaded, random_init, seed=seed)
-    how = Fit(inputs=inputs)  # pyright: ignore[reportArgumentType]
+        loaded = reinit.random_init(loaded, random_init, seed=seed)
+    how = Fit(inputs=inputs)
     with progress() as bar:
-        probed = ask(
-            loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed,
+        probed = probing.probe(
+            loaded,
+            asked,
+            train=read["train"],
+            test=read["test"],
+            dev=read.get("dev"),
+            how=how,
+            seed=seed,
             progress=bar,
-        )  # fmt: skip
+        )
     with new_folder(out) as folder:
         probed.results.write(folder / "results.csv")
         pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
     frame = probed.results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
-        table, title=f"{asked.about}, {len(probed.answers)} of them: accuracy of a linear layer on every layer",
-        note=f"shuffled: the same with shuffled answers; {out}/confusion.csv says what is taken for what",
-    )  # fmt: skip
+        table,
+        title=f"Probe accuracy by layer: {asked.about}, {len(probed.answers)} labels",
+        note=f"shuffled: control with shuffled labels; {out}/confusion.csv has the confusion matrices",
+    )

@@ -1,4 +1,4 @@
-"""``crosslens report``: tables, figures and a page for a paper, from records."""
+"""``crosslens report``: write tables, figures and a page from results."""
 
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     "--title", default="Where does cross-lingual transfer live?", show_default=True, help="Title of the page."
 )
 @click.option(
-    "--spread", type=click.Choice(["none", "std", "interval"]), default="none", show_default=True,
+    "--spread",
+    type=click.Choice(["none", "std", "interval"]),
+    default="none",
+    show_default=True,
     help="Add to each number its standard deviation over seeds, or, for single targets of a finished study, its 95 %"
     " confidence interval, with * for differences that are significant after correction.",
-)  # fmt: skip
+)
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
 

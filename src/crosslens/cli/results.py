@@ -1,4 +1,4 @@
-"""``crosslens results``: many results files as one."""
+"""``crosslens results``: merge, print and convert results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 NAMES = ("results.csv", "results.parquet")
-"""What results files in folders are called."""
+"""File names of results in folders."""
 
 
 def read_paths(paths: tuple[str, ...]) -> "Results":
@@ -34,7 +34,7 @@ def _read(path: Path) -> "list[Results]":
     from crosslens.results.record import read_results
     from crosslens.runs.store import Store, is_store
 
-    if is_store(path):  # of runs, finished or not: what is done counts
+    if is_store(path):  # of a study that may be unfinished
         store = Store(path)
         return [store.collect(study) for study in store.studies()]
     return [read_results(file) for file in (_results_files(path) if path.is_dir() else [path])]
@@ -52,9 +52,9 @@ def _results_files(folder: Path) -> list[Path]:
 )
 @click.option("--metric", metavar="NAME", help="Metric whose tables are shown [default: all].")
 def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> None:
-    """Put the results in PATHS (files, stores of runs, or folders looked through) together, and print their tables.
+    """Merge the results in PATHS (files, folders of runs, or folders searched recursively), and print their tables.
 
-    With a reference among them, the other conditions are shown as differences to it.
+    If they include a reference, the other conditions are shown as differences from it.
     """
     from crosslens.cli._display import show_tables
     from crosslens.files import refuse_existing

@@ -1,4 +1,4 @@
-"""``crosslens run``: do a study."""
+"""``crosslens run``: run a study."""
 
 import shlex
 import sys
@@ -42,7 +42,7 @@ def command(
     """Run what is missing of STUDY, and show its tables.
 
     The same command resumes after an interruption. Several processes may run one study in one folder.
-    A run that fails stops no other; its log is kept in OUT/failed.
+    A failed run does not stop the others; its log is kept in OUT/failed.
 
     \b
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
@@ -64,19 +64,27 @@ def command(
                 bar.say(f"{outcome.state}: {outcome.label} ({outcome.run})")
 
         report = run_study(
-            chosen, out, executor=executor, workers=workers, options=chosen_options, data=data, device=device,
+            chosen,
+            out,
+            executor=executor,
+            workers=workers,
+            options=chosen_options,
+            data=data,
+            device=device,
             only=only,
-            command=shlex.join(words), progress=bar, ended=ended,
-        )  # fmt: skip
+            command=shlex.join(words),
+            progress=bar,
+            ended=ended,
+        )
     for note in report.plan.notes:
         say(f"note: {note}")
     done = report.plan.done
     if done:
         show_tables(Store(out).collect(chosen.name))
     for outcome in report.failed:
-        say(f"\nfailed: {outcome.label}\n{outcome.tail}\nagain: {shlex.join(words)} --only {outcome.run}")
+        say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join(words)} --only {outcome.run}")
     if report.stopped:
-        say("stopped; the same command goes on")
+        say("stopped; the same command resumes")
     left = len(report.plan.left)
     say(
         f"{chosen.name}: {done} runs done"

@@ -1,4 +1,4 @@
-"""``crosslens score``: any prediction file against a gold file, by the same code that scores our own models."""
+"""``crosslens score``: score a prediction file against a gold file."""
 
 import json
 
@@ -14,9 +14,9 @@ from crosslens.cli._options import read_settings
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Scoring rule, e.g. relations=full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
-    """Score PREDICTED against GOLD, as TASK is scored. Values are points, 0 to 100.
+    """Score PREDICTED against GOLD with the metrics of TASK, in points from 0 to 100.
 
-    Both are files, .conllu, IOB (UNER, CoNLL, WikiANN) or .tsv; GOLD can be a name such as ud/fr_pud.
+    Both are .conllu, IOB (UNER, CoNLL, WikiANN) or .tsv files; GOLD can also be a corpus name such as ud/fr_pud.
     """
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.tasks import find_task

@@ -1,4 +1,4 @@
-"""``crosslens status``: how far a store's studies are."""
+"""``crosslens status``: show the progress of studies."""
 
 import time
 
@@ -9,7 +9,7 @@ import click
 @click.argument("folder")
 @click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished.")
 def command(folder: str, watch: bool) -> None:
-    """Count the runs in FOLDER: done, running, failed, left, and how long it will take."""
+    """Count the runs in FOLDER that are done, running, failed or left, and estimate the remaining time."""
     from crosslens.cli._study import find_store
     from crosslens.runs.status import status
 

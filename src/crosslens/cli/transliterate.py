@@ -18,10 +18,10 @@ from crosslens.cli._options import data_option, out_option
 @out_option("Output file")
 @data_option
 def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
-    """Write CORPUS, annotated data or raw text, in another script, word by word.
+    """Transliterate CORPUS, annotated data or raw text, into another script, word by word.
 
-    Wherever a corpus is named, ud/ug_udt@uyghur-latin is the same without a file. A table has a letter and what it
-    becomes on a line, separated by a tab.
+    Every command that takes a corpus also takes ud/ug_udt@uyghur-latin, without a file. A .tsv table has one letter and
+    its replacement per line, separated by a tab.
     """
     from crosslens.files import refuse_existing
 

@@ -1,4 +1,4 @@
-"""``crosslens typology``: easy, intermediate and hard languages, from a finished study."""
+"""``crosslens typology``: classify unseen languages as easy, intermediate or hard."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ from crosslens.cli._options import data_option
 def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None) -> None:
     """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
-    Easy: the encoder is better than a BiLSTM trained on the same data; intermediate: only when it was adapted to raw
-    text of the language; hard: in neither case. Undecided: a test on which that hangs finds no difference. One seed has
+    Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: only after adaptation to raw text of the
+    language. Hard: in neither case. Undecided: a test that decides the class is not significant. With one seed there is
     no test and no class.
 
-    The store is of a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
+    STORE holds a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_text
@@ -47,15 +47,23 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, rows in shown.groupby("task"):
         columns = [
-            "encoder", "adapted", "from scratch", "BiLSTM", "class", "by means", "published class", "script", "family",
+            "encoder",
+            "adapted",
+            "from scratch",
+            "BiLSTM",
+            "class",
+            "by means",
+            "published class",
+            "script",
+            "family",
             "words of text",
-        ]  # fmt: skip
+        ]
         table: Any = rows.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
         without = list(rows["class"].isna())
-        about = "no class: one seed cannot be tested" if all(without) else "the class of each language"
-        print_table(table, title=f"{task}: points, and {about}")
+        about = "no class: one seed cannot be tested" if all(without) else "class of each language"
+        print_table(table, title=f"{task}: scores in points, {about}")
     if len(shared):
         click.echo(
-            f"note: in {len(shared)} of {len(frame)} rows all seeds begin with one adapted encoder: no test holds how"
-            " adapted encoders differ from seed to seed"
+            f"note: in {len(shared)} of {len(frame)} rows all seeds share one adapted encoder, so the tests do not"
+            " include variation between adapted encoders"
         )

@@ -1,4 +1,4 @@
-"""The demonstration: a study on artificial or on a few real languages, and a page of what it found."""
+"""The demonstration: a study on artificial languages, or on a small sample of real ones."""
 
 import shutil
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from crosslens.studies.study import Study, read_study
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What is demonstrated.
+    """A demonstration.
 
     Attributes:
-        study: its runs.
-        title: of the page.
-        introduction: what was done, in a sentence or two.
-        data: folder of its corpora; None: they are made.
+        study: the study to run.
+        title: title of the page.
+        introduction: introduction of the page, in one or two sentences.
+        data: folder of the corpora; None: they are generated.
     """
 
     study: Study
@@ -33,37 +33,41 @@ class Demo:
 
 
 def lab_demo(preset: str, *, seeds: int) -> Demo:
-    """The demonstration on a laboratory.
+    """Build the demonstration on artificial languages.
 
     Raises:
-        RequestError: when there is no such preset.
+        RequestError: if the preset does not exist.
     """
     laboratory = find_laboratory(preset)
     source, *others = laboratory.languages
     study = read_study(
         _home() / "lab.yaml",
         overrides={
-            "name": f"demo-{preset}", "encoder": f"lab:{preset}", "data": f"lab:{preset}", "seeds": str(seeds),
+            "name": f"demo-{preset}",
+            "encoder": f"lab:{preset}",
+            "data": f"lab:{preset}",
+            "seeds": str(seeds),
         },
-    )  # fmt: skip
+    )
     return Demo(
-        study, f"crosslens demo, {preset}",
+        study,
+        f"crosslens demo, {preset}",
         f"Laboratory “{preset}”: {describe_preset(preset)}. An encoder of six layers was pretrained on the raw text of"
         f" {len(others) + 1} artificial languages, fine-tuned on one of them, {source}, and evaluated on all. Before"
         " fine-tuning, layers were re-initialised.",
-    )  # fmt: skip
+    )
 
 
 def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> Demo:
-    """The demonstration on real languages; the encoder is made when it is not in the cache yet.
+    """Build the demonstration on real languages; the encoder is unpacked unless it is in the cache.
 
     Args:
         cache: folder of encoders.
-        seeds: fine-tunings of each condition.
-        progress: hears of it when the encoder is made.
+        seeds: number of seeds for each condition.
+        progress: listener for the unpacking of the encoder.
 
     Raises:
-        RequestError: when the package that carries the encoder is not installed.
+        RequestError: if the package with the encoder is not installed.
     """
     data = _home() / "sample"
     files = sorted(data.glob("ud/*/*.conllu"))
@@ -73,13 +77,14 @@ def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> De
         get_e5_small(encoder, trim_to=files)
     study = read_study(_home() / "real.yaml", overrides={"encoder": str(encoder), "seeds": str(seeds)})
     return Demo(
-        study, "crosslens demo, real languages",
+        study,
+        "crosslens demo, real languages",
         "multilingual-e5-small, an encoder of twelve layers pretrained on a hundred languages, was fine-tuned on"
         f" {study.set['limit']} sentences of UD English-EWT, and evaluated on a few dozen sentences of English and of"
         " eight other languages of UD PUD; before fine-tuning, layers were re-initialised. A small sample: published"
         " tables need whole treebanks and several seeds.",
         data,
-    )  # fmt: skip
+    )
 
 
 def run_demo(
@@ -91,19 +96,19 @@ def run_demo(
     workers: int | None = None,
     progress: Listener = None,
 ) -> Results:
-    """Do the runs that are left, and return all records, which are then in ``results.csv`` too.
+    """Run the unfinished runs, write ``results.csv``, and return all records.
 
     Args:
-        demo: what is demonstrated.
-        out: folder of the runs; a demonstration that was interrupted there goes on.
+        demo: the demonstration.
+        out: folder of runs; an interrupted demonstration resumes there.
         cache: folder of encoders.
         executor: ``processes`` or ``serial``.
-        workers: runs at once, one thread each; None: one a core.
-        progress: hears how far the demonstration is.
+        workers: number of parallel runs, one thread each; None: one for each core.
+        progress: listener for progress.
 
     Raises:
-        KeyboardInterrupt: when it was asked to stop; the same call goes on.
-        WorkError: when a run failed.
+        KeyboardInterrupt: if interrupted; the same call resumes.
+        WorkError: if a run failed.
     """
     data = str(demo.data) if demo.data else None
     report = run_study(
@@ -112,8 +117,8 @@ def run_demo(
     if report.stopped:
         raise KeyboardInterrupt
     for outcome in (*report.failed, *report.taken):
-        reason = outcome.tail.splitlines()[-1] if outcome.tail else "another process works on it"
-        raise WorkError(f"{outcome.label}: {reason}", hint=f"its log is in {out}/failed/{outcome.run}")
+        reason = outcome.tail.splitlines()[-1] if outcome.tail else "another process is working on it"
+        raise WorkError(f"{outcome.label}: {reason}", hint=f"see the log in {out}/failed/{outcome.run}")
     kept = Path(out) / "studies" / demo.study.name / "results.csv"
     shutil.copyfile(kept, Path(out) / "results.csv")
     return read_results(kept)

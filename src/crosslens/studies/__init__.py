@@ -1,1 +1,1 @@
-"""Studies: a file that says what to train and evaluate, the plan of its runs, and the store that keeps them."""
+"""Studies: a file that declares models, data and analyses, and the planning and running of its runs."""

@@ -94,8 +94,9 @@ class BaseEncoders:
         if source.text is None:
             raise RequestError(
                 f"{self.study.name}: {condition.label} needs raw text, and a source that trains on {source.train} has"
-                " none", hint="name it: text: raw/wol, or a file",
-            )  # fmt: skip
+                " none",
+                hint="name it: text: raw/wol, or a file",
+            )
         text = self.corpora.text(source.text)
         seeded = {"seed": seed} if self.study.starts == "each" else {}
         # A file says no language; it is that of what is tested.
@@ -107,7 +108,7 @@ class BaseEncoders:
             )
             return PretrainRun(
                 settings, ".", {language: text.digest}, condition.up_to("pretraining", "start"), self.study.encoder
-            )  # fmt: skip
+            )
         base = self.base(condition.up_to("pretraining"), seed, partner=partner)
         if base is None:
             return None

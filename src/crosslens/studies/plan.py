@@ -1,4 +1,4 @@
-"""From a study to its runs: which there are, which are done, and what is still to be chosen."""
+"""Plan a study: its runs, which of them are done, and which wait for other runs."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -18,8 +18,7 @@ from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestio
 from crosslens.runs.run import Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.similarity.measures import DEFAULT_MEASURES as USUAL_MEASURES
-from crosslens.similarity.measures import find_measure
+from crosslens.similarity.measures import DEFAULT_MEASURES, find_measure
 from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
 from crosslens.studies.study import Grid, Probing, Source, Study
@@ -27,23 +26,23 @@ from crosslens.tasks import find_task
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
-"""Encoders that are looked at without any training."""
+"""Encoders that are compared and probed without fine-tuning."""
 
 Ask = Callable[[str | None], tuple[Question, ...]]
-"""The questions for an encoder, by the other language of a bilingual one."""
+"""Function from the second language of a bilingual encoder (or None) to the questions about the encoder."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of a study, and where they stand.
+    """The runs of a study and their state.
 
     Attributes:
         study: the study.
-        asked: its runs and what it asks of each, in its order, under its names. Sources with the same training data
-            have the same runs, each under its own name.
-        left: what is still to be done, each run once.
-        waiting: runs that wait for a search for their recipe to end, or for their encoder to be pretrained.
-        notes: what the reader should know, such as layers that were scaled, or recipes that were chosen.
+        asked: runs with their questions, in the study's order and under its names. Sources with the same training data
+            share runs, each listed under its own name.
+        left: unfinished runs with their open questions, each run once.
+        waiting: number of runs that wait for a hyperparameter search or for the pretraining of their encoder.
+        notes: remarks for the reader, e.g. on scaled layers or chosen recipes.
     """
 
     study: Study
@@ -54,17 +53,17 @@ class Plan:
 
     @cached_property
     def runs(self) -> tuple[Asked, ...]:
-        """Each run once, with all that is asked of it."""
+        """Each run once, with all its questions."""
         return merged(self.asked)
 
     @property
     def done(self) -> int:
-        """How many runs are done."""
+        """Number of finished runs."""
         return len(self.runs) - len(self.left)
 
 
 def merged(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """Each run once, under the first of its names, with all that is asked of it."""
+    """Merge repeated runs: each run once, under its first name, with all its questions."""
     runs: dict[str, Asked] = {}
     for each in asked:
         known = runs.get(each.run.id, replace(each, questions=()))
@@ -81,19 +80,22 @@ def plan(
     cache: str | Path | None = None,
     progress: Listener = None,
 ) -> Plan:
-    """The runs of a study, as far as they can be known now.
+    """Plan the runs of a study, as far as they are known now.
 
-    The encoder and the corpora are read, because a run is known by what is in them and not by their names.
+    The encoder and the corpora are loaded, because run ids depend on their content and not on their names.
 
     Args:
         study: the study.
-        store: where finished runs are.
-        corpora: keeps what was read.
-        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        progress: hears how far planning is, and the pretraining of such an encoder.
+        store: the folder of runs.
+        corpora: cache of loaded corpora.
+        cache: folder of encoders pretrained on artificial languages; None: the user's cache.
+        progress: listener for the progress of planning, and of pretraining such an encoder.
+
+    Returns:
+        The runs, done and to do; runs that depend on unfinished ones are counted as waiting.
 
     Raises:
-        RequestError: for data, a task, a source or layers that there are not.
+        RequestError: for unknown data, tasks, sources or layers.
     """
     listener = listening(progress)
     planner = _Planner(study, store, corpora or Corpora(), cache, listener)
@@ -104,12 +106,12 @@ def plan(
 
 
 def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """What is not done in a store now: each run once, with the questions that it has not answered."""
+    """Return the unfinished runs, each once, with the questions that the store has no answers to."""
     return tuple(left for each in merged(asked) if (left := store.missing(each)) is not None)
 
 
 def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Notes on sources that have the same training data."""
+    """Yield notes on sources with the same training data."""
     sources: dict[tuple[str, str], dict[str, str]] = {}
     for run in (each.run for each in asked):
         if isinstance(run, ModelRun):
@@ -118,11 +120,11 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
     for (task, _), names in sources.items():
         if len(names) > 1:
             described = ", ".join(f"{source} ({train})" for source, train in names.items())
-            yield f"{task}: these sources have the same training data, and share their runs: {described}"
+            yield f"{task}: these sources have the same training data and share their runs: {described}"
 
 
 def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Notes on conditions of which all seeds begin with one encoder, which the study made."""
+    """Yield notes on conditions whose seeds all start from one encoder made by the study."""
     seeds: dict[tuple[str, bool], set[int]] = {}
     for run in (each.run for each in asked):
         if isinstance(run, ModelRun) and run.base.made and run.base.shared:
@@ -132,13 +134,13 @@ def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
         if len(known) > 1:
             setting, what = ("starts", "such encoders") if own else ("pretrained", "pretrained encoders")
             yield (
-                f"{label}: all {len(known)} seeds begin with one encoder; how {what} differ from seed to seed is in no"
-                f" interval and no test ({setting}: one)"
+                f"{label}: all {len(known)} seeds start from one encoder; intervals and tests do not include variation"
+                f" between {what} ({setting}: one)"
             )
 
 
 class _Planner:
-    """The study's parts looked up, and its runs made of them."""
+    """Resolves the parts of a study and builds its runs."""
 
     def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
         self.study, self.store, self.corpora = study, store, corpora
@@ -168,7 +170,7 @@ class _Planner:
         return scaled
 
     def asked(self) -> Iterator[Asked]:
-        """All runs: those that make encoders first, then comparisons, then task by task."""
+        """Yield all runs: those that make encoders, then comparisons and probes, then fine-tuning task by task."""
         study = self.study
         tasks = {task: sources for task, sources in self.data.tasks.items() if task in (study.tasks or self.data.tasks)}
         sources = [
@@ -189,7 +191,7 @@ class _Planner:
     def _trained(
         self, task: str, name: str, source: Source, condition: Condition, partner: str | None
     ) -> Iterator[Asked]:
-        """The models of one source under one condition, and first those that a search for its recipe needs."""
+        """Yield the models of one source under one condition, preceded by those of the hyperparameter search."""
         study = self.study
         training = self._training(task, name, source, condition)
         if study.grid is not None:
@@ -213,7 +215,7 @@ class _Planner:
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *after))
 
     def _looked_at_all(self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]) -> Iterator[Asked]:
-        """All that is asked of encoders that are not fine-tuned."""
+        """Yield the questions about encoders that are not fine-tuned."""
         similarity = self.study.similarity
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
         for state in similarity.of if similarity is not None else ():
@@ -245,18 +247,18 @@ class _Planner:
             if base is None:
                 self.waiting += 1
                 continue
-            both = Condition.of((*run.condition.interventions, *condition.interventions))
-            yield Asked(EncoderRun(base, both, seed, run.partner), ask(run.partner))
+            combined = Condition.of((*run.condition.interventions, *condition.interventions))
+            yield Asked(EncoderRun(base, combined, seed, run.partner), ask(run.partner))
 
     def _probe(self, asked: Probing) -> ProbeQuestion:
         probe = find_probe(asked.probe, asked.set)
-        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]
+        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]  # probes are pydantic models
         dev = self._ref(asked.dev, "dev") if asked.dev else None
         train, test = self._ref(asked.train, "train"), self._ref(asked.test, "test")
         return ProbeQuestion(asked.probe, settings, train, test, dev, asked.inputs, asked.seed)
 
     def _tests(self, source: Source, partner: str | None) -> tuple[CorpusRef, ...]:
-        """The corpora that a source's models are tested on; of a bilingual encoder those of its two languages."""
+        """Test corpora of a source; for a bilingual encoder, only those in its two languages."""
         return tuple(
             self._ref(test)
             for test in self.corpora.matching(source.tests)
@@ -264,7 +266,7 @@ class _Planner:
         )
 
     def _pretrained(self) -> Iterator[PretrainRun]:
-        """The runs that pretrain, each once."""
+        """Yield the pretraining runs, each once."""
         factors = list(dict.fromkeys(condition.up_to("pretraining") for condition in self.conditions))
         known = set()
         for partner, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
@@ -274,7 +276,7 @@ class _Planner:
                 yield run
 
     def _making(self, sources: list[Source]):
-        """The runs that adapt the encoder to a source's raw text, or make one from that alone; each once."""
+        """Return the runs that adapt the encoder to raw text or pretrain one on that text alone, each once."""
         seeds = list(self.study.seeds)
         if self.study.grid is not None and self.study.grid.each == "condition":
             seeds.append(self.study.grid.seed)
@@ -300,12 +302,19 @@ class _Planner:
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._ref(self._dev(source), "dev")
         return Training(
-            task, dict(find_task(task, recipe.task).settings), name, self._train(source).language,
-            self._ref(source.train, "train"), dev, recipe, recipe.select, source.translated_from,
-        )  # fmt: skip
+            task,
+            dict(find_task(task, recipe.task).settings),
+            name,
+            self._train(source).language,
+            self._ref(source.train, "train"),
+            dev,
+            recipe,
+            recipe.select,
+            source.translated_from,
+        )
 
     def _selected(self, training: Training, source: Source) -> Iterator[Training]:
-        """The training under every rule of selection that the study names."""
+        """Yield the training under each of the study's selection rules."""
         rules = self.study.select or ()
         if not rules:
             yield training
@@ -316,7 +325,8 @@ class _Planner:
                 dev = self._ref(rule.oracle or self._dev(source), "dev")
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
-                    f"{self.study.name}: {rule.oracle} is of the source's language, and no oracle", hint="that is best"
+                    f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",
+                    hint="use `select: best`",
                 )
             yield replace(training, recipe=recipe, dev=dev, selection=rule.label)
 
@@ -334,7 +344,7 @@ class _Planner:
             yield ModelRun(base, condition, grid.seed, replace(training, recipe=recipe))
 
     def _chosen(self, tried: list[ModelRun]) -> Training | None:
-        """The training that did best on the source's dev data, the first of equals; None while some are not done."""
+        """The training with the best score on the source's dev data (the first if tied); None while runs are open."""
         scores = []
         for run in tried:
             if not self.store.path(run.id).is_dir():
@@ -352,7 +362,9 @@ class _Planner:
         asked, name = self.study.similarity, self.data.parallel
         assert asked is not None
         if name is None:
-            raise RequestError(f"{self.study.name}: its data has no parallel corpus to compare representations on")
+            raise RequestError(
+                f"{self.study.name}: its data has no parallel corpus for similarity", hint="set data.parallel"
+            )
         for measure in asked.measures or ():
             find_measure(measure)
         parallel = self.corpora.head(name, asked.sentences)
@@ -360,9 +372,12 @@ class _Planner:
         pairs = [split_pair(pair, parallel.languages) for pair in expand_pairs(wanted, parallel.languages)]
         pairs = [pair for pair in pairs if partner is None or partner in pair]
         if not pairs:
-            raise RequestError(f"{name} has none of the sources ({', '.join(map(str, sources))})")
+            raise RequestError(
+                f"{name} has no sentences in the source languages ({', '.join(map(str, sources))})",
+                hint="choose another parallel corpus",
+            )
         return tuple(
             Similarity(name, a, b, (parallel[a].digest, parallel[b].digest), measure, asked.sentences)
             for a, b in pairs
-            for measure in asked.measures or USUAL_MEASURES
+            for measure in asked.measures or DEFAULT_MEASURES
         )

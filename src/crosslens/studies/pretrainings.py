@@ -62,9 +62,11 @@ def _of_laboratory(preset: str) -> Pretraining:
     steps = pretraining_settings(laboratory)["steps"] * LANGUAGES / len(laboratory.languages)
     return Pretraining.model_validate(
         {
-            **PRETRAINING, "mix": "one", "steps": max(1, round(steps)),
+            **PRETRAINING,
+            "mix": "one",
+            "steps": max(1, round(steps)),
             "corpora": {language: laboratory.name(language) for language in laboratory.languages},
             "dictionaries": {f"{source}-{target}": f"lab/{source}-{target}{ending}:train" for target in others},
             "validation": {"lines": 200, "every": 500},
         }
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""Running a study: plan, do what is left, and plan again until nothing new can be known."""
+"""Run a study: plan it, do the unfinished runs, and plan again until no new runs appear."""
 
 import json
 import signal
@@ -27,13 +27,13 @@ from crosslens.training import versions
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a study.
+    """Outcome of running a study.
 
     Attributes:
-        plan: as it stands at the end.
+        plan: the plan at the end.
         failed: runs that failed.
-        taken: runs that other processes work on.
-        stopped: whether it was asked to stop.
+        taken: runs that other processes are working on.
+        stopped: whether the study was interrupted.
     """
 
     plan: Plan
@@ -57,32 +57,32 @@ def run_study(
     progress: Listener = None,
     ended: Callable[[Outcome], None] | None = None,
 ) -> Report:
-    """Do the runs of a study that are not done yet, and keep its records as ``studies/NAME/results.csv``.
+    """Run the unfinished runs of a study, and write its results to ``studies/NAME/results.csv``.
 
-    Beside them, ``summary.csv`` has intervals and tests (`summarise`).
+    ``summary.csv`` in the same folder has intervals and tests (`summarise`).
 
-    Interrupted at any moment, the same call goes on. Several processes may run one study in one store.
+    The same call resumes after an interruption. Several processes may run one study in one store.
 
     Args:
         study: the study.
-        folder: the store.
+        folder: folder of runs.
         executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in.
-        workers: runs at once; None: one a GPU, or one a core.
-        options: of the executor, such as ``{"timeout_min": "240"}`` for slurm.
-        data: folder that is looked through first for corpora.
-        device: None: GPUs where there are any.
-        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        only: the id of the one run that is to be done.
-        command: what was typed, kept for whoever repeats a run.
-        progress: hears how many runs are done, and of what comes before and after them.
-        ended: called with the outcome of each run.
+        workers: number of parallel runs; None: one for each GPU, or one for each core.
+        options: options of the executor, e.g. ``{"timeout_min": "240"}`` for slurm.
+        data: data folder, searched first.
+        device: device of the runs; None: GPUs if available.
+        cache: folder of encoders pretrained on artificial languages; None: the user's cache.
+        only: id of a single run to do; None: all.
+        command: command line, recorded for repeating a run.
+        progress: listener for the number of finished runs and for the stages before and after them.
+        ended: callback for the outcome of each run.
 
     Returns:
         The plan, the runs that failed, and whether the study was stopped.
 
     Raises:
-        RequestError: for what the study names and there is not; for ``only`` that is none of its runs.
-        StoreError: when the folder cannot be written to.
+        RequestError: if the study names something unknown, or ``only`` is not one of its runs.
+        StoreError: if the folder cannot be written to.
     """
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
@@ -95,7 +95,7 @@ def run_study(
         _keep(store, planned)
         if only is not None and only not in {each.run.id for each in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
-        # A run that did not end well is not tried twice.
+        # A failed run is not retried.
         left = [each for each in planned.left if each.run.id not in outcomes and only in (None, each.run.id)]
         if not left:
             break
@@ -129,16 +129,18 @@ def _keep(store: Store, planned: Plan) -> None:
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
     described = {
-        "runs": {each.run.id: each.run.label for each in planned.runs}, "waiting": planned.waiting,
-        "asked": [each.view for each in planned.asked], "versions": versions.current(),
-    }  # fmt: skip
+        "runs": {each.run.id: each.run.label for each in planned.runs},
+        "waiting": planned.waiting,
+        "asked": [each.view for each in planned.asked],
+        "versions": versions.current(),
+    }
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
 
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM, which clusters send, stops as Ctrl-C does."""
+    """Treat SIGTERM, which clusters send, like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

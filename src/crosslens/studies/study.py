@@ -1,4 +1,4 @@
-"""A study: which models are trained, on what, and what is asked of them, as one file."""
+"""Study files: the models to train, their data, and the analyses to run."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -21,14 +21,14 @@ class _Strict(BaseModel):
 
 
 class Source(_Strict):
-    """A language, or a domain of it, that models are trained on.
+    """A source language or domain that models are trained on.
 
     Attributes:
         train: its training corpus.
-        dev: its development corpus; None: the same treebank's.
-        tests: corpora that its models are evaluated on; ``ud/*_pud`` is every PUD treebank there is.
-        translated_from: the language that the training data were translated from (translate-train); None: from none.
-        text: raw text that encoders are adapted to, or made from; usually of the tests' language. None: there is none.
+        dev: development corpus; None: the dev split of the same treebank.
+        tests: corpora that its models are evaluated on; ``ud/*_pud`` is every available PUD treebank.
+        translated_from: original language of translated training data (translate-train); None: not translated.
+        text: raw text for adapting or pretraining encoders, usually in the language of the tests; None: none.
     """
 
     train: str
@@ -42,8 +42,8 @@ class Data(_Strict):
     """The corpora of a study.
 
     Attributes:
-        parallel: sentences and their translations, on which representations are compared.
-        recipe: the named recipe that suits them.
+        parallel: parallel corpus on which representations are compared.
+        recipe: name of the default recipe for these corpora.
         tasks: task -> source -> its corpora.
     """
 
@@ -53,15 +53,15 @@ class Data(_Strict):
 
 
 class Grid(_Strict):
-    """A search for the recipe on the source's dev data.
+    """A hyperparameter search on the source's dev data.
 
     Attributes:
-        each: ``condition``: every condition has its own best recipe (Muller et al. 2021, appendix A.1.1);
-            ``task``: that of the reference serves all.
-        seed: of the runs that search.
-        batch: sizes that are tried; None: the recipe's.
-        learning_rate: peaks that are tried; None: the recipe's.
-        epochs: numbers that are tried; None: the recipe's.
+        each: ``condition``: search separately for every condition (Muller et al. 2021, appendix A.1.1);
+            ``task``: use the best recipe of the reference for all conditions.
+        seed: random seed of the search runs.
+        batch: batch sizes to try; None: the recipe's.
+        learning_rate: peak learning rates to try; None: the recipe's.
+        epochs: numbers of epochs to try; None: the recipe's.
     """
 
     each: Literal["condition", "task"] = "task"
@@ -72,21 +72,21 @@ class Grid(_Strict):
 
     @property
     def axes(self) -> dict[str, tuple]:
-        """Setting -> the values tried."""
+        """Map each searched setting to its values."""
         named = {name: getattr(self, name) for name in ("batch", "learning_rate", "epochs")}
         return {name: values for name, values in named.items() if values is not None}
 
 
 class Selection(_Strict):
-    """Which of a training's weights are kept.
+    """Which weights of a training run are kept.
 
     In a file ``best``, ``last`` and ``average`` are short for ``{rule: best}`` and so on, and
-    ``{oracle: ud/fr_gsd:dev}`` is the best epoch on dev data of a target language. Zero-shot transfer has none: it
-    says how much selecting on the source's loses, and is called an oracle wherever it is shown.
+    ``{oracle: ud/fr_gsd:dev}`` is the best epoch on dev data of a target language. Zero-shot transfer has no such
+    data. The oracle measures what selection on source dev data loses, and is labelled as an oracle in all outputs.
 
     Attributes:
         rule: as the recipe's ``select``.
-        oracle: the corpus whose dev data ``best`` means; None: the source's.
+        oracle: corpus for selecting the ``best`` epoch; None: the source's dev data.
     """
 
     rule: Literal["best", "last", "average"] = "best"
@@ -100,7 +100,7 @@ class Selection(_Strict):
     @model_validator(mode="after")
     def _one(self) -> "Selection":
         if self.oracle and self.rule != "best":
-            raise ValueError(f"an oracle chooses the best epoch, and the rule is {self.rule}")
+            raise ValueError(f"an oracle needs the rule best, not {self.rule}")
         return self
 
     @property
@@ -110,18 +110,18 @@ class Selection(_Strict):
 
 
 PRETRAIN = "pretrain:"
-"""Before the settings by which a study pretrains its own encoders."""
+"""Prefix of the encoder name if the study pretrains its own encoders."""
 
 State = Literal["pretrained", "untrained", "fine-tuned"]
 
 
 class Similarity(_Strict):
-    """Whether and how the study's encoders are compared on parallel sentences.
+    """Similarity of the study's encoders on parallel sentences.
 
     Attributes:
         of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training).
         measures: names of measures; None: the default ones and their baselines.
-        sentences: the first so many; None: all.
+        sentences: number of sentences, from the first; None: all.
     """
 
     of: tuple[State, ...] = ("pretrained", "untrained")
@@ -130,17 +130,17 @@ class Similarity(_Strict):
 
 
 class Probing(_Strict):
-    """A probe that is asked of every layer of the study's encoders.
+    """A probe for every layer of the study's encoders.
 
     Attributes:
-        probe: its name.
-        train: labelled texts.
-        test: others.
-        dev: on which its learning rate is lowered; None: a tenth of ``train``.
+        probe: name of the probe.
+        train: training corpus.
+        test: test corpus.
+        dev: development corpus for the learning-rate schedule; None: a tenth of ``train``.
         of: ``pretrained``, ``untrained`` (everything re-initialised).
         inputs: states ``scaled`` to variance 1, or ``raw``.
         set: settings of the probe.
-        seed: of the order and the control.
+        seed: random seed of data order and control task.
     """
 
     probe: str
@@ -160,37 +160,37 @@ class Probing(_Strict):
 
 
 class Study(_Strict):
-    """What is trained, on what, and what is asked of it. Its runs are all combinations.
+    """Models, data and analyses of a study. Its runs are all combinations of these settings.
 
     Attributes:
-        name: in small letters, digits and hyphens.
-        about: what it shows, in a sentence.
+        name: name of the study, in lower-case letters, digits and hyphens.
+        about: the question it answers, in one sentence.
         encoder: a hub name, a folder, or ``lab:PRESET`` for an encoder pretrained on that laboratory. Or
             ``pretrain:SETTINGS``: encoders are pretrained as runs of the study, by a file of settings, settings that
             are shipped, or ``lab:PRESET``.
-        bilingual: languages that each have an encoder of their own, pretrained on the first language of the settings
-            and that one alone; None: one encoder for all.
-        pretrained: whether ``each`` seed has an encoder of its own, or they share the ``one`` of the settings' seed.
-        starts: the same of the encoders that conditions start with: adapted ones, and those made from scratch. With
-            ``one``, how much such encoders differ from seed to seed is in no interval and no test.
-        adaptation: settings of conditions that start with an adapted encoder.
-        scratch: settings of the pretraining of conditions that start from scratch.
-        factors: name -> dotted setting of the pretraining -> its value, beside those that every study knows.
+        bilingual: second languages of bilingual encoders, each pretrained on the first language of the settings and one
+            of these; None: one encoder for all languages.
+        pretrained: ``each``: pretrain an encoder for each seed; ``one``: share the encoder of the settings' seed.
+        starts: the same for adapted encoders and encoders pretrained from scratch. With ``one``, intervals and tests do
+            not include the variation between such encoders.
+        adaptation: settings of adaptation, for conditions with ``start: adapted``.
+        scratch: settings of pretraining, for conditions with ``start: scratch``.
+        factors: name -> dotted setting of the pretraining -> its value, in addition to the built-in factors.
         data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
-            of it: ``muller2021:en``. A study that only looks at encoders needs none.
-        tasks: names of tasks; None: all that the data has.
-        sources: names of the data's sources; None: all.
-        conditions: what is done to the encoder.
-        depth: the depth that the conditions' layers are written for; other encoders have them scaled.
-        seeds: a run each.
-        recipe: a named recipe; None: the data's.
-        set: settings of the recipe or of the task that are replaced.
-        select: rules by which a training's weights are selected, a run each; None: the recipe's.
-        grid: a search for the recipe, always on the source's dev data; None: no search.
+            of it: ``muller2021:en``. Not needed by a study that only compares or probes encoders.
+        tasks: names of tasks; None: all tasks of the data.
+        sources: names of sources; None: all sources of the data.
+        conditions: interventions on the encoder.
+        depth: encoder depth for which the layers of the conditions are written; scaled for other depths.
+        seeds: random seeds, one run each.
+        recipe: name of a recipe; None: the data's.
+        set: overrides of recipe or task settings.
+        select: rules for selecting weights, one run each; None: the recipe's.
+        grid: hyperparameter search, always on the source's dev data; None: no search.
         similarity: comparisons of representations; None: none.
-        probes: what is asked of every layer.
-        overlap: whether the subwords are counted that each test corpus shares with the source's training data.
-        keep: ``models``: also keep the weights.
+        probes: probes for every layer.
+        overlap: whether to measure the subword overlap of each test corpus with the source's training data.
+        keep: ``models``: also save the fine-tuned weights.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
@@ -219,7 +219,7 @@ class Study(_Strict):
 
     @property
     def pretrains(self) -> bool:
-        """Whether its encoders are pretrained by its own runs."""
+        """Whether the study pretrains its own encoders."""
         return self.encoder.startswith(PRETRAIN)
 
     @field_validator("seeds", mode="before")
@@ -248,22 +248,22 @@ class Study(_Strict):
             if values is not None and not values:
                 wrong.append(f"{what} is empty")
             if values is not None and len(set(values)) < len(values):
-                wrong.append(f"something comes twice in {what}")
+                wrong.append(f"{what} has duplicates")
         labels = [condition.label for condition in self.conditions]
         if len(set(labels)) < len(labels):  # e.g. a factor that is called like a set of layers
-            wrong.append(f"different conditions have one name: {', '.join(sorted(set(labels)))}")
+            wrong.append(f"different conditions have the same name: {', '.join(sorted(set(labels)))}")
         for condition in self.conditions:
             try:
                 if condition.factor is not None:
                     find_factor(condition.factor, self.factors)
                     if not self.pretrains:
                         wrong.append(
-                            f"the factor {condition.factor!r} is one of pretraining; encoder: pretrain:SETTINGS"
+                            f"the factor {condition.factor!r} needs a pretraining study (encoder: pretrain:SETTINGS)"
                         )
             except RequestError as error:
                 wrong.append(str(error))
         if self.bilingual is not None and not self.pretrains:
-            wrong.append("bilingual encoders are pretrained; encoder: pretrain:SETTINGS")
+            wrong.append("bilingual needs a pretraining study (encoder: pretrain:SETTINGS)")
         if self.depth is not None:
             for condition in self.conditions:
                 try:
@@ -276,7 +276,7 @@ class Study(_Strict):
 
 
 def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None = None) -> Study:
-    """A study from a file, or one that is shipped.
+    """Read a study from a file or from the library.
 
     Args:
         name_or_path: a ``.yaml`` file, or a name from `library`.
@@ -286,7 +286,7 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None 
         The study, validated.
 
     Raises:
-        RequestError: when there is none, or naming every mistake in it with its line.
+        RequestError: if the study does not exist, or with every invalid setting and its line.
 
     Example:
         >>> study = xl.read_study("smoke")
@@ -304,17 +304,17 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None 
 
 
 def library() -> dict[str, Path]:
-    """The studies that are shipped, by name."""
+    """Map the names of the shipped studies to their files."""
     return _shipped("library")
 
 
 def data_sets() -> dict[str, Path]:
-    """The sets of corpora that are shipped, by name."""
+    """Map the names of the shipped sets of corpora to their files."""
     return _shipped("data")
 
 
 def pretrainings() -> dict[str, Path]:
-    """The settings of pretrainings that are shipped, by name."""
+    """Map the names of the shipped pretraining settings to their files."""
     return _shipped("pretraining")
 
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 NAMES = ("encoder", "task", "source", "train", "corpus", "partner", "metric")
 """Columns that name what a condition is compared within."""
 
-COLUMNS = (
-    "study", *NAMES, "condition", "label", "selection", "recipe", "settings", "encoders", "seeds", "interval", "mean",
-    "std", "low", "high", "delta", "delta_low", "delta_high", "p", "q",
-)  # fmt: skip
+_STATISTICS = (
+    "condition label selection recipe settings encoders seeds interval mean std low high delta delta_low delta_high p q"
+)
+
+COLUMNS = ("study", *NAMES, *_STATISTICS.split())
 
 Names = tuple[str | None, ...]
 """Values of `NAMES`."""
@@ -156,16 +157,17 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[Place, _Scores]:
         records = store.answers(run.id).filter(metric=metric, measure=None).records.to_pylist()
         answers = {record["question"]: record for record in records}
         for question in each.questions:
-            counted = counts.get(key(question.id, metric)) if isinstance(question, Score) else None
+            if not isinstance(question, Score):
+                continue
+            counted = counts.get(key(question.id, metric))
             if counted is None or counted.shape[1] < 2 or not counted[1].sum():
                 continue
-            corpus = question.corpus.name  # pyright: ignore[reportAttributeAccessIssue]
             names = (
                 columns["encoder"],
                 training.task,
                 training.source,
                 training.train.name,
-                corpus,
+                question.corpus.name,
                 run.partner,
                 metric,
             )

@@ -98,13 +98,16 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         script = main_script(item.text for item in load_corpus(cell.corpus, data=data))
         about.append(
             {
-                "language": tag, "name": known.name if known else tag,
-                "script": script_name(script) if script else "", "family": known.family if known else "",
+                "language": tag,
+                "name": known.name if known else tag,
+                "script": script_name(script) if script else "",
+                "family": known.family if known else "",
                 "text": next((words[each] for each in sorted(adapted) if each in words), None),
-                "adapted encoders": len(adapted) or None, "published text": known.sentences if known else "",
+                "adapted encoders": len(adapted) or None,
+                "published text": known.sentences if known else "",
                 "published class": known.published if known and bare == tag else "",
             }
-        )  # fmt: skip
+        )
     import pandas as pd
 
     head = pd.DataFrame(about)

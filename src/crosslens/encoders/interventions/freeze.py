@@ -17,7 +17,9 @@ class Freeze(Intervention):
 
     kind = "freeze"
     keys: ClassVar = {"freeze": "layers"}
-    options: ClassVar = {"freeze": Option("--freeze", "Layers that are not trained; 0 is the embeddings.", "LAYERS")}
+    options: ClassVar = {
+        "freeze": Option("--freeze", "Layers to freeze during training; 0 is the embeddings.", "LAYERS")
+    }
     verb = "frozen"
     follows = True
 

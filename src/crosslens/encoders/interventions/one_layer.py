@@ -24,9 +24,12 @@ class OnOneLayer(Intervention):
 
     kind = "tower"
     keys: ClassVar = {
-        "tower": "layer", "height": "height", "mapped_from": "mapped_from", "mapping": "mapping",
+        "tower": "layer",
+        "height": "height",
+        "mapped_from": "mapped_from",
+        "mapping": "mapping",
         "mapped_by": "mapped_by",
-    }  # fmt: skip
+    }
     follows = True
     own_recipe = True
 

@@ -28,8 +28,8 @@ class Reinit(Intervention):
     verb = "re-initialised"
     options: ClassVar = {
         "layers": Option("--random-init", "Layers to re-initialise before training: 1-2, or all, or 0,all.", "LAYERS"),
-        "components": Option("--components", "Parts of these layers: all, attention, ffn, norms, or embeddings."),
-        "init": Option("--init", "How they are initialised: architecture or torch."),
+        "components": Option("--components", "Parts to re-initialise: all, attention, ffn, norms or embeddings."),
+        "init": Option("--init", "Initialisation scheme: architecture or torch."),
     }
 
     layers: Layers

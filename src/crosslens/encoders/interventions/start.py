@@ -23,7 +23,7 @@ class Start(Intervention):
     start: Literal["adapted", "scratch", "bilstm"]
 
     @property
-    def own_recipe(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def own_recipe(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]  # depends on the start
         """An adapted encoder is trained as the encoder is; the others need settings of their own."""
         return self.start != "adapted"
 

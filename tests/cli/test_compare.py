@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toy_commands import rows_of
+from toys import SENTENCES
+
+
+def test_similarity(run, tiny_bert):
+    status, shown, said = run("compare", tiny_bert, "--pairs", "en-*", "--out", "sim", "--device", "cpu")
+    assert status == 0, said
+    assert "cka_shuffled" in shown
+    rows = rows_of("sim/results.csv")
+    assert len(rows) == 5 * 4
+    assert {row["source"] + row["target"] for row in rows} == {"enfr"}
+    assert all(0 <= float(r["value"]) <= 1.0000001 for r in rows if r["measure"] == "cka")
+    untrained = ("--random-init", "0,all", "--measures", "cka", "--sentences", "4")
+    assert run("compare", tiny_bert, "--pairs", "en-fr", "--out", "null", "--device", "cpu", *untrained)[0] == 0
+    rows = rows_of("null/results.csv")
+    assert {(row["ablation"], row["n"], row["measure"]) for row in rows} == {("0-4", "4", "cka")}
+
+
+def test_similarity_with_nulls_intervals_and_vectors(run, tiny_bert):
+    asked = ("--measure", "cka,retrieval", "--null", "shuffled,length-matched,untrained", "--intervals")
+    words = ("--pairs", "en-fr", "--out", "sim", "--export", "vectors", "--pooling", "first", "--device", "cpu")
+    status, shown, said = run("compare", tiny_bert, *asked, *words)
+    assert status == 0, said
+    assert "0-4 en-fr retrieval_length_matched" in shown
+    rows = rows_of("sim/results.csv")
+    assert len(rows) == 2 * 5 * 6
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows if row["low"])
+    vectors = np.load("vectors/fr.npy")
+    assert vectors.shape == (5, 6, 32)
+    assert sorted(path.name for path in Path("vectors").iterdir()) == ["en.npy", "fr.npy"]
+    status, _, said = run("compare", tiny_bert, *words)
+    assert (status, "--out: sim exists already" in said) == (2, True)
+
+
+def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
+    for language, lines in SENTENCES.items():
+        (tmp_path / f"dev.{language}").write_text("\n".join(lines) + "\n", "utf-8")
+    corpus = ("--corpus", "en=dev.en,fr=dev.fr", "--pairs", "en-en,en-fr", "--measure", "cka", "--device", "cpu")
+    words = ("--against", tiny_bert, "--export", "vectors", "--out", "sim")
+    status, shown, said = run("compare", tiny_bert, *corpus, *words)
+    assert status == 0, said
+    assert f"similarity of 6 parallel sentences, {tiny_bert} and {tiny_bert}" in shown
+    rows = [row for row in rows_of("sim/results.csv") if row["target"] == "en"]
+    assert [float(row["value"]) for row in rows] == pytest.approx([1.0] * 5)

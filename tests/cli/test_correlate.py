@@ -1,0 +1,26 @@
+import dataclasses
+
+from crosslens.results.record import Record, Results
+from toy_commands import rows_of
+
+
+def test_gap_against_similarity(run, tmp_path):
+    gaps = {"de": 4, "fr": 5, "hi": 20, "ru": 10, "zh": 22}
+    scores = [Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, n=9)]
+    for target, gap in gaps.items():
+        scores.append(dataclasses.replace(scores[0], target=target, value=90.0 - gap))
+        scores.append(
+            Record(encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=1 / gap)
+        )
+    Results.of(scores).write(tmp_path / "results.csv")
+    status, shown, said = run("correlate", "results.csv", "--csv", "table.csv")
+    assert status == 0, said
+    assert "pos en pretrained cka mean" in shown
+    assert "−1.000" in shown
+    assert "5 languages are too few to say anything" in said
+    assert rows_of("table.csv")[0]["languages"] == "5"
+    status, _, said = run("correlate", "results.csv", "--control", "fertility")
+    assert (status, "lack the column fertility that fertility needs" in said) == (2, True)
+    status, _, said = run("correlate", "results.csv", "--measure", "rsa")
+    assert (status, "have no scores and similarities (rsa)" in said) == (2, True)
+    assert run("correlate", "none")[0] == 2

@@ -1,0 +1,64 @@
+import pytest
+
+FINETUNE = ("finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud")
+
+WRONG = {
+    "an unknown task": (["finetune", "poss", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud"], "did you mean 'pos'"),
+    "an unknown corpus": (["finetune", "pos", "@", "--train", "ud/en_tyo", "--test", "ud/fr_pud"], "'ud/en_toy'"),
+    "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
+    "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
+    "an unknown layer": (
+        [*FINETUNE, "--random-init", "5"],
+        "layer 5 does not exist",
+    ),
+    "unknown components": (
+        [*FINETUNE, "--random-init", "1", "--components", "x"],
+        "components: input should be 'all', 'attention'",
+    ),
+    "an unknown setting": (
+        [*FINETUNE, "--set", "epoch=1"],
+        "mean 'epochs'",
+    ),
+    "a setting that is none": (
+        [*FINETUNE, "--set", "epochs"],
+        "not key=value",
+    ),
+    "an unknown recipe": (
+        [*FINETUNE, "--recipe", "x"],
+        "no recipe 'x'",
+    ),
+    "an unknown encoder": (
+        ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"],
+        "folder ./none not found",
+    ),
+    "an encoder of the hub, offline": (
+        ["finetune", "pos", "no/such", "--train", "ud/en_toy", "--test", "ud/fr_pud"],
+        "the network is switched off",
+    ),
+    "an unknown language": (["compare", "@", "--pairs", "en-xx"], "does not contain language 'xx'"),
+    "a pair that is none": (["compare", "@", "--pairs", "enfr"], "is not a language pair"),
+    "an unknown measure": (["compare", "@", "--pairs", "en-fr", "--measures", "ckaa"], "did you mean 'cka'"),
+    "an unknown null": (["compare", "@", "--pairs", "en-fr", "--null", "shuffle"], "did you mean 'shuffled'"),
+    "an unknown pooling": (["compare", "@", "--pairs", "en-fr", "--pooling", "max"], "'max' is not one of 'mean'"),
+    "no language of origin": (["compare", "@", "--pairs", "en-fr", "--original", "de"], "written in 'de'"),
+    "a parallel corpus that is none": (
+        ["compare", "@", "--corpus", "flores/dev", "--pairs", "en-fr"],
+        "is not the name of a parallel corpus",
+    ),
+    "a model that is none": (["evaluate", "@", "--test", "ud/fr_pud"], "has no crosslens.json"),
+    "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small"),
+    "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
+    "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, arguments, message):
+    arguments = [str(tiny_bert) if a == "@" else a for a in arguments]
+    out = [] if arguments[0] == "data" else ["--out", "out"]
+    status, shown, said = run(*arguments, *out)
+    assert status == 2, said
+    assert message in said
+    assert shown == ""
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []  # nothing half-written

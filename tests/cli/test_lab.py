@@ -1,0 +1,60 @@
+import pytest
+
+from crosslens.data.formats.conllu import read
+from toy_commands import FAST
+
+
+def test_a_laboratory_as_files_and_as_corpora(run, tiny_bert, tmp_path):
+    status, _, said = run("lab", "export", "--preset", "no-anchors", "--seed", "3", "--out", "lab")
+    assert status == 0
+    assert "next: crosslens pretrain lab/pretrain.yaml --out lab/encoder" in said
+    made = {str(path.relative_to(tmp_path / "lab")) for path in (tmp_path / "lab").rglob("*") if path.is_file()}
+    assert {"src/train.conllu", "sov/test.iob2", "text/gen.txt", "dictionaries/src-adj.txt", "pretrain.yaml"} <= made
+    assert len(read("lab/src/train.conllu")) == 2000
+    status, shown, said = run(
+        "finetune",
+        "pos",
+        tiny_bert,
+        "--train",
+        "lab/src[:20]",
+        "--test",
+        "lab/sov[:10]",
+        "--out",
+        "o",
+        *FAST,
+        "--set",
+        "select=last",
+    )
+    assert status == 0, said
+    assert "sov lab/sov:test[:10]" in shown
+    status, shown, _ = run("list", "presets")
+    assert "no-anchors  no word is shared but the full stop" in shown
+    assert run("lab", "export", "--preset", "goood", "--out", "x")[0] == 2
+    assert run("demo", "--preset", "goood", "--out", "x")[0] == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_laboratory_of_other_shares(run, tmp_path):
+    status, _, said = run("lab", "export", "--set", "anchors=1", "--set", "sentences=50", "--seed", "4", "--out", "lab")
+    assert status == 0, said
+    pairs = [line.split() for line in (tmp_path / "lab/dictionaries/src-sov.txt").read_text("utf-8").splitlines()]
+    assert sum(a == b for a, b in pairs) > 0.7 * len(pairs)
+    assert len((tmp_path / "lab/text/src.txt").read_text("utf-8").splitlines()) == 50
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("anchors=1.5", "anchors=1.5: Input should be less than or equal to 1"),
+        ("homonyms=-0.1", "homonyms=-0.1: Input should be greater than or equal to 0"),
+        ("anchor=0.5", "a laboratory has no setting 'anchor'"),
+        ("sentences=0", "sentences=0: Input should be greater than or equal to 1"),
+        ("anchors", "--set anchors: is not key=value"),
+    ],
+)
+def test_shares_that_are_none(run, tmp_path, setting, words):
+    status, _, said = run("lab", "export", "--set", setting, "--out", "lab")
+    assert status == 2
+    assert words in said
+    assert len(said.strip().splitlines()) <= 2
+    assert not (tmp_path / "lab").exists()

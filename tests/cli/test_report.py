@@ -1,0 +1,54 @@
+from pathlib import Path
+
+from crosslens.results.record import Record, Results
+from toy_commands import finetune
+
+
+def test_a_report_without_scores_has_a_page_and_figures(run, tmp_path):
+    similar = [
+        Record(
+            encoder="e",
+            source="en",
+            target=target,
+            measure="cka",
+            layer=layer,
+            metric="similarity",
+            value=0.5,
+            n=9,
+            state="pretrained",
+        )
+        for target in ("fr", "de")
+        for layer in (0, 1)
+    ]
+    Results.of(similar).write(tmp_path / "results.parquet")
+    status, _, said = run("report", "results.parquet", "--out", "report")
+    assert status == 0, said
+    assert "contain no scores, so there is no table" in said
+    files = {path.name for path in Path("report").iterdir()}
+    assert "index.html" in files
+    assert not any(name.endswith(".tex") for name in files)
+
+
+def test_tables_for_a_paper(run, tiny_bert):
+    assert finetune(run, tiny_bert, out="all/reference")[0] == 0
+    assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0
+    status, shown, said = run("report", "all", "--out", "report", "--beside", "muller2021")
+    assert status == 0, said
+    assert "Δ 1-2" in shown
+    assert "ours − theirs" in shown
+    files = sorted(path.name for path in Path("report").iterdir())
+    names = ("by-target-pos", "layer-deltas", "layer-sets")
+    tables = [f"{name}.{ending}" for name in names for ending in ("csv", "md", "tex")]
+    figures = [f"layers-by-target.{ending}" for ending in ("pdf", "png", "svg")]
+    assert files == sorted([*tables, *figures, "index.html", "tables.tex"])
+    assert run("report", "all", "--out", "again", "--beside", "muller2021")[0] == 0
+    for name in set(files) - {"layers-by-target.pdf"}:  # whose objects stand in any order
+        assert Path("report", name).read_bytes() == Path("again", name).read_bytes()
+    for words, message in (
+        (["report", "all", "--out", "report"], "report exists already"),
+        (["report", "all", "--out", "x", "--beside", "muler"], "no numbers of 'muler'"),
+        (["report", "nothing", "--out", "x"], "no such results file"),
+    ):
+        status, _, said = run(*words)
+        assert (status, message in said) == (2, True)
+    assert not Path("x").exists()

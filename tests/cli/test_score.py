@@ -1,0 +1,45 @@
+import pytest
+
+from crosslens.data.formats.conllu import read, write
+
+
+def test_a_prediction_for_other_sentences(run, treebanks, tmp_path):
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    corpus = read(gold)
+    write(corpus[1:], tmp_path / "less.conllu")
+    status, _, said = run("score", "pos", gold, "less.conllu")
+    assert status == 2
+    assert "less.conllu:1: sentence 1 differs in words from the gold one" in said
+    write(corpus[:-1], tmp_path / "fewer.conllu")
+    status, _, said = run("score", "pos", gold, "fewer.conllu")
+    assert (status, "fewer.conllu: 5 sentences, but the gold" in said) == (2, True)
+
+
+TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("score", "parsing", "two-roots.conllu", "two-roots.conllu"), "two-roots.conllu:1: the sentence has 2 roots"),
+        (("score", "parsing", "uner/fr_pud", "uner/fr_pud"), "iob2:1: uner/fr_pud:test has no heads"),
+        (("score", "ner", "uner/fr_pud", "bad.iob2"), "bad.iob2:1: 'B_PER' is not an IOB tag"),
+        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 columns, but the first word"),
+        (("score", "ner", "uner/fr_pud", "uner/en_pud"), "sentence 1 differs in words from the gold one"),
+        (("score", "ner", "uner/fr_pud", "uner/fr_pud", "--set", "repair=lenient"), "repair=lenient"),
+        (("score", "pos", "ud/fr_pud", "ud/fr_pud", "--set", "relations=full"), "has no setting 'relations'"),
+        ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities"),
+        ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
+        ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud,uner/fr_pud", "--predictions", "p"), "would be one file"),
+    ],
+)
+def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, arguments, message):
+    row = "{}\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+    (tmp_path / "two-roots.conllu").write_text(row.format(1) + row.format(2) + "\n")
+    (tmp_path / "bad.iob2").write_text("Paris\tB_PER\n")
+    (tmp_path / "short.iob2").write_text("Paris\tB-LOC\nici\n")
+    status, _, said = run(*arguments)
+    assert status == 2
+    assert message in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "o").exists()

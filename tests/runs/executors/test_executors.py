@@ -1,0 +1,82 @@
+"""Executors: the same bytes from each, and nothing lost when a worker or a node dies."""
+
+import sys
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.runs.executors import EXECUTORS, find_executor
+from toy_studies import results_of, run
+
+
+@pytest.mark.parametrize("name", ["processes", "slurm", pytest.param("ray", marks=pytest.mark.ray), "backwards"])
+def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninterrupted, name, plugins):
+    if name == "ray":
+        pytest.importorskip("ray").shutdown()
+    report = run(study, tmp_path, treebanks, executor=name, workers=2)
+    assert not report.failed
+    assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
+    if name == "ray":
+        __import__("ray").shutdown()
+
+
+def test_every_executor_is_tested():
+    assert set(EXECUTORS.built_in) == {"serial", "processes", "slurm", "ray"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("proceses", None, "did you mean 'processes'"),
+        ("serial", {"a": "b"}, "serial takes no options, but got a"),
+        ("processes", {"a": "b"}, "the executor processes takes no options, but got a"),
+    ],
+)
+def test_an_executor_that_there_is_not(name, options, words):
+    with pytest.raises(RequestError, match=words):
+        find_executor(name, options=options)
+
+
+@pytest.mark.parametrize(("name", "package"), [("ray", "ray"), ("slurm", "submitit")])
+def test_a_missing_package_is_named_with_its_command(monkeypatch, name, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(RequestError, match=rf"needs {package} \(pip install 'crosslens\[{name}\]'\)"):
+        find_executor(name)
+
+
+@pytest.mark.ray
+@pytest.mark.timeout(600)
+def test_a_worker_and_a_node_that_die_do_not_stop_a_study(study, treebanks, tmp_path):
+    """A real cluster of two nodes; one worker is killed with -9, then one node goes, in the middle of runs."""
+    ray = pytest.importorskip("ray")
+    import psutil
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()
+    # Before the cluster: a fork of a process that ray has its threads in would not do.
+    long = study.model_copy(update={"seeds": tuple(range(1, 7)), "set": {"batch": 1, "epochs": 30}})
+    run(long, tmp_path / "whole", treebanks)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        second = cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False)
+        ended = []
+
+        def after(outcome):
+            ended.append(outcome)
+            if len(ended) == 1:
+                busy = [
+                    p for p in psutil.process_iter(["cmdline"]) if "ray::execute" in " ".join(p.info["cmdline"] or [])
+                ]
+                assert busy
+                busy[0].kill()
+            if len(ended) == 3:
+                cluster.remove_node(second, allow_graceful=False)
+
+        report = run(long, tmp_path / "ray", treebanks, executor="ray", ended=after)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    assert [outcome.state for outcome in ended] == ["done"] * 12
+    assert not report.failed
+    assert results_of(tmp_path / "ray").read_bytes() == results_of(tmp_path / "whole").read_bytes()

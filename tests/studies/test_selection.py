@@ -1,0 +1,76 @@
+"""Studies that search for a recipe, or select weights by several rules."""
+
+import pandas as pd
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.results.record import read_results
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.run_study import run_study
+from crosslens.studies.study import Grid, Study
+from toy_studies import run
+
+
+def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
+    grid = Grid(learning_rate=(1e-5, 3e-3), batch=(2, 3))
+    report = run(study.model_copy(update={"grid": grid}), tmp_path, treebanks)
+    assert len(report.plan.runs) == 4 + 4 - 1  # the chosen point's run of seed 1 is the reference of seed 1
+    store = Store(tmp_path)
+    scores = {}
+    for identifier in store.ids():
+        described = store.describe(identifier)
+        if described["identity"]["seed"] == 1 and described["identity"]["condition"] == {}:
+            recipe = described["identity"]["recipe"]
+            scores[recipe["learning_rate"], recipe.get("batch", 16)] = described["facts"]["dev_score"]
+    assert len(scores) == 4
+    chosen = {
+        (r.run.training.recipe.learning_rate, r.run.training.recipe.batch) for r in report.plan.runs if r.questions
+    }
+    (best,) = chosen
+    assert scores[best] == max(scores.values())
+    assert report.plan.notes == (
+        f"pos en reference seed 1: batch={best[1]}, learning_rate={best[0]} has the best dev score,"
+        f" {scores[best]:.2f} (of 4 tried)",
+    )
+
+
+def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path):
+    each = study.model_copy(update={"grid": Grid(each="condition", epochs=(1, 3))})
+    store = Store(tmp_path)
+    planned = plan(each, store, corpora=Corpora(str(treebanks)))
+    assert (len(planned.left), planned.waiting) == (4, 4)
+    report = run(each, tmp_path, treebanks)
+    assert report.plan.waiting == 0
+    assert len(report.plan.notes) == 2
+
+
+def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
+    rules = ("best", "last", "average", {"oracle": "ud/fr_pud:test[:3]"})
+    asked = Study.model_validate({**study.model_dump(), "name": "rules", "select": rules, "seeds": [1]})
+    report = run_study(asked, tmp_path, executor="serial", data=str(treebanks), device="cpu")
+    assert len(report.plan.runs) == 2 * 4
+    assert report.plan.runs[3].run.label == "pos en reference oracle ud/fr_pud:test[:3] seed 1"
+    results = read_results(tmp_path / "studies" / "rules" / "results.csv").filter(task="pos", metric="accuracy")
+    labels = ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
+    table = results.table()
+    heads = [f"{what}, {label}" for label in labels for what in ("reference", "Δ 1-2")]
+    assert table.columns.tolist() == heads
+    # Each rule has its own reference, and is the study that names it alone.
+    alone = Study.model_validate({**study.model_dump(), "name": "last", "select": "last", "seeds": [1]})
+    assert plan(alone, Store(tmp_path), corpora=Corpora(str(treebanks))).done == 2
+    french = results.filter(target="fr").to_pandas()
+    rule = french["selection"]
+    values = french.set_index([rule, french["ablation"].fillna("")])["value"]
+    for label in labels:
+        found = table.loc[("fr", "ud/fr_pud:test"), f"Δ 1-2, {label}"]
+        assert found == pytest.approx(values[label, "1-2"] - values[label, ""])
+    summary = pd.read_csv(tmp_path / "studies" / "rules" / "summary.csv")
+    assert summary["selection"].unique().tolist() == ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
+
+
+def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_path):
+    asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
+    with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):
+        plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
