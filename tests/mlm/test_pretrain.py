@@ -208,7 +208,7 @@ def test_text_that_cannot_be_used(texts, tmp_path):
     (tmp_path / "short.txt").write_text("the cat\n")
     for file, message in (
         ("nowhere.txt", r"nowhere.txt: file not found"), ("empty.txt", "contains no text"),
-        ("bad.txt", "bad.txt:2: is not UTF-8"),
+        ("bad.txt", "bad.txt:2: invalid UTF-8"),
     ):  # fmt: skip
         with pytest.raises(DataError, match=message):
             pretrain(SMALL.model_copy(update={"corpora": {"en": file}}), tmp_path / "out", base=tmp_path)

@@ -182,7 +182,7 @@ def test_a_task_that_nothing_registers_is_given_as_an_object(plugins, encoder, t
     with pytest.raises(RequestError, match="no task 'mine'"):
         load_model(tmp_path / "model", device="cpu")
     assert predict(load_model(tmp_path / "model", task=task, device="cpu"), train) == predict(model, train)
-    with pytest.raises(RequestError, match="the model is of the task 'mine', and 'yours' is given"):
+    with pytest.raises(RequestError, match="the model was fine-tuned for 'mine', not for 'yours'"):
         load_model(tmp_path / "model", task=own_task("yours"), device="cpu")
 
 

@@ -348,7 +348,7 @@ def but(corpus, place, **changes):
             DataError,
             "file.tsv:4: the label 'xx' occurs only once",
         ),
-        (but(texts(4, seed=1), 3, label=None), texts(4, seed=2), DataError, "file.tsv:4: toy1 has no label here"),
+        (but(texts(4, seed=1), 3, label=None), texts(4, seed=2), DataError, "file.tsv:4: toy1 has no label"),
         (texts(4, seed=1), texts(4, seed=1), RequestError, "12 of the 12 items of toy1 are also in toy1"),
         (
             texts(4, seed=1, answers={"aa": "cat"}),
@@ -387,7 +387,7 @@ def test_both_formats_are_the_same_corpus(tmp_path):
     assert [(t.text, t.label) for t in one.texts] == [(t.text, t.label) for t in other.texts]
     assert (one.language, other.language, other.split) == (None, None, "train")
     (tmp_path / "wili" / "y_train.txt").write_text("aa\n", "utf-8")
-    with pytest.raises(DataError, match=r"y_train.txt: 1 labels, where .*x_train.txt has 9 texts"):
+    with pytest.raises(DataError, match=r"y_train.txt: 1 labels, but .*x_train.txt has 9 texts"):
         load_corpus("wili/all:train", data=tmp_path)
 
 

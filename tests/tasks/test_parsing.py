@@ -230,7 +230,7 @@ def test_an_encoder_without_a_special_token_is_refused(encoder, toy):
     windows = [replace(w, ids=w.ids[1:-1], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
                for w in read_windows(encoder, toy()).windows]  # fmt: skip
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
-    with pytest.raises(EncoderError, match="no special token around a sentence"):
+    with pytest.raises(EncoderError, match="this tokenizer adds none to a sentence"):
         batch.sentence_states(torch.zeros(*batch.ids.shape, 3))
 
 

@@ -15,7 +15,7 @@ FACTORS: dict[str, dict[str, Any]] = {
     "sep-1-3": {"vocabulary.anchors": "default", "separate": "1-3"},
     "sep-1-6": {"vocabulary.anchors": "default", "separate": "1-6"},
 }
-"""Factor -> dotted setting of `Pretraining` -> its value; the rest is as in the default. There is no factor "domain":
+"""Factor -> dotted setting of `Pretraining` -> its value; the rest is as in the default. "domain" is missing:
 it is another text, which the study names (`Study.factors`)."""
 
 
