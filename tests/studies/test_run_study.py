@@ -142,7 +142,7 @@ def test_every_executor_is_tested():
     [
         ("proceses", None, "did you mean 'processes'"),
         ("serial", {"a": "b"}, "serial takes no options, but got a"),
-        ("processes", {"a": "b"}, "processes has no options"),
+        ("processes", {"a": "b"}, "processes takes no options"),
     ],
 )
 def test_an_executor_that_there_is_not(name, options, words):
