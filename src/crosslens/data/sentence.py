@@ -28,7 +28,11 @@ class Where(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words and what is annotated on them: tuples of equal length.
+    """A sentence of words with optional annotation layers: tuples of equal length.
+
+    >>> sentence = Sentence(words=("Dogs", "bark"), upos=("NOUN", "VERB"))
+    >>> len(sentence), sentence.text
+    (2, 'Dogs bark')
 
     Attributes:
         words: the syntactic words, Unicode-normalised to NFC.
@@ -42,7 +46,7 @@ class Sentence:
             sentence gives the same bytes.
 
     Raises:
-        DataError: when the tuples are not of one length.
+        DataError: when the tuples differ in length.
     """
 
     words: tuple[str, ...]
@@ -68,8 +72,10 @@ class Sentence:
     def text(self) -> str:
         """The running text as the source has it, or else the words with spaces between them."""
         marks = ("# text = ", "# text=")
-        said = (line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark))
-        return next(said, "") or " ".join(self.words)
+        texts = (
+            line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark)
+        )
+        return next(texts, "") or " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)

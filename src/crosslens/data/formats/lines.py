@@ -65,8 +65,8 @@ def normal(form: str) -> str:
 
 def sentence_id(comment: str) -> str | None:
     """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
-    found = _SENTENCE_ID.match(comment)
-    return found["id"] if found else None
+    match = _SENTENCE_ID.match(comment)
+    return match["id"] if match else None
 
 
 _SENTENCE_ID = re.compile(r"#\s*sent_?id:?(?:\s*=|\s(?!\s*=))\s*(?P<id>\S.*?)\s*$")

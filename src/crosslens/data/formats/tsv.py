@@ -97,7 +97,7 @@ def read(
                 f"contains {len(set(languages))} languages", file=file, hint=f"choose one: {languages[0]}={file}"
             )
         if languages and language is not None:
-            rows = [row for row, its in zip(rows, languages, strict=True) if its == language]
+            rows = [row for row, tag in zip(rows, languages, strict=True) if tag == language]
     else:
         header, places = [], list(range(len(layout.columns)))
     items = []
