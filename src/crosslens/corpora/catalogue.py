@@ -48,8 +48,8 @@ _LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.AS
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Which items of a corpus are meant.
+class Slice:
+    """A slice of a corpus, optionally after shuffling.
 
     Attributes:
         begin: the first of them in the order.
@@ -62,7 +62,7 @@ class Cut:
     seed: int | None = None
 
     def of(self, corpus: Corpus) -> Corpus:
-        """Those items."""
+        """The selected items of a corpus."""
         part = slice(self.begin, self.end)
         if self.seed is None:
             return corpus[part]
@@ -138,11 +138,11 @@ def load_corpus(
     name = str(name)
     bare, cut = split_slice(name)
     of, scheme = split_scheme(bare)
-    named = _named(bare)
+    named = _match_name(bare)
     if scheme:
         whole = transliterate(load_corpus(of, split=split, data=data, format=format), scheme[1:])
     else:
-        whole = _load_named(bare, named, split, data) if named else _load_path(bare, format)
+        whole = _load_match_name(bare, named, split, data) if named else _load_path(bare, format)
     corpus = replace(cut.of(whole), name=whole.name + name.removeprefix(bare))
     if not len(corpus):
         raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
@@ -166,33 +166,35 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
-    if tagged := _LANGUAGE.match(name):
-        return load_text(tagged["path"], language=tagged["language"], data=data)
+    if match := _LANGUAGE.match(name):
+        return load_text(match["path"], language=match["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).exists():
-        laboratory_language, laboratory = find_lab(part)
-        return Corpus(
-            tuple(Text((line,)) for line in laboratory.text(laboratory_language)), name, language or laboratory_language
-        )
+        tag, laboratory = find_lab(part)
+        return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, language or tag)
     if collection == RAW and not Path(name).exists():
         files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
-        existing = next((file for file in files if file.is_file()), None)
-        if existing is None:
+        path = next((file for file in files if file.is_file()), None)
+        if path is None:
             raise DataError(
                 f"raw text {name!r} not found in {places(data)}",
                 hint="set CROSSLENS_DATA to the folder that contains it",
             )
-        return replace(text.read(existing, language=language or language_tag(part)), name=name)
+        return replace(text.read(path, language=language or language_tag(part)), name=name)
     return text.read(name, language=language)
 
 
-def split_slice(name: str) -> tuple[str, Cut]:
-    """``ud/en_ewt[:200]`` as the name alone and what is cut out; all of it where nothing is said."""
+def split_slice(name: str) -> tuple[str, Slice]:
+    """Split a corpus name from its slice; without one, the slice is the whole corpus.
+
+    >>> split_slice("ud/en_ewt[7~:200]")
+    ('ud/en_ewt', Slice(begin=None, end=200, seed=7))
+    """
     sliced = _SLICE.match(name)
     if not sliced:
-        return name, Cut()
+        return name, Slice()
     begin, end, seed = (int(sliced[part]) if sliced[part] else None for part in ("begin", "end", "seed"))
-    return sliced["name"], Cut(begin, end, seed)
+    return sliced["name"], Slice(begin, end, seed)
 
 
 def split_scheme(name: str) -> tuple[str, str]:
@@ -218,19 +220,19 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     """
     bare, _ = split_name(pattern)
     cut = pattern.removeprefix(bare)
-    named = _named(bare)
+    named = _match_name(bare)
     if not named or not set(named["corpus"]) & set("*?"):
         return [pattern]
     collection, split = named["collection"], named["split"]
     if collection in LABS:
         languages, laboratory = find_lab(named["corpus"])
         preset = named["corpus"].removeprefix(languages)
-        names = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
+        matches = [language + preset for language in laboratory.languages if fnmatchcase(language, languages)]
     else:
-        names = find_corpora(collection, named["corpus"], data, split=split or "test")
-    if not names:
+        matches = find_corpora(collection, named["corpus"], data, split=split or "test")
+    if not matches:
         raise _missing(collection, named["corpus"], split or "test", data)
-    return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in names]
+    return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in matches]
 
 
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
@@ -251,13 +253,13 @@ def name_split(name: str, split: str) -> str:
         DataError: for a path, which has no other split.
     """
     bare, scheme = split_name(name)
-    named = _named(bare)
+    named = _match_name(bare)
     if not named:
         raise DataError(f"{name} is a file, so its {split} data must be given too", hint=f"give --{split} as well")
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
-def _named(name: str) -> re.Match | None:
+def _match_name(name: str) -> re.Match | None:
     """A name of a collection's corpus; None for what can only be a path."""
     named = _NAME.match(name)
     return named if named and (named["collection"] in LABS or named["collection"] in COLLECTIONS) else None
@@ -269,7 +271,7 @@ def find_lab(name: str) -> tuple[str, Laboratory]:
     return language, find_laboratory(preset.replace("_", "-") or DEFAULT_PRESET)
 
 
-def _load_named(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
+def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     if split not in SPLITS:
         raise DataError(f"{name}: unknown split {split!r}", hint=suggest(split, SPLITS))
@@ -325,8 +327,8 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
 def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
     """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
     for root in roots(data):
-        there = COLLECTIONS[collection].files(root.folder)
-        names = sorted({name for name, part in there if part == split and fnmatchcase(name, pattern)})
-        if names:
-            return names
+        files = COLLECTIONS[collection].files(root.folder)
+        matches = sorted({name for name, part in files if part == split and fnmatchcase(name, pattern)})
+        if matches:
+            return matches
     return []

@@ -14,7 +14,12 @@ from crosslens.errors import DataError
 
 @dataclass(frozen=True)
 class Corpus(Sequence[Item]):
-    """Sentences or texts, in the order of their source.
+    """An immutable sequence of sentences or texts, in the order of their source.
+
+    >>> from crosslens.data.sentence import Sentence
+    >>> corpus = Corpus((Sentence(("Dogs", "bark")), Sentence(("Go",))), name="toy", language="en")
+    >>> len(corpus), corpus.words, corpus[:1].words
+    (2, 3, 2)
 
     Attributes:
         items: the sentences or texts.
@@ -67,12 +72,12 @@ class Corpus(Sequence[Item]):
 
     @cached_property
     def words(self) -> int:
-        """How many words there are."""
+        """Number of words."""
         return sum(len(sentence) for sentence in self.sentences)
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """How long each item is: the words of a sentence, the characters of running text, which has no words yet."""
+        """Length of each item: words of a sentence, or characters of running text."""
         return tuple(len(item) if isinstance(item, Sentence) else len(item.text) for item in self.items)
 
     @cached_property
@@ -111,14 +116,14 @@ class Corpus(Sequence[Item]):
         """Check that another corpus, a predicted one, has the same sentences or texts.
 
         Raises:
-            DataError: naming the first place where they part.
+            DataError: naming the first difference.
         """
         what = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
-        for number, (ours, theirs) in enumerate(zip(self, other, strict=False), start=1):
-            if _said(ours) != _said(theirs):
-                file, line = theirs.where or (other.name, None)
+        for number, (gold, predicted) in enumerate(zip(self, other, strict=False), start=1):
+            if _segments(gold) != _segments(predicted):
+                file, line = predicted.where or (other.name, None)
                 raise DataError(
-                    f"{what} {number} differs in words from the gold one, {ours.where or ours.id or self.name}",
+                    f"{what} {number} differs in words from the gold one, {gold.where or gold.id or self.name}",
                     file=file, line=line, hint="check that the predictions are for this corpus",
                 )  # fmt: skip
         if len(self) != len(other):
@@ -128,7 +133,7 @@ class Corpus(Sequence[Item]):
             )  # fmt: skip
 
 
-def _said(item: Item) -> tuple[str, ...]:
+def _segments(item: Item) -> tuple[str, ...]:
     return item.words if isinstance(item, Sentence) else item.segments
 
 

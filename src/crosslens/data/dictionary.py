@@ -11,7 +11,13 @@ from crosslens.errors import DataError
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Word pairs with their weights.
+    """A bilingual dictionary of weighted word pairs.
+
+    >>> dictionary = of_words([("cat", "chat"), ("cat", "matou")], name="toy")
+    >>> dictionary.translations
+    {'cat': [('chat', 1.0), ('matou', 1.0)]}
+    >>> dictionary.reversed().pairs[0]
+    ('chat', 'cat', 1.0)
 
     Attributes:
         pairs: ``(source, target, weight)`` in the order of the file; a source may come several times.
@@ -22,7 +28,7 @@ class Dictionary:
     name: str
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return len(self.pairs)
 
     @cached_property
@@ -34,7 +40,7 @@ class Dictionary:
         return translations
 
     def reversed(self) -> "Dictionary":
-        """The same pairs the other way round."""
+        """The dictionary in the opposite direction."""
         return Dictionary(tuple((target, source, weight) for source, target, weight in self.pairs), self.name)
 
 
@@ -58,7 +64,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
 
 
 def of_words(pairs: Iterable[tuple[str, str]], *, name: str) -> Dictionary:
-    """A dictionary of pairs that weigh alike."""
+    """Build a dictionary of pairs with weight 1."""
     return Dictionary(tuple((source, target, 1.0) for source, target in pairs), name)
 
 

@@ -10,15 +10,20 @@ _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 
 
 def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
-    """``en-fr`` as its two languages.
+    """Split a language pair.
+
+    >>> split_pair("en-fr")
+    ('en', 'fr')
+    >>> split_pair("zh-Hant-en")
+    ('zh-Hant', 'en')
 
     Args:
-        pair: the two with a hyphen between them.
-        languages: those that there are; tags such as ``zh-Hant`` hold a hyphen of their own. Without any, the tags'
-            form says where the first one ends.
+        pair: two language tags joined by a hyphen.
+        languages: available languages, which resolve tags with hyphens such as ``zh-Hant``. If empty, the form of the
+            tags decides.
 
     Raises:
-        RequestError: when it is not two languages.
+        RequestError: if ``pair`` is not two languages.
     """
     parts = pair.split("-")
     ways = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
@@ -33,7 +38,11 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
 
 
 def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """Pairs with ``*`` written out: ``en-*`` is English with every other language."""
+    """Expand ``*`` in pairs: ``en-*`` is English with every other language.
+
+    >>> expand_pairs(["en-*"], ["de", "en", "fr"])
+    ['en-de', 'en-fr']
+    """
     expanded = []
     for pair in pairs:
         source, target = split_pair(pair, languages)

@@ -111,10 +111,10 @@ def _reordered(corpus: Corpus, first: Corpus) -> Corpus:
             hint = "join what has the same ids; a slice such as NAME[:100] takes the first ones of every language"
             raise DataError(f"not parallel: {one.name} has no item {missing!r}", hint=hint)
     for item in first:
-        label, other_label = (getattr(side, "label", None) for side in (item, items[item.id or ""]))
-        if label != other_label:
+        first_label, label = (getattr(side, "label", None) for side in (item, items[item.id or ""]))
+        if first_label != label:
             raise DataError(
-                f"not parallel: {item.id!r} is labelled {label} in {first.name} but {other_label} in {corpus.name}",
+                f"not parallel: {item.id!r} is labelled {first_label} in {first.name} but {label} in {corpus.name}",
                 hint="translations must share their label",
             )
     return replace(corpus, items=tuple(items[i] for i in wanted if i is not None))

@@ -28,7 +28,11 @@ class Where(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words and what is annotated on them: tuples of equal length.
+    """A sentence of words with optional annotation layers: tuples of equal length.
+
+    >>> sentence = Sentence(words=("Dogs", "bark"), upos=("NOUN", "VERB"))
+    >>> len(sentence), sentence.text
+    (2, 'Dogs bark')
 
     Attributes:
         words: the syntactic words, Unicode-normalised to NFC.
@@ -42,7 +46,7 @@ class Sentence:
             sentence gives the same bytes.
 
     Raises:
-        DataError: when the tuples are not of one length.
+        DataError: when the tuples differ in length.
     """
 
     words: tuple[str, ...]

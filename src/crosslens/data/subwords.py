@@ -1,4 +1,4 @@
-"""The one alignment of words to subwords: every word has at least one piece, and one piece that answers for it."""
+"""Alignment of words to subwords: every word has at least one subword, and one of them carries its label."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -95,15 +95,11 @@ def split_words(
     result = []
     for first, last in itertools.pairwise(np.cumsum([0, *map(len, sentences)])):
         begin, end = starts[first], starts[last]
-        word_numbers = numbers[first:last]
+        chosen = numbers[first:last]
         inner = starts[first : last + 1] - begin
         result.append(
             Subwords(
-                ids[begin:end],
-                inner,
-                labelled[first:last] - begin,
-                int(empty[word_numbers].sum()),
-                int(cut[word_numbers].sum()),
+                ids[begin:end], inner, labelled[first:last] - begin, int(empty[chosen].sum()), int(cut[chosen].sum())
             )
         )
     return result

@@ -1,4 +1,4 @@
-"""A corpus in another script, word by word: what is annotated on a word stays on it.
+"""Transliterate a corpus word by word, keeping its annotation.
 
 The schemes are ``uroman`` (Hermjakob et al. 2018), ``icu`` or ``icu:Cyrillic-Latin``, and tables of letters: those that
 are shipped, and any file of two columns. Muller et al. (2021, NAACL) write languages of an unseen script in one that
@@ -28,7 +28,10 @@ MERGES = "merges"
 
 @dataclass(frozen=True)
 class Table:
-    """Letters and what each becomes; of several that fit, the longest is taken.
+    """A transliteration table; the longest matching letters are replaced first.
+
+    >>> Table("toy", {"a": "x", "ab": "y"})("aab")
+    'xy'
 
     Attributes:
         name: as it was asked for.
@@ -49,7 +52,9 @@ class Table:
 
     def reversed(self, name: str) -> "Table":
         """What undoes it, without the letters that merge."""
-        return Table(name, {latin: letter for letter, latin in self.letters.items() if letter not in self.merging})
+        return Table(
+            name, {replacement: letter for letter, replacement in self.letters.items() if letter not in self.merging}
+        )
 
 
 def shipped_tables() -> dict[str, Path]:
@@ -142,7 +147,7 @@ def find_scheme(name: str, *, language: str | None = None) -> Scheme:
 
 
 def transliterate(corpus: Corpus, scheme: str) -> Corpus:
-    """A corpus in another script.
+    """Transliterate a corpus into another script.
 
     Sentences keep their words one by one: as many, none empty, and none with white space that it had not before. A
     word of which nothing would be left stays as it was. Of running text the words between spaces are taken. Only the
@@ -180,7 +185,7 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
         raise RequestError(
             f"{scheme} changes no word of {corpus.name}", hint="choose a scheme for the script of the text"
         )
-    before, after = (main_script(item.text for item in texts) for texts in (corpus, items))
+    before, after = (main_script(item.text for item in side) for side in (corpus, items))
     language = corpus.language
     if language and after and before != after:
         language = str(langcodes.Language.get(language).update_dict({"script": after}))
@@ -196,10 +201,10 @@ def _item(item: Item, word: Callable[[str], str]) -> Item:
 
 def _line(line: str, word: Callable[[str], str]) -> str:
     """A line of the source: a comment that holds the text, or a row whose second column is a form."""
-    mark, text, value = line.partition("# text =")
-    if text and not mark.strip(BYTE_ORDER_MARK):
+    mark, comment, value = line.partition("# text =")
+    if comment and not mark.strip(BYTE_ORDER_MARK):
         ending = value[len(value.rstrip("\r\n")) :]
-        return f"{mark}{text} {' '.join(map(word, value.split()))}{ending}"
+        return f"{mark}{comment} {' '.join(map(word, value.split()))}{ending}"
     columns = line.split("\t")
     if len(columns) != 10 or word(normal(columns[1])) == normal(columns[1]):
         return line

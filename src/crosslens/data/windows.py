@@ -1,4 +1,4 @@
-"""Sentences as windows that fit the encoder: every word is answered for exactly once, where it has most context."""
+"""Split sentences into overlapping windows; each word is labelled in the window that gives it most context."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ def _cut(starts: np.ndarray, room: int, context: int) -> list[tuple[int, int, in
     owner = known.argmax(axis=0)
     cut = []
     for row, (begin, end) in enumerate(held):
-        own = np.flatnonzero(owner == row)
-        if len(own):
-            cut.append((begin, end, int(own[0]), int(own[-1]) + 1))
+        owned = np.flatnonzero(owner == row)
+        if len(owned):
+            cut.append((begin, end, int(owned[0]), int(owned[-1]) + 1))
     return cut

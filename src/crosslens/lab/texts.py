@@ -94,8 +94,8 @@ def _roles(tree: Tree) -> tuple[int, int] | None:
     """The places of the main verb's subject and object, where both are nouns."""
     if tree[0].kind != "transitive":
         return None
-    nouns = {node.relation: place for place, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
-    return (nouns["nsubj"], nouns["obj"]) if {"nsubj", "obj"} <= set(nouns) else None
+    arguments = {node.relation: place for place, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
+    return (arguments["nsubj"], arguments["obj"]) if {"nsubj", "obj"} <= set(arguments) else None
 
 
 def _shortened(meaning: Meaning, generator: np.random.Generator) -> Meaning:

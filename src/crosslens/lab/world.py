@@ -161,8 +161,8 @@ class World:
         rows = drawn[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
         table = self._cumulative(head, node.relation, node.kind)
         # Row r of the table lies between r and r + 1, so one search finds the place in every row at once.
-        choices = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
-        return self.first[node.kind] + np.minimum(choices, table.shape[1] - 1)
+        chosen = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
+        return self.first[node.kind] + np.minimum(chosen, table.shape[1] - 1)
 
     def _cumulative(self, head: str | None, relation: str, kind: str) -> np.ndarray:
         key = (head, relation, kind)

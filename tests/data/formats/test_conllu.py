@@ -103,11 +103,11 @@ def test_a_sentence_with_other_words_than_its_lines_is_written_anew(written, tmp
 REFUSED = {
     "nine columns": (block("1\tdogs\t_\tNOUN\t_\t_\t0\troot\t_"), 1, "9 columns, but CoNLL-U has 10"),
     "spaces for tabs": (block(PLAIN[0].replace("\t", " ")), 1, "columns are separated by tabs"),
-    "an id that skips": (block("# c", PLAIN[0], WORD.format(3, "x", "X", 0, "root")), 3, "unexpected id '3', expected"),
+    "an id that skips": (block("# c", PLAIN[0], WORD.format(3, "x", "X", 0, "root")), 3, "id '3', expected 2"),
     "an id that repeats": (block(PLAIN[0], PLAIN[0]), 2, "an empty line separates sentences"),
     "an id that is no number": (block(WORD.format("one", "x", "X", 0, "root")), 1, "unexpected id 'one'"),
     "a range behind its words": (block(*PLAIN, "1-2\tx" + "\t_" * 8), 3, "unexpected id '1-2'"),
-    "a range past the end": (block("1-3\tx" + "\t_" * 8, *PLAIN), 1, "the multiword range ends at 3, after"),
+    "a range past the end": (block("1-3\tx" + "\t_" * 8, *PLAIN), 1, "ends at 3, after the last word 2"),
     "ranges that overlap": (
         block("1-2\tx" + "\t_" * 8, PLAIN[0], "2-2\tx" + "\t_" * 8, PLAIN[1]), 3, "unexpected id '2-2'",
     ),

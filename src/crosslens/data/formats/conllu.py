@@ -63,7 +63,14 @@ def write(corpus: Corpus, path: str | Path) -> None:
 
 
 def to_text(corpus: Corpus) -> str:
-    """The corpus as CoNLL-U: sentences that were read and not changed give the very lines they came from."""
+    """Write a corpus as CoNLL-U text; unchanged sentences keep their original lines.
+
+    >>> corpus = Corpus((Sentence(("Go",), upos=("VERB",), heads=(0,), relations=("root",)),), name="toy")
+    >>> to_text(corpus).splitlines()[0]
+    '# text = Go'
+    >>> to_text(corpus).splitlines()[1].split("\\t")[:4]
+    ['1', 'Go', '_', 'VERB']
+    """
     return "".join("".join(_lines(sentence)) for sentence in corpus.sentences)
 
 

@@ -80,11 +80,11 @@ def read(
     """
     file = str(path)
     text = read_text(path)
-    groups = list(blocks(text, spaces_are_empty=True))
-    layout = _layout([line for _, block in groups for line in block], prefixed)
+    sentence_blocks = list(blocks(text, spaces_are_empty=True))
+    layout = _layout([line for _, block in sentence_blocks for line in block], prefixed)
     sentences = []
     waiting: list[str] = []  # what stands between documents belongs to the sentence behind it
-    for start, block in groups:
+    for start, block in sentence_blocks:
         sentence = _sentence([*waiting, *block], start - len(waiting), file, layout)
         waiting = [] if sentence else [*waiting, *block]
         sentences += [sentence] if sentence else []
@@ -139,9 +139,9 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
     if len(columns) == 1:
         return Layout(1, 0, None, separator)
     prefix = ""
-    tagged = _LANGUAGE.match(columns[0])
-    if tagged and prefixed is not False and (prefixed or all(row.startswith(tagged[0]) for row in words)):
-        prefix = tagged[0]
+    match = _LANGUAGE.match(columns[0])
+    if match and prefixed is not False and (prefixed or all(row.startswith(match[0]) for row in words)):
+        prefix = match[0]
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
 
 

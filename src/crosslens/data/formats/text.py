@@ -77,10 +77,10 @@ def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = No
     Raises:
         DataError: as `read_lines`; and where one file has more lines than the other.
     """
-    texts, answers = read_lines(path), read_lines(labels)
-    if len(texts) != len(answers):
-        raise DataError(f"{len(answers)} labels, but {path} has {len(texts)} texts", file=str(labels))
-    items = tuple(replace(text, label=label.text) for text, label in zip(texts.texts, answers.texts, strict=True))
+    texts, label_lines = read_lines(path), read_lines(labels)
+    if len(texts) != len(label_lines):
+        raise DataError(f"{len(label_lines)} labels, but {path} has {len(texts)} texts", file=str(labels))
+    items = tuple(replace(text, label=label.text) for text, label in zip(texts.texts, label_lines.texts, strict=True))
     return replace(texts, items=items, name=name or str(path), split=split)
 
 
