@@ -24,7 +24,7 @@ for l in adj sov; do
   crosslens pretrain laboratory-monolingual.yaml --set "corpora={src: lab/src, $l: lab/$l}" --set mix=one --set steps=975 \
     --set "validation={lines: 200, every: 488}" --out lab/both-$l
   for against in "lab/mono-src2 --against lab/mono-$l" "lab/both-$l"; do
-    out=lab/$l-$(echo "$against" | grep -c against)
+    out=lab/$l-$(echo "$against" | grep -c against || true)
     crosslens align words $against --pair src-$l --text "src=lab/src[:6000],$l=lab/$l[:6000]" \
       --train lab/src-$l:train --test lab/src-$l:test --baseline-seeds 2 --out $out-words
     crosslens align sentences $against --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' --baseline-seeds 2 \
@@ -54,7 +54,7 @@ done
 crosslens pretrain monolingual.yaml --set seed=2 --out mono-en2
 for l in fr de ru; do
   for against in "mono-en --against mono-$l" "$(bilingual runs-small en-$l)"; do
-    out=real/$l-$(echo "$against" | grep -c against)
+    out=real/$l-$(echo "$against" | grep -c against || true)
     crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline none --out $out-words
     crosslens align sentences $against --pair en-$l --train 'xnli/dev[:1500]' --test tatoeba/$l --baseline none \
       --out $out-sentences
