@@ -120,6 +120,15 @@ def test_python_examples_run(page, library, capsys):
         assert "cka_shuffled" in shown
 
 
+def test_the_tutorial_lists_studies_as_the_command_does(run):
+    _, listed, _ = run("list", "studies")
+    (shown,) = [text for text in fenced(ROOT / "docs/tutorial.md", "text") if text.startswith("domains ")]
+    *studies, omitted = shown.splitlines()
+    assert omitted == "…"
+    assert len(studies) == 3
+    assert studies == [line.rstrip() for line in listed.splitlines()][:3]
+
+
 def test_the_table_of_what_splits_share_is_what_its_code_prints(capsys):
     page = ROOT / "docs/laboratory.md"
     (block,) = fenced(page, "python")

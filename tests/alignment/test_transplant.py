@@ -166,7 +166,7 @@ def test_what_cannot_be_transplanted(encoder, data):
     none = Rotation(Normalisation(np.zeros((0, 1))), Normalisation(np.zeros((0, 1))), np.eye(1))
     with pytest.raises(RequestError, match="only a model trained on one fixed layer"):
         transplant(usual, encoder, none)
-    with pytest.raises(EncoderError, match="no layer 9"):
+    with pytest.raises(EncoderError, match="layer 9 does not exist"):
         as_tower(encoder, 9, seed=1)
     with pytest.raises(RequestError, match=r"no word of .* has exactly one link"):
         linked_states(encoder, encoder, (data["en_pud"], data["fr_pud"]), (frozenset(),) * 6)

@@ -142,7 +142,7 @@ def test_ablating_twice_keeps_both_in_the_record(encoder):
 def test_wrong_choices_are_refused(encoder):
     with pytest.raises(EncoderError, match=r"unknown component 'attn'.*did you mean|unknown component 'attn'"):
         random_init(encoder, "1", seed=1, components="attn")
-    with pytest.raises(EncoderError, match="no init 'zeros'"):
+    with pytest.raises(EncoderError, match="unknown init 'zeros'"):
         random_init(encoder, "1", seed=1, init="zeros")
-    with pytest.raises(EncoderError, match=r"no layer 5.*layers 1 to 4"):
+    with pytest.raises(EncoderError, match=r"layer 5 does not exist.*layers 1 to 4"):
         random_init(encoder, "5", seed=1)

@@ -234,7 +234,7 @@ def test_unknown_names():
         find_laboratory("god")
     with pytest.raises(RequestError, match=r"no language 'x'.*known: sov, src"):
         lab().corpus("x")
-    with pytest.raises(RequestError, match="no split 'tset'"):
+    with pytest.raises(RequestError, match="unknown split 'tset'"):
         lab().corpus("src", split="tset")
 
 

@@ -395,7 +395,7 @@ def test_from_the_command_line(run, tiny_bert, tmp_path):
     write(tmp_path / "data" / "langid", texts(6, seed=1), texts(6, seed=2))
     asked = ("probe", "langid", tiny_bert, "--train", "langid/all", "--test", "langid/all", "--data", tmp_path / "data")
     status, said, _ = run(*asked, "--out", tmp_path / "out")
-    assert (status, "accuracy_shuffled" in said, "3 of them" in said) == (0, True, True)
+    assert (status, "accuracy_shuffled" in said, "3 labels" in said) == (0, True, True)
     confusion = (tmp_path / "out" / "confusion.csv").read_text().splitlines()
     assert confusion[0] == "layer,answer,given,count"
     assert sum(int(line.rsplit(",", 1)[1]) for line in confusion[1:]) == 18 * 5

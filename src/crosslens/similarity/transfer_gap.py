@@ -134,6 +134,14 @@ def correlations(
     Raises:
         RequestError: for an unknown confound, or one that the records do not hold; when the records hold nothing
             to correlate; with too few languages; when a language has several corpora or splits.
+
+    Examples:
+        >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
+        >>> scores = xl.evaluate(tagger, [xl.load_corpus(f"ud/{tag}_pud[:50]", data=sample) for tag in languages])
+        >>> similarity = xl.compare(encoder, "ud/pud", pairs=["en-*"], measures=["cka"], sentences=50, data=sample)
+        >>> (correlated,) = xl.correlations(scores + similarity)
+        >>> correlated.source, sorted(correlated.gaps)
+        ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
     correlated = find_correlations(
         results, measures=measures, layers=layers, control=control, coefficient=coefficient
