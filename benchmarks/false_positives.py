@@ -120,11 +120,7 @@ DESIGNS = {
     "7 conditions, 1 corpus": Setting(corpora=1),
 }
 
-SPREADING = {
-    "equal": {},
-    "unequal": {"unequal": True},
-    "unequal, some seeds fail": {"unequal": True, "tails": 3},
-}
+SPREADING = {"equal": {}, "unequal": {"unequal": True}, "unequal, some seeds fail": {"unequal": True, "tails": 3}}
 
 
 def calibration(*, studies, generator, means=False, procedure=banerjee):
@@ -136,12 +132,15 @@ def calibration(*, studies, generator, means=False, procedure=banerjee):
             [
                 null(
                     replace(design, spread=spread, seeds=seeds, shared=shared, **more),
-                    studies=studies, generator=generator, means=means, procedure=procedure,
+                    studies=studies,
+                    generator=generator,
+                    means=means,
+                    procedure=procedure,
                 )
                 for shared in SHARED
             ]
             for seeds in SEEDS
-        ]  # fmt: skip
+        ]
         yield name, way, spread, np.mean(outcomes, axis=1)
 
 
@@ -191,11 +190,17 @@ def main():
     table(
         ["seeds", *(f"{what}, seed SD {spread}" for what in ("mean", "single corpora") for spread in SPREADS[1:])],
         (
-            [seeds, *(visible(means=means, seeds=seeds, spread=spread, studies=400, generator=generator)
-                      for means in (True, False) for spread in SPREADS[1:])]
+            [
+                seeds,
+                *(
+                    visible(means=means, seeds=seeds, spread=spread, studies=400, generator=generator)
+                    for means in (True, False)
+                    for spread in SPREADS[1:]
+                ),
+            ]
             for seeds in (2, 3, 5, 10)
         ),
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

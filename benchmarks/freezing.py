@@ -32,9 +32,10 @@ def main():
     recipe = Recipe(batch=16, epochs=EPOCHS, limit=SENTENCES, select="last", encoder_dropout="off")
     keep = StateCache.keep
     ways = {
-        "everything is trained": (encoder, keep), "frozen, computed anew": (frozen, lambda *_: False),
+        "everything is trained": (encoder, keep),
+        "frozen, computed anew": (frozen, lambda *_: False),
         "frozen, computed once": (frozen, keep),
-    }  # fmt: skip
+    }
     rates = {way: [] for way in ways}
     for _ in range(TURNS):
         for way, (its, kept) in ways.items():
@@ -44,9 +45,13 @@ def main():
     whole, anew, once = rates
     row(f"{half} of {encoder.depth} layers {anew}", PER_SECOND, rates[anew], beside=rates[whole], peer="all trained")
     row(
-        f"{half} of {encoder.depth} layers {once}", PER_SECOND, rates[once], beside=rates[whole], peer="all trained",
+        f"{half} of {encoder.depth} layers {once}",
+        PER_SECOND,
+        rates[once],
+        beside=rates[whole],
+        peer="all trained",
         goal=">= 1.7",
-    )  # fmt: skip
+    )
     note(f"freezing: POS tagging, {SENTENCES} sentences, {EPOCHS} epochs; layers alone would allow 2 with many epochs")
 
 

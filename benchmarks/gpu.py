@@ -91,9 +91,13 @@ def main():
     train, test = load_corpus(chosen.train)[: chosen.sentences], load_corpus(chosen.test)
     with tempfile.TemporaryDirectory() as folder:
         make_encoder(
-            folder, [train, test], layers=chosen.layers, width=chosen.width, heads=max(1, chosen.width // 64),
+            folder,
+            [train, test],
+            layers=chosen.layers,
+            width=chosen.width,
+            heads=max(1, chosen.width // 64),
             vocabulary=chosen.vocabulary,
-        )  # fmt: skip
+        )
         encoder = load_encoder(folder, device=device)
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
         print(f"{name}; {machine()}\n\n{HEAD}")

@@ -58,13 +58,25 @@ def records(count):
     seeds = max(1, count // (2 * len(conditions) * 20))
     made = [
         Record(
-            study="s", task=task, encoder="e", source="en", target=f"t{target}", split="test",
-            ablation=layers, components=layers and "all", seed=seed, metric=metric, value=50.0 + seed % 7, n=1000,
+            study="s",
+            task=task,
+            encoder="e",
+            source="en",
+            target=f"t{target}",
+            split="test",
+            ablation=layers,
+            components=layers and "all",
+            seed=seed,
+            metric=metric,
+            value=50.0 + seed % 7,
+            n=1000,
             tags={"corpus": f"ud/t{target}_pud:test"},
         )
         for task, metric in (("pos", "accuracy"), ("parsing", "las"))
-        for layers in conditions for seed in range(seeds) for target in range(20)
-    ]  # fmt: skip
+        for layers in conditions
+        for seed in range(seeds)
+        for target in range(20)
+    ]
     return Results.of(made)
 
 
@@ -121,9 +133,13 @@ def main():
 
     peaks = list(map(peak, counts))
     row(
-        f"peak memory, {counts[-1]} languages beside {counts[0]}", "MiB", [peaks[-1]], beside=[peaks[0]],
-        peer=f"{counts[0]} languages", goal="<= 1.05",
-    )  # fmt: skip
+        f"peak memory, {counts[-1]} languages beside {counts[0]}",
+        "MiB",
+        [peaks[-1]],
+        beside=[peaks[0]],
+        peer=f"{counts[0]} languages",
+        goal="<= 1.05",
+    )
     told = ", ".join(f"{count}: {its:,}" for count, its in zip(counts, peaks, strict=True))
     note(f"peak memory, MiB by languages of 300 sentences: {told}")
 

@@ -36,8 +36,13 @@ def main():
         settings = read_settings(Path(folder) / "lab" / "pretrain.yaml", Pretraining)
         read = []
         start = time.process_time()
-        pretrain(settings.model_copy(update={"steps": STEPS}), Path(folder) / "encoder", base=Path(folder) / "lab",
-                 device="cpu", stepped=lambda step, loss: read.append(settings.batch))  # fmt: skip
+        pretrain(
+            settings.model_copy(update={"steps": STEPS}),
+            Path(folder) / "encoder",
+            base=Path(folder) / "lab",
+            device="cpu",
+            stepped=lambda step, loss: read.append(settings.batch),
+        )
         took = time.process_time() - start
         row("laboratory, pretraining", PER_SECOND, [sum(read) / took])
         encoder = load_encoder(Path(folder) / "encoder", device="cpu")

@@ -18,10 +18,14 @@ def make_encoder(folder, corpora, *, layers=4, width=256, heads=4, vocabulary=16
     tokenizer = train_bpe(lines, size=16_000, positions=512)
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=max(len(tokenizer), vocabulary), hidden_size=width, num_hidden_layers=layers,
-        num_attention_heads=heads, intermediate_size=4 * width, initializer_range=0.034,
+        vocab_size=max(len(tokenizer), vocabulary),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        initializer_range=0.034,
         pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
+    )
     BertModel(config, add_pooling_layer=False).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

@@ -47,11 +47,31 @@ class SuPar:
 
     def build(self):
         self.parser = supar.BiaffineDependencyParser.build(
-            f"{self.path}/model", train=self.train_file, encoder="bert", bert=str(self.encoder), build=True,
-            n_arc_mlp=500, n_rel_mlp=200, lr=RATE, lr_rate=1, warmup=0.1, update_steps=1, clip=1.0, partial=False,
-            punct=True, tree=True, proj=False, feat=None, n_bert_layers=1, bert_pooling="first", finetune=True,
-            mix_dropout=0.0, encoder_dropout=0.1, mlp_dropout=0.1, fix_len=20,
-        )  # fmt: skip
+            f"{self.path}/model",
+            train=self.train_file,
+            encoder="bert",
+            bert=str(self.encoder),
+            build=True,
+            n_arc_mlp=500,
+            n_rel_mlp=200,
+            lr=RATE,
+            lr_rate=1,
+            warmup=0.1,
+            update_steps=1,
+            clip=1.0,
+            partial=False,
+            punct=True,
+            tree=True,
+            proj=False,
+            feat=None,
+            n_bert_layers=1,
+            bert_pooling="first",
+            finetune=True,
+            mix_dropout=0.0,
+            encoder_dropout=0.1,
+            mlp_dropout=0.1,
+            fix_len=20,
+        )
 
     def train(self):
         parser = self.parser
@@ -99,9 +119,7 @@ def main():
     peer = SuPar(chosen.encoder, files[0], BATCH * train.words // len(train))
     ours, its = {"training": [], "evaluation": []}, {"training": [], "evaluation": []}  # seconds
     for _ in range(chosen.turns):
-        took, model = seconds(
-            lambda: finetune(encoder, "parsing", train=load_corpus(files[0]), recipe=recipe, seed=1)
-        )  # fmt: skip
+        took, model = seconds(lambda: finetune(encoder, "parsing", train=load_corpus(files[0]), recipe=recipe, seed=1))
         ours["training"].append(took)
         took, results = seconds(lambda model=model: evaluate(model, [load_corpus(file) for file in files[1:]]))
         ours["evaluation"].append(took)

@@ -58,10 +58,17 @@ class Plain:
     def trainer(self, folder, data=None):
         model = AutoModelForTokenClassification.from_pretrained(self.name, num_labels=len(self.labels))
         arguments = TrainingArguments(
-            output_dir=folder, per_device_train_batch_size=BATCH, per_device_eval_batch_size=BATCH, num_train_epochs=1,
-            learning_rate=RATE, report_to=[], save_strategy="no", logging_strategy="no", disable_tqdm=True,
+            output_dir=folder,
+            per_device_train_batch_size=BATCH,
+            per_device_eval_batch_size=BATCH,
+            num_train_epochs=1,
+            learning_rate=RATE,
+            report_to=[],
+            save_strategy="no",
+            logging_strategy="no",
+            disable_tqdm=True,
             use_cpu=True,
-        )  # fmt: skip
+        )
         return Trainer(
             model=model,
             args=arguments,

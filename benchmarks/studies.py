@@ -39,9 +39,23 @@ def main():
                 for seed in SEEDS:
                     ablation = [] if layers == "none" else ["--random-init", layers]
                     alone += command(
-                        "-m", "crosslens", "finetune", task, encoder, *ablation, "--train", "lab/src", "--test", tests,
-                        "--recipe", "lab", "--seed", seed, "--out", work / f"{task}-{layers}-{seed}",
-                    )  # fmt: skip
+                        "-m",
+                        "crosslens",
+                        "finetune",
+                        task,
+                        encoder,
+                        *ablation,
+                        "--train",
+                        "lab/src",
+                        "--test",
+                        tests,
+                        "--recipe",
+                        "lab",
+                        "--seed",
+                        seed,
+                        "--out",
+                        work / f"{task}-{layers}-{seed}",
+                    )
         store = Store(work / "store")
         trained = sum(store.describe(run)["facts"]["seconds"] for run in store.ids())
         what = f"a study of {len(store.ids())} runs, {WORKERS} workers"

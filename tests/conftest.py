@@ -40,8 +40,10 @@ def treebanks(tmp_path_factory) -> Path:
     """
     root = tmp_path_factory.mktemp("data")
     for language, bank, splits in (
-        ("en", "toy", ("train", "dev", "test")), ("en", "pud", ("test",)), ("fr", "pud", ("test",)),
-    ):  # fmt: skip
+        ("en", "toy", ("train", "dev", "test")),
+        ("en", "pud", ("test",)),
+        ("fr", "pud", ("test",)),
+    ):
         folder = root / "ud" / f"UD_{language.upper()}-{bank}"
         folder.mkdir(parents=True)
         for split in splits:
@@ -64,9 +66,14 @@ def tiny_bert(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("encoders") / "tiny-bert"
     tokenizer = word_piece()
     config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
-        max_position_embeddings=64, initializer_range=0.1,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=4,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.1,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         BertModel(config, add_pooling_layer=False).save_pretrained(folder)
@@ -112,9 +119,14 @@ def study(tiny_bert):
 
     source = Source(train="ud/en_toy", tests=("ud/en_pud", "ud/fr_pud"))
     return Study(
-        name="toy", encoder=str(tiny_bert), data=Data(parallel="ud/pud", tasks={"pos": {"en": source}}),
-        conditions=("none", "1-2"), seeds=[1, 2], recipe="small", set={"batch": 2, "epochs": 2},
-    )  # fmt: skip
+        name="toy",
+        encoder=str(tiny_bert),
+        data=Data(parallel="ud/pud", tasks={"pos": {"en": source}}),
+        conditions=("none", "1-2"),
+        seeds=[1, 2],
+        recipe="small",
+        set={"batch": 2, "epochs": 2},
+    )
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,15 @@ from crosslens.results.record import Record, Results
 def score(target, value, *, seed=1, depth=12, condition="none", **columns):
     condition = Condition.model_validate(condition)
     return Record(
-        task="pos", encoder="e", source="en", metric="accuracy", state="fine-tuned",
+        task="pos",
+        encoder="e",
+        source="en",
+        metric="accuracy",
+        state="fine-tuned",
         **{"target": target, "seed": seed, "value": value, "depth": depth, "corpus": f"ud/{target}"}
-        | condition.columns | columns,
-    )  # fmt: skip
+        | condition.columns
+        | columns,
+    )
 
 
 PLAIN = [
@@ -22,13 +27,18 @@ PLAIN = [
 def made_up(losses, *, seeds=(1, 2, 3), depth=12, source=None, lacking=(), noise=0.0):
     """Records in which each condition loses so much in fr and de, and so much of `source` in en."""
     return Results.of(
-        score(target, base - (loss if target != "en" else (source or {}).get(condition, 0.0)) + noise * seed,
-              seed=seed, depth=depth, condition=condition)
+        score(
+            target,
+            base - (loss if target != "en" else (source or {}).get(condition, 0.0)) + noise * seed,
+            seed=seed,
+            depth=depth,
+            condition=condition,
+        )
         for condition, loss in {"none": 0.0, **losses}.items()
         for seed in seeds
         if (condition, seed) not in lacking
         for target, base in (("en", 95.0), ("fr", 85.0), ("de", 75.0))
-    )  # fmt: skip
+    )
 
 
 def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):

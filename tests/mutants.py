@@ -17,10 +17,16 @@ import sys
 from pathlib import Path
 
 MODULES = {
-    "reinit": ("encoders.reinit",), "loop": ("training.loop",), "finetune": ("training.finetune",),
-    "scores": ("scores",), "probes": ("probes",), "alignment": ("alignment",),
-    "identity": ("digests", "training.identity"), "store": ("runs.store",), "cells": ("results.cells",),
-}  # fmt: skip
+    "reinit": ("encoders.reinit",),
+    "loop": ("training.loop",),
+    "finetune": ("training.finetune",),
+    "scores": ("scores",),
+    "probes": ("probes",),
+    "alignment": ("alignment",),
+    "identity": ("digests", "training.identity"),
+    "store": ("runs.store",),
+    "cells": ("results.cells",),
+}
 """Name in the table -> modules and packages."""
 
 QUICK = "crosslens.training.identity.x_run_id__mutmut_*"
@@ -66,8 +72,11 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=list(MODULES), choices=list(MODULES), help="rows of the table")
     asked = parser.parse_args()
     mutmut([QUICK])
-    chosen = {row: names for row, names in sample(list(outcomes()), each=asked.each, seed=asked.seed).items()
-              if row in asked.only}  # fmt: skip
+    chosen = {
+        row: names
+        for row, names in sample(list(outcomes()), each=asked.each, seed=asked.seed).items()
+        if row in asked.only
+    }
     known = json.loads((FOLDER / "mutmut-stats.json").read_text("utf-8"))["tests_by_mangled_function_name"]
     # What no test calls is not noticed, and mutmut does not run it.
     mutmut([name for names in chosen.values() for name in names if known.get(name.partition("__mutmut_")[0])])

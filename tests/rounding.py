@@ -14,11 +14,29 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 ROUNDED = frozenset(
-    {"mm", "addmm", "bmm", "baddbmm", "linear", "matmul", "addmv", "mv", "sum", "mean", "_linear_pointwise",
-     "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
-     "_softmax", "_softmax_backward_data", "_log_softmax_backward_data", "native_layer_norm",
-     "native_layer_norm_backward", "linalg_vector_norm", "_foreach_norm"}
-)  # fmt: skip
+    {
+        "mm",
+        "addmm",
+        "bmm",
+        "baddbmm",
+        "linear",
+        "matmul",
+        "addmv",
+        "mv",
+        "sum",
+        "mean",
+        "_linear_pointwise",
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        "_softmax",
+        "_softmax_backward_data",
+        "_log_softmax_backward_data",
+        "native_layer_norm",
+        "native_layer_norm_backward",
+        "linalg_vector_norm",
+        "_foreach_norm",
+    }
+)
 UNITS = 4
 """In the last place: what sums of some hundred products differ by."""
 

@@ -32,8 +32,14 @@ def ratios(monkeypatch):
 def test_a_row_has_medians_their_ratio_and_its_range(ratios, capsys):
     ratios.row("reading", "per second", [30.0, 10.0, 20.0], beside=[5.0, 5.0, 10.0], peer="other", goal=">= 5")
     assert cells(capsys.readouterr().out.strip()) == [
-        "reading", "per second", "20", "other: 5", "**4.00** (2.00 to 6.00)", ">= 5", "**no**",
-    ]  # fmt: skip
+        "reading",
+        "per second",
+        "20",
+        "other: 5",
+        "**4.00** (2.00 to 6.00)",
+        ">= 5",
+        "**no**",
+    ]
 
 
 def test_a_goal_may_be_of_the_figure_itself(ratios, capsys):
@@ -69,10 +75,22 @@ def test_trees_are_decoded_as_well_as_by_another_decoder():
 def test_what_measures_a_gpu_runs_without_one():
     batch = "8"
     code, out, err = run(
-        "gpu.py", SAMPLE / "UD_English-EWT/en_ewt-ud-train.conllu", SAMPLE / "UD_French-PUD/fr_pud-ud-test.conllu",
-        "--device", "cpu", "--layers", "1", "--width", "32", "--vocabulary", "100", "--sentences", "32", "--batches",
+        "gpu.py",
+        SAMPLE / "UD_English-EWT/en_ewt-ud-train.conllu",
+        SAMPLE / "UD_French-PUD/fr_pud-ud-test.conllu",
+        "--device",
+        "cpu",
+        "--layers",
+        "1",
+        "--width",
+        "32",
+        "--vocabulary",
+        "100",
+        "--sentences",
+        "32",
+        "--batches",
         batch,
-    )  # fmt: skip
+    )
     assert code == 0, err
     rows = [cells(line) for line in out.splitlines() if line.startswith("| POS") or line.startswith("| the grid")]
     assert [row[0] for row in rows] == [

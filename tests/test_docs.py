@@ -178,11 +178,15 @@ def test_commands_in_the_docs_exist():
 @pytest.mark.parametrize(
     ("page", "script", "rows"),
     [
-        ("pos-real-encoder", "tables", 70), ("parsing-real-encoder", "tables", 40), ("ner-real-encoder", "tables", 18),
-        ("similarity-real-encoder", "similarity", 200), ("pretraining-factors", "factors", 40),
-        ("alignment", "alignment", 60), ("unseen", "unseen", 60),
+        ("pos-real-encoder", "tables", 70),
+        ("parsing-real-encoder", "tables", 40),
+        ("ner-real-encoder", "tables", 18),
+        ("similarity-real-encoder", "similarity", 200),
+        ("pretraining-factors", "factors", 40),
+        ("alignment", "alignment", 60),
+        ("unseen", "unseen", 60),
     ],
-)  # fmt: skip
+)
 def test_the_tables_of_results_are_what_their_script_prints(capsys, page, script, rows):
     spec = importlib.util.spec_from_file_location(script, ROOT / "docs" / "results" / f"{script}.py")
     module = importlib.util.module_from_spec(spec)

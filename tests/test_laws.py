@@ -71,8 +71,14 @@ def test_no_code_reads_a_label_a_condition_a_pair_or_tags():
 
 @pytest.mark.parametrize(
     "line",
-    ["x = condition.label.startswith('0-')", "a, b = pair.split('-')", "y = condition == 'reference'",
-     "z = json.loads(row['tags'])", "w = row['measure'].startswith('probe ')", "v = head.removeprefix('Δ ')"],
-)  # fmt: skip
+    [
+        "x = condition.label.startswith('0-')",
+        "a, b = pair.split('-')",
+        "y = condition == 'reference'",
+        "z = json.loads(row['tags'])",
+        "w = row['measure'].startswith('probe ')",
+        "v = head.removeprefix('Δ ')",
+    ],
+)
 def test_the_law_would_notice(line):
     assert list(offences("x.py", line))

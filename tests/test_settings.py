@@ -14,9 +14,12 @@ from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES
 
 EVERY: dict[str, Any] = {
-    **TASKS, **PROBES, **{f"recipe {name}": recipe for name, recipe in RECIPES.items()},
-    "adaptation": Adaptation(), "laboratory": find_laboratory().settings,
-}  # fmt: skip
+    **TASKS,
+    **PROBES,
+    **{f"recipe {name}": recipe for name, recipe in RECIPES.items()},
+    "adaptation": Adaptation(),
+    "laboratory": find_laboratory().settings,
+}
 
 
 def _choices(annotation: Any) -> list[Any]:

@@ -87,9 +87,16 @@ def test_pages(page):
 
 @pytest.mark.parametrize(
     "text",
-    ["Draw layers anew.", "Languages never seen labelled.", "'x' is no folder", "Of the page.", "the usual recipe",
-     "stands the correction", "a tower of layers"],
-)  # fmt: skip
+    [
+        "Draw layers anew.",
+        "Languages never seen labelled.",
+        "'x' is no folder",
+        "Of the page.",
+        "the usual recipe",
+        "stands the correction",
+        "a tower of layers",
+    ],
+)
 def test_the_list_would_notice(text):
     assert list(avoided(text))
 

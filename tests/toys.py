@@ -6,20 +6,50 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 SENTENCES = {
     "en": [
-        "the cat sees a small dog .", "a dog sleeps in the old house .", "she reads two books in the garden .",
-        "the old man sees the garden .", "a small cat sleeps .", "he reads in the house .",
+        "the cat sees a small dog .",
+        "a dog sleeps in the old house .",
+        "she reads two books in the garden .",
+        "the old man sees the garden .",
+        "a small cat sleeps .",
+        "he reads in the house .",
     ],
     "fr": [
-        "le chat voit un petit chien .", "un chien dort dans la vieille maison .", "elle lit deux livres au jardin .",
-        "le vieil homme voit le jardin .", "un petit chat dort .", "il lit dans la maison .",
+        "le chat voit un petit chien .",
+        "un chien dort dans la vieille maison .",
+        "elle lit deux livres au jardin .",
+        "le vieil homme voit le jardin .",
+        "un petit chat dort .",
+        "il lit dans la maison .",
     ],
-}  # fmt: skip
+}
 UPOS = {
-    "the": "DET", "a": "DET", "le": "DET", "la": "DET", "un": "DET", ".": "PUNCT", "in": "ADP", "dans": "ADP",
-    "au": "ADP", "two": "NUM", "deux": "NUM", "she": "PRON", "he": "PRON", "elle": "PRON", "il": "PRON",
-    "small": "ADJ", "old": "ADJ", "petit": "ADJ", "vieille": "ADJ", "vieil": "ADJ", "sees": "VERB", "voit": "VERB",
-    "sleeps": "VERB", "dort": "VERB", "reads": "VERB", "lit": "VERB",
-}  # fmt: skip
+    "the": "DET",
+    "a": "DET",
+    "le": "DET",
+    "la": "DET",
+    "un": "DET",
+    ".": "PUNCT",
+    "in": "ADP",
+    "dans": "ADP",
+    "au": "ADP",
+    "two": "NUM",
+    "deux": "NUM",
+    "she": "PRON",
+    "he": "PRON",
+    "elle": "PRON",
+    "il": "PRON",
+    "small": "ADJ",
+    "old": "ADJ",
+    "petit": "ADJ",
+    "vieille": "ADJ",
+    "vieil": "ADJ",
+    "sees": "VERB",
+    "voit": "VERB",
+    "sleeps": "VERB",
+    "dort": "VERB",
+    "reads": "VERB",
+    "lit": "VERB",
+}
 
 
 RELATIONS = {"DET": "det", "ADJ": "amod", "NUM": "nummod", "ADP": "case", "PUNCT": "punct", "PRON": "nsubj"}
@@ -95,9 +125,10 @@ def word_piece(specials: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", 
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
-    )  # fmt: skip
+    )
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, model_max_length=64, **dict(zip(names, specials, strict=True))
@@ -114,9 +145,16 @@ def metaspace() -> PreTrainedTokenizerFast:
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", cls_token="<s>", eos_token="</s>", sep_token="</s>",
-        pad_token="<pad>", unk_token="<unk>", mask_token="<mask>", model_max_length=64,
-    )  # fmt: skip
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=64,
+    )
 
 
 def byte_level() -> PreTrainedTokenizerFast:
@@ -124,17 +162,23 @@ def byte_level() -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
-        vocab_size=330, special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
-    )  # fmt: skip
+        vocab_size=330,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
     tokenizer.train_from_iterator([s for sentences in SENTENCES.values() for s in sentences], trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
         model_max_length=64,
-    )  # fmt: skip
+    )
 
 
 def loaded_with(tokenizer, folder):

@@ -133,7 +133,7 @@ def print_facts(frame):
     training = frame.assign(seconds=[f["training_seconds"] for f in facts]).drop_duplicates(["ablation", "seed"])["seconds"]
     print(f"{len(training)} fine-tunings of {facts[0]['training_steps']} steps on {facts[0]['training_train_sentences']} sentences "
           f"({facts[0]['training_train_words']} words), {training.min():.0f} to {training.max():.0f} s each; "
-          f"{facts[0]['training_threads']} thread; encoder {facts[0]['training_encoder_digest'][:12]} (reference).")  # fmt: skip
+          f"{facts[0]['training_threads']} thread; encoder {facts[0]['training_encoder_digest'][:12]} (reference).")
     wide = frame[(frame["seed"] == 1) & (frame["ablation"] == "reference")]
     print(
         f"95 % intervals over sentences of the reference's scores (seed 1): at most {max((wide['high'] - wide['low']) / 2):.2f} points to either side."

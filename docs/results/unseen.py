@@ -15,7 +15,7 @@ here = Path(__file__).parent / "unseen"
 UNSEEN = {f"ud/{name}" for name in (
     "wo_wtb", "mt_mudt", "qaf_arabizi", "fo_farpahc", "fo_oft", "bxr_bdt", "olo_kkpp", "myv_jr", "bm_crb", "pcm_nsc", "gsw_uzh", "kpv_lattice",
     "sme_giella", "hsb_ufal",
-)}  # fmt: skip
+)}
 """Treebanks of languages that this encoder was not pretrained on."""
 
 
@@ -66,7 +66,7 @@ def rule():
         ("error of a constant guess", its.constant_error),
         ("regret of choosing the source of the highest expected score", its.regret), ("regret of always English", its.default_regret),
         ("gain of that choice over always English", its.choice_gain),
-    ])  # fmt: skip
+    ])
 
 
 def errors(title, rows):
@@ -92,7 +92,7 @@ def kept_apart():
             ("error of an estimate", mean_over_languages(zip(rows, wrong, strict=True))),
             ("error of a constant guess", mean_over_languages(zip(rows, constant, strict=True))),
             (f"scores within {fitted.half_width:.1f} points of the estimate, %", mean_over_languages(zip(rows, covered, strict=True))),
-        ])  # fmt: skip
+        ])
     corpora = sorted({row.corpus for row in apart})
     ways = [[row for row in apart if row.corpus == corpus] for corpus in corpora]
     best = [max(row.score for row in of_one) for of_one in ways]
@@ -102,7 +102,7 @@ def kept_apart():
         ("regret of choosing the source of the highest expected score",
          mean_over_languages((row, top - row.score) for row, top in zip(chosen, best, strict=True))),
         ("regret of always English", mean_over_languages((row, top - row.score) for row, top in zip(english, best, strict=True))),
-    ])  # fmt: skip
+    ])
 
 
 def adapted(name, title):

@@ -28,8 +28,11 @@ def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method)
     found = sentence_retrieval(encoder, encoder, train=train, test=sides, pair=("en", "fr"), method=method)
     values = {(row["layer"], row["source"], row["target"]): row["value"] for row in main(found, "sentences procrustes")}
     assert len(values) == 2 * (encoder.depth + 1)
-    vectors = {(name, language): represent(encoder, corpora[language]).vectors
-               for name, corpora in (("train", train), ("test", sides)) for language in ("en", "fr")}  # fmt: skip
+    vectors = {
+        (name, language): represent(encoder, corpora[language]).vectors
+        for name, corpora in (("train", train), ("test", sides))
+        for language in ("en", "fr")
+    }
     right = [{number} for number in range(len(sides))]
     for layer in range(encoder.depth + 1):
         rotation = fit_rotation(vectors["train", "en"][layer], vectors["train", "fr"][layer])

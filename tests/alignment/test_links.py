@@ -29,10 +29,12 @@ def test_pharaohs_format(tmp_path):
     ("text", "reason"),
     [
         ("0-0\n0-2\n", r":2: the link 0-2 is out of range: the sentences have 3 and 2 words"),
-        ("0-0\n3-0\n", r":2: the link 3-0 is out of range"), ("0-0 x\n\n", r":1: 'x' is not a link"),
-        ("0--1\n\n", "is not a link"), ("0-0\n", "has 1 lines, but the corpora have 2 and 2 sentences"),
+        ("0-0\n3-0\n", r":2: the link 3-0 is out of range"),
+        ("0-0 x\n\n", r":1: 'x' is not a link"),
+        ("0--1\n\n", "is not a link"),
+        ("0-0\n", "has 1 lines, but the corpora have 2 and 2 sentences"),
     ],
-)  # fmt: skip
+)
 def test_links_that_cannot_be(tmp_path, text, reason):
     with pytest.raises(DataError, match=reason):
         read_links(write(tmp_path, text), EN, FR)

@@ -131,16 +131,22 @@ def test_the_baselines_are_a_shuffled_dictionary_no_mapping_and_untrained_vector
         word_translation(PLAIN, TURNED, train=train, test=test, baseline_seeds=(3, 4), untrained=untrained)
     )
     assert list(values) == [
-        ("words procrustes", None, None), ("words procrustes_shuffled", None, 3),
-        ("words procrustes_shuffled", None, 4), ("words identity", None, None),
-        ("words procrustes", "untrained", 3), ("words procrustes", "untrained", 4),
-    ]  # fmt: skip
+        ("words procrustes", None, None),
+        ("words procrustes_shuffled", None, 3),
+        ("words procrustes_shuffled", None, 4),
+        ("words identity", None, None),
+        ("words procrustes", "untrained", 3),
+        ("words procrustes", "untrained", 4),
+    ]
     measured, *baselines = values.values()
     assert measured == 100
     assert all(value < 50 for value in baselines)
-    assert values["words identity", None, None] == by_measure(
-        word_translation(PLAIN, TURNED, train=train, test=test, mapping="identity")
-    )["words identity", None, None]  # fmt: skip
+    assert (
+        values["words identity", None, None]
+        == by_measure(word_translation(PLAIN, TURNED, train=train, test=test, mapping="identity"))[
+            "words identity", None, None
+        ]
+    )
     alone = by_measure(word_translation(PLAIN, TURNED, train=train, test=test, baselines=(), untrained=untrained))
     assert list(alone) == [("words procrustes", None, None)]
 

@@ -62,11 +62,12 @@ def test_no_other_rotation_is_nearer():
 @pytest.mark.parametrize(
     ("a", "b", "reason"),
     [
-        (X, X[:5], "two matrices of the same shape"), (X, X[:, :3], "two matrices of the same shape"),
+        (X, X[:5], "two matrices of the same shape"),
+        (X, X[:, :3], "two matrices of the same shape"),
         (X[:1], X[:1], "at least 2 pairs"),
         (X, np.full_like(X, np.nan), "NaN or infinite"),
     ],
-)  # fmt: skip
+)
 def test_what_no_rotation_can_be_learnt_from(a, b, reason):
     with pytest.raises(RequestError, match=reason):
         fit_rotation(a, b)

@@ -36,8 +36,10 @@ def data(treebanks):
 
 
 def aligned(data):
-    return tuple(frozenset((i, i) for i in range(min(len(a), len(b))))
-                 for a, b in zip(data["en_pud"].sentences, data["fr_pud"].sentences, strict=True))  # fmt: skip
+    return tuple(
+        frozenset((i, i) for i in range(min(len(a), len(b))))
+        for a, b in zip(data["en_pud"].sentences, data["fr_pud"].sentences, strict=True)
+    )
 
 
 def rotations_of(encoder, other, sentences, links):
@@ -109,10 +111,19 @@ def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
     other = random_init(encoder, "2", seed=1)
     updates = []
     results = transfer_by_layer(
-        encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[data["en_pud"], data["fr_pud"]],
-        against=other, parallel=load_parallel("ud/pud", data=treebanks), links=tmp_path / "links", layers="0,3",
-        recipe=recipe, baselines=(), progress=updates.append,
-    )  # fmt: skip
+        encoder,
+        "pos",
+        pair=("en", "fr"),
+        train=data["en_toy:train"],
+        tests=[data["en_pud"], data["fr_pud"]],
+        against=other,
+        parallel=load_parallel("ud/pud", data=treebanks),
+        links=tmp_path / "links",
+        layers="0,3",
+        recipe=recipe,
+        baselines=(),
+        progress=updates.append,
+    )
     rotations = rotations_of(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
     expected = {}
     for layer in (0, 3):
@@ -136,16 +147,24 @@ def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
     recipe = RECIPE.model_copy(update={"epochs": 2})
     other = random_init(encoder, "2", seed=1)
     asked = {
-        "pair": ("en", "fr"), "train": data["en_toy:train"], "tests": [data["en_pud"], data["fr_pud"]],
-        "parallel": load_parallel("ud/pud", data=treebanks), "links": tmp_path / "links", "layers": "1",
+        "pair": ("en", "fr"),
+        "train": data["en_toy:train"],
+        "tests": [data["en_pud"], data["fr_pud"]],
+        "parallel": load_parallel("ud/pud", data=treebanks),
+        "links": tmp_path / "links",
+        "layers": "1",
         "recipe": recipe,
-    }  # fmt: skip
+    }
     results = transfer_by_layer(encoder, "pos", **asked, against=other, baseline_seeds=(7,))
     rows = results.filter(metric="accuracy").records.to_pylist()
     assert [(baseline_of(row), row["target"], row["seed"]) for row in rows] == [
-        (None, "en", 1), (None, "fr", 1), ("shuffled", "fr", 7), ("identity", "fr", 1), ("untrained", "en", 7),
+        (None, "en", 1),
+        (None, "fr", 1),
+        ("shuffled", "fr", 7),
+        ("identity", "fr", 1),
+        ("untrained", "en", 7),
         ("untrained", "fr", 7),
-    ]  # fmt: skip
+    ]
     x, y = linked_states(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
     rotation = fit_rotation(x[1], y[1])
     model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotation, recipe=recipe)
@@ -157,8 +176,10 @@ def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
     assert alone.filter(metric="accuracy").records["value"].to_pylist() == [row["value"] for row in rows[-2:]]
     single = transfer_by_layer(encoder, "pos", **asked, baseline_seeds=(7, 8))
     assert [baseline_of(row) for row in single.filter(target="fr", metric="accuracy").records.to_pylist()] == [
-        None, "untrained", "untrained",
-    ]  # fmt: skip
+        None,
+        "untrained",
+        "untrained",
+    ]
 
 
 def test_what_cannot_be_transplanted(encoder, data):
@@ -189,10 +210,13 @@ def test_sentences_have_their_baselines(encoder, treebanks):
     results = sentence_retrieval(encoder, other, **asked, baseline_seeds=(1, 2))
     rows = results.filter(layer=2, source="en").records.to_pylist()
     assert [(row["measure"], row["state"], row["seed"]) for row in rows] == [
-        ("sentences procrustes", "pretrained", None), ("sentences procrustes_shuffled", "pretrained", 1),
-        ("sentences procrustes_shuffled", "pretrained", 2), ("sentences identity", "pretrained", None),
-        ("sentences procrustes", "untrained", 1), ("sentences procrustes", "untrained", 2),
-    ]  # fmt: skip
+        ("sentences procrustes", "pretrained", None),
+        ("sentences procrustes_shuffled", "pretrained", 1),
+        ("sentences procrustes_shuffled", "pretrained", 2),
+        ("sentences identity", "pretrained", None),
+        ("sentences procrustes", "untrained", 1),
+        ("sentences procrustes", "untrained", 2),
+    ]
     fresh = untrained_pair(encoder, other, seed=2)
     alone = sentence_retrieval(*fresh, **asked, baselines=()).records["value"].to_pylist()
     untrained = results.filter(state="untrained", seed=2).records
@@ -201,5 +225,6 @@ def test_sentences_have_their_baselines(encoder, treebanks):
     assert all(baseline_of(row) == "untrained" for row in untrained.to_pylist())
     both = sentence_retrieval(encoder, encoder, **asked, mapping="identity")
     assert {(row["measure"], row["state"]) for row in both.records.to_pylist()} == {
-        ("sentences identity", "pretrained"), ("sentences identity", "untrained"),
-    }  # fmt: skip
+        ("sentences identity", "pretrained"),
+        ("sentences identity", "untrained"),
+    }

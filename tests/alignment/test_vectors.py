@@ -77,8 +77,20 @@ def test_the_table_has_the_rows_of_whole_words(encoder):
 def test_running_text_is_cut_at_spaces_and_punctuation():
     text = Corpus((Text(("«L'été, c'est l’été!» 3,5 x-y_z",), id="1"),), "fr", "fr")
     assert cut_words(text).sentences[0].words == (
-        "«", "L'été", ",", "c'est", "l’été", "!", "»", "3", ",", "5", "x-y", "_", "z",
-    )  # fmt: skip
+        "«",
+        "L'été",
+        ",",
+        "c'est",
+        "l’été",
+        "!",
+        "»",
+        "3",
+        ",",
+        "5",
+        "x-y",
+        "_",
+        "z",
+    )
     assert cut_words(CORPUS) is CORPUS
 
 

@@ -7,26 +7,14 @@ WRONG = {
     "an unknown corpus": (["finetune", "pos", "@", "--train", "ud/en_tyo", "--test", "ud/fr_pud"], "'ud/en_toy'"),
     "an unknown test corpus": (["finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pdu"], "'ud/fr_pud'"),
     "no dev split": (["finetune", "pos", "@", "--train", "ud/fr_pud:test", "--test", "ud/fr_pud"], "has no dev split"),
-    "an unknown layer": (
-        [*FINETUNE, "--random-init", "5"],
-        "layer 5 does not exist",
-    ),
+    "an unknown layer": ([*FINETUNE, "--random-init", "5"], "layer 5 does not exist"),
     "unknown components": (
         [*FINETUNE, "--random-init", "1", "--components", "x"],
         "components: input should be 'all', 'attention'",
     ),
-    "an unknown setting": (
-        [*FINETUNE, "--set", "epoch=1"],
-        "mean 'epochs'",
-    ),
-    "a setting that is none": (
-        [*FINETUNE, "--set", "epochs"],
-        "not key=value",
-    ),
-    "an unknown recipe": (
-        [*FINETUNE, "--recipe", "x"],
-        "no recipe 'x'",
-    ),
+    "an unknown setting": ([*FINETUNE, "--set", "epoch=1"], "mean 'epochs'"),
+    "a setting that is none": ([*FINETUNE, "--set", "epochs"], "not key=value"),
+    "an unknown recipe": ([*FINETUNE, "--recipe", "x"], "no recipe 'x'"),
     "an unknown encoder": (
         ["finetune", "pos", "./none", "--train", "ud/en_toy", "--test", "ud/fr_pud"],
         "folder ./none not found",

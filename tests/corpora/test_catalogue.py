@@ -137,9 +137,10 @@ def on_disk(folder):
 def test_collections_of_entities(tmp_path):
     """Each as it is published; languages as Universal Dependencies names them."""
     for name, text in (
-        ("wikiann/en/train", "en:Bonn\tB-LOC\n"), ("wikineural/de/test.conll", "Bonn\tB-LOC\n"),
+        ("wikiann/en/train", "en:Bonn\tB-LOC\n"),
+        ("wikineural/de/test.conll", "Bonn\tB-LOC\n"),
         ("masakhaner/MasakhaNER2.0/data/wol/dev.txt", "Bonn B-LOC\n"),
-    ):  # fmt: skip
+    ):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text)
     expected = {"masakhaner/wol": ["dev"], "wikiann/en": ["train"], "wikineural/de": ["test"]}

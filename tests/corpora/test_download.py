@@ -178,10 +178,12 @@ def test_a_release_that_changed_since_is_refused(server, tmp_path, treebanks):
 def test_archives_that_are_damaged_or_reach_outside(tmp_path, treebanks):
     good = archive(treebanks)
     bad = {
-        "truncated": good[: len(good) // 2], "empty": b"", "outside": archive(treebanks, ("../x", tarfile.REGTYPE)),
+        "truncated": good[: len(good) // 2],
+        "empty": b"",
+        "outside": archive(treebanks, ("../x", tarfile.REGTYPE)),
         "link": archive(treebanks, ("ud-treebanks-v9.9/l", tarfile.SYMTYPE)),
         "two": archive(treebanks, ("other", tarfile.DIRTYPE)),
-    }  # fmt: skip
+    }
     for name, content in bad.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DownloadError):

@@ -16,9 +16,12 @@ def data(tmp_path, monkeypatch):
         "sib200/taq_Tfng/test.tsv": "index_id\tcategory\ttext\n7\tsports\tⴰⴱⴱ\n3\thealth\tⴰⴳ\n",
         "xnli/dev-en.tsv": "A.\tB.\tneutral\nA.\tC.\tentailment\nA.\tD.\tneutral\n",
         "xnli/dev-fr.tsv": "A.\tBe.\tneutral\nA.\tCe.\tentailment\n",
-        "own/dev.en": "one\ntwo\nthree\n", "own/dev.wo": "benn\nñaar\nñett\n", "own/short.wo": "benn\nñaar\n",
-        "own/gap.wo": "benn\n\nñett\n", "own/empty.wo": "",
-    }  # fmt: skip
+        "own/dev.en": "one\ntwo\nthree\n",
+        "own/dev.wo": "benn\nñaar\nñett\n",
+        "own/short.wo": "benn\nñaar\n",
+        "own/gap.wo": "benn\n\nñett\n",
+        "own/empty.wo": "",
+    }
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

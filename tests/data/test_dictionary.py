@@ -23,10 +23,15 @@ def test_muse_and_panlex(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("the\n", "d.txt:1: .*this line has 1"), ("a b\na b c\n", "d.txt:2: .*this line has 3"),
-     ("a\tb\tx\n", "not a positive number"),
-     ("a\tb\t-1\n", "not a positive number"), ("a\t\tb\n", "two columns"), ("\n", "contains no word pairs")],
-)  # fmt: skip
+    [
+        ("the\n", "d.txt:1: .*this line has 1"),
+        ("a b\na b c\n", "d.txt:2: .*this line has 3"),
+        ("a\tb\tx\n", "not a positive number"),
+        ("a\tb\t-1\n", "not a positive number"),
+        ("a\t\tb\n", "two columns"),
+        ("\n", "contains no word pairs"),
+    ],
+)
 def test_what_is_no_dictionary(tmp_path, text, reason):
     with pytest.raises(DataError, match=reason):
         read(write(tmp_path, text))

@@ -14,10 +14,13 @@ TOKENIZERS["spaces"].backend_tokenizer.pre_tokenizer.prepend_scheme = "never"
 with tempfile.TemporaryDirectory() as folder:
     TOKENIZERS["byte level"] = loaded_with(byte_level(), folder).tokenizer
 WORDS = st.lists(
-    st.one_of(st.sampled_from(["the", "cat", "xyz", "\u200b", "\x00", "10 000", "_", ".", "狗", "\ufffd"]),
-           st.text(max_size=5)),
-    min_size=1, max_size=12,
-)  # fmt: skip
+    st.one_of(
+        st.sampled_from(["the", "cat", "xyz", "\u200b", "\x00", "10 000", "_", ".", "狗", "\ufffd"]),
+        st.text(max_size=5),
+    ),
+    min_size=1,
+    max_size=12,
+)
 
 
 @pytest.fixture(params=TOKENIZERS, scope="module")

@@ -18,9 +18,7 @@ def pieces(counts):
 
 
 @given(
-    st.lists(st.integers(1, 4), min_size=1, max_size=80),
-    st.integers(8, 40),
-    st.one_of(st.none(), st.integers(0, 5)),
+    st.lists(st.integers(1, 4), min_size=1, max_size=80), st.integers(8, 40), st.one_of(st.none(), st.integers(0, 5))
 )
 def test_every_word_is_answered_for_exactly_once_and_windows_fit(counts, capacity, context):
     subwords = pieces(counts)

@@ -28,11 +28,20 @@ from crosslens.errors import EncoderError
 from toys import loaded_with, word_piece
 
 SENTENCES = [
-    "I love my cat .", "( The U.S. ' s 10,000 small dogs ) , they 're … 3.5 % !", "l' eau d' été , œuvre n° 7 ?",
-    "я люблю кота — и собаку .", "Ο σκύλος κοιμάται .", "我 爱 我的 猫 。", "ฉัน รัก แมว ของ ฉัน", "これ は 本 です 。",
-    "אני אוהב את החתול שלי .", "أحب قِطَّتي كثيرا ؟", "मैं अपनी बिल्ली से प्यार करता हूँ ।", "나는 고양이를 사랑한다 .",
+    "I love my cat .",
+    "( The U.S. ' s 10,000 small dogs ) , they 're … 3.5 % !",
+    "l' eau d' été , œuvre n° 7 ?",
+    "я люблю кота — и собаку .",
+    "Ο σκύλος κοιμάται .",
+    "我 爱 我的 猫 。",
+    "ฉัน รัก แมว ของ ฉัน",
+    "これ は 本 です 。",
+    "אני אוהב את החתול שלי .",
+    "أحب قِطَّتي كثيرا ؟",
+    "मैं अपनी बिल्ली से प्यार करता हूँ ।",
+    "나는 고양이를 사랑한다 .",
     "the cat 🐈 sees 👩‍👧 e\u0301te\u0301 I I I cat",
-]  # fmt: skip
+]
 WORDS = [sentence.split() for sentence in SENTENCES] + [["it", "cost", "10 000", "dogs", "in", "New York", "."]]
 SPECIALS = {"unk_token": "<unk>", "pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
 BYTES = pre_tokenizers.ByteLevel.alphabet()
@@ -93,9 +102,11 @@ def unigram_pipeline(before, **more):
 
 def then_bytes(regex):
     return pre_tokenizers.Sequence(
-        [pre_tokenizers.Split(Regex(regex), "isolated"),
-         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
-    )  # fmt: skip
+        [
+            pre_tokenizers.Split(Regex(regex), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
 
 
 SPACES, MARK = normalizers.Replace(" ", "▁"), pre_tokenizers.Metaspace
@@ -119,7 +130,7 @@ MARKED = {
     "Llama 2": lambda: pipeline(
         BY_SPACES, None, normalizer=normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     ),
-}  # fmt: skip
+}
 """Their words begin with a mark on their own, or need none."""
 UNMARKED = {
     "never": lambda: unigram_pipeline(MARK(prepend_scheme="never")),

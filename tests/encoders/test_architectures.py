@@ -33,8 +33,14 @@ SETTINGS = {
     "electra": {**BERT, "embedding_size": 16},
     "deberta": {**BERT, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
     "deberta-v2": {
-        **BERT, "relative_attention": True, "position_biased_input": False, "type_vocab_size": 0,
-        "pos_att_type": ["p2c", "c2p"], "norm_rel_ebd": "layer_norm", "share_att_key": True, "position_buckets": 16,
+        **BERT,
+        "relative_attention": True,
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "pos_att_type": ["p2c", "c2p"],
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "position_buckets": 16,
     },
     "modernbert": {**BERT, **SPECIAL, "cls_token_id": 2, "sep_token_id": 3},
     "rembert": {**BERT, "input_embedding_size": 16, "output_embedding_size": 20},
@@ -54,7 +60,7 @@ SETTINGS = {
     "qwen3": {**DECODER, **SPECIAL},
     "gemma2": {**DECODER, **SPECIAL},
     "gemma3_text": {**DECODER, **SPECIAL},
-}  # fmt: skip
+}
 
 
 def fresh(kind, seed, tokenizer):

@@ -11,10 +11,17 @@ from crosslens.errors import EncoderError
 @pytest.mark.parametrize(
     ("spec", "layers"),
     [
-        ("1-2", (1, 2)), ("1-3,7", (1, 2, 3, 7)), ("all", tuple(range(1, 13))), ("0", (0,)),
-        ("0,all", tuple(range(13))), (" 11 - 12 , 1", (1, 11, 12)), (5, (5,)), ((2, 1, 2), (1, 2)), ("3-3", (3,)),
+        ("1-2", (1, 2)),
+        ("1-3,7", (1, 2, 3, 7)),
+        ("all", tuple(range(1, 13))),
+        ("0", (0,)),
+        ("0,all", tuple(range(13))),
+        (" 11 - 12 , 1", (1, 11, 12)),
+        (5, (5,)),
+        ((2, 1, 2), (1, 2)),
+        ("3-3", (3,)),
     ],
-)  # fmt: skip
+)
 def test_what_names_mean(spec, layers):
     assert parse_layers(spec, 12) == layers
 

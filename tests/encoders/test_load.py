@@ -117,9 +117,11 @@ def test_places_that_hold_no_encoder(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     for name, message in (
-        (tmp_path / "nowhere", "not found"), ("./nowhere", "not found"),
-        (tmp_path / "empty", "has no config.json"), (tmp_path / "file", "is a file"),
-    ):  # fmt: skip
+        (tmp_path / "nowhere", "not found"),
+        ("./nowhere", "not found"),
+        (tmp_path / "empty", "has no config.json"),
+        (tmp_path / "file", "is a file"),
+    ):
         with pytest.raises(EncoderError, match=message):
             load_encoder(name)
 
@@ -130,8 +132,7 @@ def test_offline_a_hub_name_fails_at_once_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("config", "reason"),
-    [(AlbertConfig(), "share one set of weights"), (CanineConfig(), "reads characters")],
+    ("config", "reason"), [(AlbertConfig(), "share one set of weights"), (CanineConfig(), "reads characters")]
 )
 def test_architectures_that_cannot_be_ablated_are_refused_by_name(tmp_path, config, reason):
     config.save_pretrained(tmp_path)

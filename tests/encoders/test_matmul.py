@@ -13,9 +13,14 @@ from crosslens.encoders import matmul
 from crosslens.encoders.matmul import computed_in, inference, linear
 
 SHAPES = {
-    "flat": ((257, 64), 129), "a batch": ((3, 70, 96), 120), "words of sentences": ((2, 3, 50, 128), 64),
-    "narrow": ((2049, 64), 17), "small": ((5, 8), 3), "one row": ((1, 8), 3), "no rows": ((0, 8), 3),
-}  # fmt: skip
+    "flat": ((257, 64), 129),
+    "a batch": ((3, 70, 96), 120),
+    "words of sentences": ((2, 3, 50, 128), 64),
+    "narrow": ((2049, 64), 17),
+    "small": ((5, 8), 3),
+    "one row": ((1, 8), 3),
+    "no rows": ((0, 8), 3),
+}
 
 
 def _case(shape, outputs, *, seed=0):

@@ -35,9 +35,13 @@ def save_bert(folder, *, prefix="", **settings):
 def test_layer_2_is_layer_2_and_neither_10_nor_11_nor_12(tmp_path, prefix):
     """R5: patterns of names hit layers 10 and 11 too, and nothing where the prefix was another."""
     encoder = save_bert(
-        tmp_path / "deep", prefix=prefix, hidden_size=16, num_hidden_layers=12, num_attention_heads=2,
+        tmp_path / "deep",
+        prefix=prefix,
+        hidden_size=16,
+        num_hidden_layers=12,
+        num_attention_heads=2,
         intermediate_size=24,
-    )  # fmt: skip
+    )
     for number in (1, 2, 11):
         ablated = random_init(encoder, str(number), seed=1)
         before, after = encoder.model.state_dict(), ablated.model.state_dict()
@@ -50,9 +54,13 @@ def test_layer_2_is_layer_2_and_neither_10_nor_11_nor_12(tmp_path, prefix):
 def wide(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wide") / "wide"
     return save_bert(
-        folder, hidden_size=384, num_hidden_layers=2, num_attention_heads=6, intermediate_size=1536,
+        folder,
+        hidden_size=384,
+        num_hidden_layers=2,
+        num_attention_heads=6,
+        intermediate_size=1536,
         initializer_range=0.02,
-    )  # fmt: skip
+    )
 
 
 def test_the_default_is_the_architectures_normal(wide):

@@ -116,10 +116,12 @@ def test_the_published_script_doubles_the_special_tokens(encoder, sentences):
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
-        ("llama", {"pad_token_id": 0}), ("qwen3", {"pad_token_id": 0, "head_dim": 16}),
-        ("gemma3_text", {"pad_token_id": 0, "head_dim": 16}), ("t5", None),
+        ("llama", {"pad_token_id": 0}),
+        ("qwen3", {"pad_token_id": 0, "head_dim": 16}),
+        ("gemma3_text", {"pad_token_id": 0, "head_dim": 16}),
+        ("t5", None),
     ],
-)  # fmt: skip
+)
 def test_decoders_and_encoders_of_encoder_decoders(kind, more, tmp_path, sentences):
     tokenizer = word_piece()
     sizes = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}

@@ -259,9 +259,13 @@ def test_the_learning_rate_is_halved_until_it_is_too_small(encoder, toy, tmp_pat
     )
     dev = []
     model = finetune(
-        as_features(encoder, seed=1, hidden=4), "pos", train=toy(), dev=toy("dev"), recipe=recipe,
+        as_features(encoder, seed=1, hidden=4),
+        "pos",
+        train=toy(),
+        dev=toy("dev"),
+        recipe=recipe,
         validated=lambda step, scores: dev.append(scores["accuracy"]),
-    )  # fmt: skip
+    )
     worse = sum(score <= max(dev[:place]) for place, score in enumerate(dev) if place)
     assert worse == 3  # 4e-5, 2e-5, 1e-5, and the end
     assert len(dev) < recipe.epochs

@@ -9,10 +9,13 @@ from crosslens.lab.world import World, WorldSettings
 
 TREES = draw_trees(200, shortest=4, longest=16, generator=np.random.default_rng(0))
 GRAMMARS = [
-    Language(), Language(order="SOV", adposition="after", accusative=True, genitive="before", adverb="before"),
-    Language(order="VSO", adjective="after", relative="before"), Language(order="OVS", determiners=False),
-    Language(order="VOS", auxiliaries=False), Language(order="OSV"),
-]  # fmt: skip
+    Language(),
+    Language(order="SOV", adposition="after", accusative=True, genitive="before", adverb="before"),
+    Language(order="VSO", adjective="after", relative="before"),
+    Language(order="OVS", determiners=False),
+    Language(order="VOS", auxiliaries=False),
+    Language(order="OSV"),
+]
 
 
 def test_heads_come_first_and_sizes_are_kept():

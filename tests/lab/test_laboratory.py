@@ -92,8 +92,10 @@ def test_raw_text_and_train_sets_have_the_structures_of_the_world():
     one = find_laboratory()
     known = {(s.upos, s.heads) for s in one.corpus("sov", split="train").sentences}
     grammar = one.settings.languages["sov"]
-    trees = [(tuple(KINDS[t[place].kind].upos for place in grammar.linear(t)), tuple(heads_of(t, grammar.linear(t))))
-             for t in one.world.trees]  # fmt: skip
+    trees = [
+        (tuple(KINDS[t[place].kind].upos for place in grammar.linear(t)), tuple(heads_of(t, grammar.linear(t))))
+        for t in one.world.trees
+    ]
     assert known <= set(trees)
     assert len(known) > 0.9 * len(set(trees))
 
@@ -115,7 +117,7 @@ def test_gold_is_whole_and_written_files_are_read_back(preset, tmp_path):
         again = conllu.read(tmp_path / "x.conllu")
         assert [(s.words, s.upos, s.heads, s.relations) for s in again.sentences] == [
             (s.words, s.upos, s.heads, s.relations) for s in corpus.sentences
-        ]  # fmt: skip
+        ]
         iob.write(corpus, tmp_path / "x.iob2")
         assert [s.entities for s in iob.read(tmp_path / "x.iob2").sentences] == [s.entities for s in corpus.sentences]
 

@@ -31,9 +31,14 @@ def masked_bert(tmp_path_factory):
     folder = tmp_path_factory.mktemp("masked") / "bert"
     tokenizer = word_piece()
     config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-        max_position_embeddings=64, initializer_range=0.1,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.1,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         BertForMaskedLM(config).save_pretrained(folder)
@@ -95,9 +100,13 @@ def test_the_best_pass_is_kept(masked_bert, tmp_path):
     seen = []
     settings = SMALL.model_copy(update={"epochs": 8, "learning_rate": 0.05})
     facts = adapt(
-        masked_bert, {"fr": text(times=4)}, tmp_path / "out", settings=settings, device="cpu",
+        masked_bert,
+        {"fr": text(times=4)},
+        tmp_path / "out",
+        settings=settings,
+        device="cpu",
         validated=lambda step, found: seen.append((found["fr"], step)),
-    )  # fmt: skip
+    )
     assert (facts["perplexity fr"], facts["kept_step"]) == min(seen[1:])
     assert seen[0][0] == facts["perplexity before fr"]
 
@@ -147,8 +156,8 @@ def test_decoders_have_no_masked_language_model(tmp_path):
 
     tokenizer = word_piece()
     config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-    )  # fmt: skip
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
     LlamaModel(config).save_pretrained(tmp_path / "llama")
     tokenizer.save_pretrained(tmp_path / "llama")
     with pytest.raises(EncoderError, match="llama encoders have no masked language model"):
@@ -161,9 +170,16 @@ def test_specials_of_other_tokenizers(tmp_path):
 
     tokenizer = metaspace()
     config = XLMRobertaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=70, pad_token_id=1, bos_token_id=0, eos_token_id=2,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=70,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+    )
     XLMRobertaForMaskedLM(config).save_pretrained(tmp_path / "x")
     tokenizer.save_pretrained(tmp_path / "x")
     settings = Adaptation(epochs=1, length=24, masking=Masking(share=0.5), learning_rate=1e-2)

@@ -23,9 +23,14 @@ from crosslens.training.loop import Optimiser
 from toys import SENTENCES
 
 SMALL = Pretraining(
-    corpora={"en": "en.txt", "fr": "fr.txt"}, vocabulary=Vocabulary(size=240), batch=6, steps=24,
-    shape=Shape(layers=2, width=16, heads=2, positions=16), learning_rate=5e-3, dictionaries={"en-fr": "en-fr.txt"},
-)  # fmt: skip
+    corpora={"en": "en.txt", "fr": "fr.txt"},
+    vocabulary=Vocabulary(size=240),
+    batch=6,
+    steps=24,
+    shape=Shape(layers=2, width=16, heads=2, positions=16),
+    learning_rate=5e-3,
+    dictionaries={"en-fr": "en-fr.txt"},
+)
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,13 @@ def texts(tmp_path_factory):
 
 
 SMALL = Pretraining(
-    corpora={"en": "en.txt", "fr": "fr.txt"}, vocabulary=Vocabulary(size=120), batch=4, steps=30,
-    shape=Shape(layers=2, width=32, heads=2, positions=24, dropout=0.1), learning_rate=5e-3,
-)  # fmt: skip
+    corpora={"en": "en.txt", "fr": "fr.txt"},
+    vocabulary=Vocabulary(size=120),
+    batch=4,
+    steps=30,
+    shape=Shape(layers=2, width=32, heads=2, positions=24, dropout=0.1),
+    learning_rate=5e-3,
+)
 
 
 def weights(folder):
@@ -191,10 +195,12 @@ def test_settings_are_yaml_1_2_and_can_be_overridden(tmp_path):
     assert settings.corpora == {"no": "no.txt"}
     assert (settings.learning_rate, settings.shape.layers, settings.masking.share) == (1e-4, 6, 0.3)
     for text, message in (
-        ("", "expected settings"), ("- a\n", "expected settings"), ("a: [", r"c.yaml:\d: invalid YAML"),
+        ("", "expected settings"),
+        ("- a\n", "expected settings"),
+        ("a: [", r"c.yaml:\d: invalid YAML"),
         ("a: 1\na: 2\n", "invalid YAML"),
         ("steps: 3\n", "c.yaml:1: corpora: field required"),
-    ):  # fmt: skip
+    ):
         path.write_text(text)
         with pytest.raises(RequestError, match=message):
             read_settings(path, Pretraining)
@@ -207,9 +213,10 @@ def test_text_that_cannot_be_used(texts, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"good\ncaf\xe9\n")
     (tmp_path / "short.txt").write_text("the cat\n")
     for file, message in (
-        ("nowhere.txt", r"nowhere.txt: file not found"), ("empty.txt", "contains no text"),
+        ("nowhere.txt", r"nowhere.txt: file not found"),
+        ("empty.txt", "contains no text"),
         ("bad.txt", "bad.txt:2: invalid UTF-8"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(DataError, match=message):
             pretrain(SMALL.model_copy(update={"corpora": {"en": file}}), tmp_path / "out", base=tmp_path)
     with pytest.raises(RequestError, match="too few for one sequence"):
@@ -229,8 +236,12 @@ def test_whole_words(texts):
     lines = (texts / "en.txt").read_text().split("\n")
     tokenizer = VOCABULARIES["words"](lines, size=200, positions=24)
     assert tokenizer.convert_ids_to_tokens(tokenizer("the cat yawns")["input_ids"]) == [
-        "[CLS]", "the", "cat", "[UNK]", "[SEP]"
-    ]  # fmt: skip
+        "[CLS]",
+        "the",
+        "cat",
+        "[UNK]",
+        "[SEP]",
+    ]
     few = VOCABULARIES["words"](lines, size=50, positions=24)
     assert {"the", "."} <= set(few.get_vocab())
     assert len(VOCABULARIES["words"](lines, size=8, positions=24)) == 8
@@ -259,9 +270,14 @@ def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(tex
 def test_pretraining_on_lines_with_words_and_its_own_embedding_rate(texts, tmp_path):
     shape = SMALL.shape.model_copy(update={"embedding_range": 0.3})
     settings = SMALL.model_copy(
-        update={"reading": "lines", "vocabulary": Vocabulary(kind="words", size=100), "shape": shape,
-                "embedding_learning_rate": 1e-2, "steps": 12}
-    )  # fmt: skip
+        update={
+            "reading": "lines",
+            "vocabulary": Vocabulary(kind="words", size=100),
+            "shape": shape,
+            "embedding_learning_rate": 1e-2,
+            "steps": 12,
+        }
+    )
     facts = pretrain(settings, tmp_path / "a", base=texts, device="cpu")
     assert facts["steps"] == 12
     assert facts["subwords"] <= 12 * 4 * 24

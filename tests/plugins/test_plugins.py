@@ -89,8 +89,10 @@ def test_nothing_is_imported_before_it_is_asked_for(plugins):
     )
     shown = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {plugins!r}); {code}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert shown.stdout.split() == ["set()", "{'foreign'}"]
 
 
@@ -116,7 +118,7 @@ def write_plugin(folder: Path, group: str, name: str, code: str, *, dist="broken
         ("executors", EXECUTORS, "PART = 'odd'", "it is not a class"),
         ("executors", EXECUTORS, "class PART: pass", "it has no submit"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_one_is_a_sentence_with_its_distribution(tmp_path, monkeypatch, group, registry, code, reason):
     dist = f"broken{abs(hash((group, code)))}"
     write_plugin(tmp_path, group, "odd", code, dist=dist)
@@ -198,13 +200,22 @@ def test_from_the_command_line(plugins, run, reviews, tiny_bert, tmp_path):
     file = reviews / "reviews" / "en-train.sent"
     data = ("--data", reviews)
     status, said, error = run(
-        "finetune", "sentiment", tiny_bert, "--train", f"en={file}", "--test", "reviews/*", "--out", "out",
-        "--keep-model", "--predictions", "predicted", *data,
-    )  # fmt: skip
+        "finetune",
+        "sentiment",
+        tiny_bert,
+        "--train",
+        f"en={file}",
+        "--test",
+        "reviews/*",
+        "--out",
+        "out",
+        "--keep-model",
+        "--predictions",
+        "predicted",
+        *data,
+    )
     assert (status, "sentiment accuracy" in said) == (0, True), error
-    assert sorted(path.name for path in Path("predicted").iterdir()) == [
-        "reviews_en-test.sent", "reviews_fr-test.sent"
-    ]  # fmt: skip
+    assert sorted(path.name for path in Path("predicted").iterdir()) == ["reviews_en-test.sent", "reviews_fr-test.sent"]
     status, said, error = run("evaluate", "out/model", "--test", f"en={file}", "--out", "more", *data)
     assert (status, "en" in said) == (0, True), error
     status, said, error = run("predict", "out/model", file, "--out", "out.sent", *data)
@@ -228,10 +239,14 @@ def test_a_collection(plugins, reviews):
 def test_a_study_of_a_foreign_task_with_foreign_parts(plugins, reviews, tiny_bert, tmp_path):
     source = Source(train="reviews/en", tests=("reviews/en", "reviews/fr"))
     study = Study(
-        name="foreign", encoder=str(tiny_bert), data=Data(parallel="reviews/test", tasks={"sentiment": {"en": source}}),
-        conditions=("none", "1-2"), seeds=[1, 2], set={"epochs": 1, "case": "lower"},
+        name="foreign",
+        encoder=str(tiny_bert),
+        data=Data(parallel="reviews/test", tasks={"sentiment": {"en": source}}),
+        conditions=("none", "1-2"),
+        seeds=[1, 2],
+        set={"epochs": 1, "case": "lower"},
         similarity={"measures": ["dot", "cka"]},
-    )  # fmt: skip
+    )
     report = run_study(study, tmp_path / "runs", executor="backwards", data=str(reviews), device="cpu")
     assert not report.failed
     results = read_results(tmp_path / "runs" / "studies" / "foreign" / "results.csv")

@@ -136,9 +136,10 @@ def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shu
     assert (real["train"][1] == control["train"][1]).mean() < 0.6  # a third by chance
     # Both parts together are all items, each once.
     states = (
-        represent_words(encoder, train) if asked.unit == "word"
+        represent_words(encoder, train)
+        if asked.unit == "word"
         else represent(encoder, asked.cut(train), pooling=asked.pooling).vectors
-    )  # fmt: skip
+    )
     for layer in (0, encoder.depth):
         parts = [row.tobytes() for split in ("train", "dev") for row in real[split][0][layer]]
         assert sorted(parts) == sorted(row.tobytes() for row in states[layer])
@@ -162,8 +163,10 @@ def test_rows_of_the_confusion_are_right_answers_and_columns_given_ones(encoder,
     assert found.answers == ("aa", "bb", "cc")
     assert found.confusion.tolist() == [[[3, 0, 0], [3, 0, 0], [2, 0, 0]]] * (encoder.depth + 1)
     assert {(row["answer"], row["given"], row["count"]) for row in found.confusion_rows()} == {
-        ("aa", "aa", 3), ("bb", "aa", 3), ("cc", "aa", 2),
-    }  # fmt: skip
+        ("aa", "aa", 3),
+        ("bb", "aa", 3),
+        ("cc", "aa", 2),
+    }
 
 
 def test_features_are_scaled_by_the_training_items_alone(encoder, fitted):

@@ -18,25 +18,39 @@ ARABIC = "العربية"
 def records():
     similar = [
         Record(
-            encoder="e", source="en", target=target, measure=measure, layer=layer, metric="similarity",
-            value=value + layer / 10, depth=4, state="untrained" if layers else "pretrained",
+            encoder="e",
+            source="en",
+            target=target,
+            measure=measure,
+            layer=layer,
+            metric="similarity",
+            value=value + layer / 10,
+            depth=4,
+            state="untrained" if layers else "pretrained",
             **Condition(layers=layers).columns,
         )
         for target, value in (("fr", 0.4), ("de", 0.5), ("ru", 0.3), (ARABIC, 0.2))
         for layer in (0, 1, 2)
         for measure in ("cka", "cka_shuffled", "cka_length_matched")
         for layers in (None, "0-4")
-    ]  # fmt: skip
+    ]
     scores = [
         Record(
-            task="pos", encoder="e", source="en", target=target, metric="accuracy", seed=seed, state="fine-tuned",
-            value=value - (10.0 if layers and target != "en" else 0.0) + seed, corpus=f"ud/{target}_pud:test",
+            task="pos",
+            encoder="e",
+            source="en",
+            target=target,
+            metric="accuracy",
+            seed=seed,
+            state="fine-tuned",
+            value=value - (10.0 if layers and target != "en" else 0.0) + seed,
+            corpus=f"ud/{target}_pud:test",
             **Condition(layers=layers).columns,
         )
         for target, value in (("en", 90.0), ("fr", 85.0), ("de", 84.0), ("ru", 75.0), (ARABIC, 60.0), (HOSTILE, 50.0))
         for layers in (None, "1-2")
         for seed in (1, 2)
-    ]  # fmt: skip
+    ]
     return Results.of([*similar, *scores])
 
 
@@ -62,11 +76,20 @@ def test_a_line_is_the_state_of_one_encoder_and_says_over_how_many_pairs(records
     def of(value, *, layers=None, state="pretrained", **columns):
         return [
             Record(
-                encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=value,
-                depth=4, state=state, **Condition(layers=layers).columns, **columns,
+                encoder="e",
+                source="en",
+                target=target,
+                measure="cka",
+                layer=0,
+                metric="similarity",
+                value=value,
+                depth=4,
+                state=state,
+                **Condition(layers=layers).columns,
+                **columns,
             )
             for target in ("fr", "de")
-        ]  # fmt: skip
+        ]
 
     def lines(*blocks):
         chart = similarity_chart(Results.of(record for block in blocks for record in block)).to_dict()
@@ -104,8 +127,11 @@ def test_a_heat_map_has_the_differences_of_the_table(records):
 def test_means_of_heat_maps_and_seeds_are_of_cells(records):
     """A mean over languages is absent where a condition lacks one, and partners of bilingual encoders have rows."""
     scores = records.filter(measure=None)
-    frame = [record for record in scores.records.drop_columns("tags").to_pylist()
-             if not (record["target"] == "fr" and record["layers"])]  # fmt: skip
+    frame = [
+        record
+        for record in scores.records.drop_columns("tags").to_pylist()
+        if not (record["target"] == "fr" and record["layers"])
+    ]
     lacking = Results.of(Record(**record) for record in frame)
     (rows,) = score_chart(lacking).to_dict()["datasets"].values()
     assert "other languages, mean of 5" not in {row["target"] for row in rows}

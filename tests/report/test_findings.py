@@ -3,13 +3,7 @@
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.findings import (
-    Estimate,
-    conclusions,
-    describe,
-    effects,
-    findings,
-)
+from crosslens.report.findings import Estimate, conclusions, describe, effects, findings
 from crosslens.results.record import Results
 from made_records import PLAIN, made_up, score, similarity
 
@@ -23,11 +17,16 @@ def test_frozen_layers_features_and_parts_of_layers_are_no_part_of_it():
     others = [
         score(target, 1.0, condition=condition)
         for target in ("en", "fr", "de")
-        for condition in ({"freeze": "0-3"}, {"use": "features"}, {"layers": "1-2", "components": "attention"},
-                          {"layers": "1-2", "init": "torch"}, {"layers": "1-2", "recipe": "small"},
-                          {"start": "adapted"},
-                          {"factor": "no-anchors"})
-    ]  # fmt: skip
+        for condition in (
+            {"freeze": "0-3"},
+            {"use": "features"},
+            {"layers": "1-2", "components": "attention"},
+            {"layers": "1-2", "init": "torch"},
+            {"layers": "1-2", "recipe": "small"},
+            {"start": "adapted"},
+            {"factor": "no-anchors"},
+        )
+    ]
     (plain,), (both,) = effects(Results.of(PLAIN)), effects(Results.of([*PLAIN, *others]))
     assert both == plain
     assert (plain.same.mean, plain.cross.mean) == (95.0, 80.0)
@@ -55,7 +54,9 @@ def test_encoders_of_one_name_are_apart():
     ]
     first = [score(r.target, r.value, condition=Condition.parse(r.condition), encoder_digest="a" * 9) for r in PLAIN]
     assert [(effect.encoder, effect.same.mean) for effect in effects(Results.of([*first, *twice]))] == [
-        ("e (aaaaaaaa)", 95.0), ("e (bbbbbbbb)", 94.0)]  # fmt: skip
+        ("e (aaaaaaaa)", 95.0),
+        ("e (bbbbbbbb)", 94.0),
+    ]
 
 
 def test_the_sentences_are_those_of_the_field():
@@ -131,8 +132,9 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
         scores = [score("en", 90.0), *(score(letter, 40.0 + place) for place, letter in enumerate(letters))]
         similar = [
             similarity("cka", 0.1 * place, layer=layer, target=letter)
-            for place, letter in enumerate(letters) for layer in (0, 1)
-        ]  # fmt: skip
+            for place, letter in enumerate(letters)
+            for layer in (0, 1)
+        ]
         return findings(Results.of([*scores, *similar]))
 
     (text,) = paragraphs("abcdefghij")

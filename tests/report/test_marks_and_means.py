@@ -19,10 +19,21 @@ VALUES = {"en": (95.0, 94.0), "fr": (86.0, 76.0), "sv": (70.0, 66.0)}
 
 def score(target, value, condition, *, corpus=None, seed=1):
     return Record(
-        study="one", task="pos", encoder="e", source="en", target=target, seed=seed, metric="accuracy", value=value,
-        corpus=corpus or f"ud/{target}_pud:test", split="test", train="ud/en_ewt:train", selection="last",
-        state="fine-tuned", **condition.columns,
-    )  # fmt: skip
+        study="one",
+        task="pos",
+        encoder="e",
+        source="en",
+        target=target,
+        seed=seed,
+        metric="accuracy",
+        value=value,
+        corpus=corpus or f"ud/{target}_pud:test",
+        split="test",
+        train="ud/en_ewt:train",
+        selection="last",
+        state="fine-tuned",
+        **condition.columns,
+    )
 
 
 def scores(values=VALUES):
@@ -36,11 +47,25 @@ def scores(values=VALUES):
 def marked(tmp_path, **tested):
     """The French difference, of which a study's summary says this."""
     row = {
-        "study": "one", "encoder": "e", "task": "pos", "source": "en", "train": "ud/en_ewt:train", "partner": "",
-        "corpus": "ud/fr_pud:test", "metric": "accuracy", "condition": REINIT.text, "selection": "last",
-        "interval": "seeds and sentences", "mean": 76.0, "low": 75.0, "high": 77.0, "delta": -10.0, "delta_low": -12.0,
-        "delta_high": -8.0, **tested,
-    }  # fmt: skip
+        "study": "one",
+        "encoder": "e",
+        "task": "pos",
+        "source": "en",
+        "train": "ud/en_ewt:train",
+        "partner": "",
+        "corpus": "ud/fr_pud:test",
+        "metric": "accuracy",
+        "condition": REINIT.text,
+        "selection": "last",
+        "interval": "seeds and sentences",
+        "mean": 76.0,
+        "low": 75.0,
+        "high": 77.0,
+        "delta": -10.0,
+        "delta_low": -12.0,
+        "delta_high": -8.0,
+        **tested,
+    }
     folder = tmp_path / "studies" / "one"
     folder.mkdir(parents=True)
     (tmp_path / "runs").mkdir()
@@ -70,9 +95,11 @@ def test_corpora_of_no_known_language_are_shown_and_in_no_mean():
     (table,), (plain,) = layer_deltas(with_it), layer_deltas(without)
     mean = table.groups["pos, accuracy"][-1]
     assert mean.label == "en – x, mean of 2 languages"
-    assert [cell.value for cell in mean.cells] == [78.0, -7.0] == [
-        cell.value for cell in plain.groups["pos, accuracy"][-1].cells
-    ]  # fmt: skip
+    assert (
+        [cell.value for cell in mean.cells]
+        == [78.0, -7.0]
+        == [cell.value for cell in plain.groups["pos, accuracy"][-1].cells]
+    )
     frame = score_table(with_it)
     assert frame.loc[(CROSS, "of 2")].tolist() == [78.0, -7.0]
     assert frame.loc[(SAME, "of 1")].tolist() == [95.0, -1.0]
@@ -81,8 +108,11 @@ def test_corpora_of_no_known_language_are_shown_and_in_no_mean():
 
 def test_a_mean_of_differences_is_over_the_seeds_that_both_have():
     """By hand: French has seeds 1 and 2 under both conditions, Swedish seed 2 under the reference alone."""
-    more = [score("fr", 88.0, Condition(), seed=2), score("fr", 80.0, REINIT, seed=2),
-            score("sv", 72.0, Condition(), seed=2)]  # fmt: skip
+    more = [
+        score("fr", 88.0, Condition(), seed=2),
+        score("fr", 80.0, REINIT, seed=2),
+        score("sv", 72.0, Condition(), seed=2),
+    ]
     (table,) = layer_deltas(Results.of([*scores(), *more]))
     reference, difference = table.groups["pos, accuracy"][-1].cells
     assert reference.value == fmean([(86.0 + 70.0) / 2, (88.0 + 72.0) / 2])

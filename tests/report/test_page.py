@@ -20,26 +20,45 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def records():
     scores = [
         Record(
-            task=task, encoder="e", source="en", target=target, metric=metric, seed=seed, run=run, n=100,
-            value=value - (10.0 if layers and target != "en" else 0.0) + seed, corpus=f"ud/{target}_pud:test",
-            signature=HOSTILE, train="ud/en_ewt:train", state="fine-tuned", **Condition(layers=layers).columns,
+            task=task,
+            encoder="e",
+            source="en",
+            target=target,
+            metric=metric,
+            seed=seed,
+            run=run,
+            n=100,
+            value=value - (10.0 if layers and target != "en" else 0.0) + seed,
+            corpus=f"ud/{target}_pud:test",
+            signature=HOSTILE,
+            train="ud/en_ewt:train",
+            state="fine-tuned",
+            **Condition(layers=layers).columns,
         )
         for task, metric in (("pos", "accuracy"), ("parsing", "las"))
         for target, value in (("en", 90.0), ("fr", 85.0), ("العربية", 60.0), (HOSTILE, 50.0))
         for layers, run in ((None, "a" * 16), ("1-2", "b" * 16))
         for seed in (1, 2)
-    ]  # fmt: skip
+    ]
     similar = [
         Record(
-            encoder="e", source="en", target=target, measure=measure, layer=layer, metric="similarity", n=9,
-            value=0.2 + layer / 10, depth=2, state="untrained" if layers else "pretrained",
+            encoder="e",
+            source="en",
+            target=target,
+            measure=measure,
+            layer=layer,
+            metric="similarity",
+            n=9,
+            value=0.2 + layer / 10,
+            depth=2,
+            state="untrained" if layers else "pretrained",
             **Condition(layers=layers).columns,
         )
         for target in ("fr", HOSTILE)
         for layer in (0, 1, 2)
         for measure in ("cka", "cka_shuffled", "cka_length_matched", "retrieval")
         for layers in (None, "0-2")
-    ]  # fmt: skip
+    ]
     return Results.of([*scores, *similar])
 
 
@@ -135,9 +154,12 @@ def values(page, place=0):
 def test_features_stand_beside_the_reference_though_their_settings_differ():
     frame = [
         score(80.0, condition=condition, settings=words)
-        for condition, words in (("none", "limit=9"), ({"freeze": "0-3"}, "limit=9"),
-                                 ({"use": "features"}, "schedule=plateau"))
-    ]  # fmt: skip
+        for condition, words in (
+            ("none", "limit=9"),
+            ({"freeze": "0-3"}, "limit=9"),
+            ({"use": "features"}, "schedule=plateau"),
+        )
+    ]
     page = make_page(Results.of(frame), title="t")
     assert heads(page) == [["reference", "Δ features", "Δ frozen 0-3"]]
 
@@ -167,8 +189,10 @@ def test_no_number_is_a_mean_of_two_records_of_one_seed():
         make_page(Results.of([score(80.0), score(70.0)]), title="t")
     page = make_page(Results.of([score(80.0, partner="fr"), score(70.0, partner="de")]), title="t")
     assert values(page) == {
-        "ud/fr_pud:test with de": [70.0], "ud/fr_pud:test with fr": [80.0], "cross-language mean of 2": [75.0],
-    }  # fmt: skip
+        "ud/fr_pud:test with de": [70.0],
+        "ud/fr_pud:test with fr": [80.0],
+        "cross-language mean of 2": [75.0],
+    }
     page = make_page(Results.of([score(80.0, encoder_digest="a" * 9), score(70.0, encoder_digest="b" * 9)]), title="t")
     assert [table["encoder"] for table in embedded(page)["tables"]] == ["e (aaaaaaaa)", "e (bbbbbbbb)"]
     page = make_page(Results.of([score(80.0, split="test"), score(70.0, split="dev")]), title="t")
@@ -182,9 +206,15 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         described = {"encoder": "e", "source": "en", "target": "fr", "metric": "similarity", "layer": 0, "depth": 2}
         return Record(value=value, measure=measure, state="pretrained", **{**described, **columns})
 
-    records = [similarity(0.5), similarity(0.5, study="b"), similarity(0.4, encoder_digest="b" * 9),
-               similarity(0.3, encoder_digest="a" * 9), similarity(0.2, "cka_shuffled"), similarity(1.0, target="en"),
-               similarity(0.1, **Condition(layers="0-1").columns)]  # fmt: skip
+    records = [
+        similarity(0.5),
+        similarity(0.5, study="b"),
+        similarity(0.4, encoder_digest="b" * 9),
+        similarity(0.3, encoder_digest="a" * 9),
+        similarity(0.2, "cka_shuffled"),
+        similarity(1.0, target="en"),
+        similarity(0.1, **Condition(layers="0-1").columns),
+    ]
     data = embedded(make_page(Results.of(records), title="t"))
     lines = [
         (row["state"], row["sentences"], row["pair"], row["different"], row["value"])
@@ -211,9 +241,11 @@ def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
     ]
     page = make_page(Results.of(frame), title="t")
     assert values(page) == {
-        "ud/de_pud:test": [60.0, None], "ud/fr_pud:test": [80.0, -10.0], "cross-language mean of 2": [70.0, None],
+        "ud/de_pud:test": [60.0, None],
+        "ud/fr_pud:test": [80.0, -10.0],
+        "cross-language mean of 2": [70.0, None],
         "unknown": [50.0, None],
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
@@ -272,8 +304,12 @@ def test_nobody_is_shut_out(opened):
     for scheme in ("light", "dark"):
         opened.emulate_media(color_scheme=scheme)
         found = axe.run(opened).response["violations"]
-        serious = [(fault["id"], node["html"]) for fault in found for node in fault["nodes"]
-                   if fault["impact"] in ("serious", "critical")]  # fmt: skip
+        serious = [
+            (fault["id"], node["html"])
+            for fault in found
+            for node in fault["nodes"]
+            if fault["impact"] in ("serious", "critical")
+        ]
         assert serious == []
 
 

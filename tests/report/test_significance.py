@@ -12,28 +12,69 @@ from crosslens.report.tables import by_target, layer_deltas
 from crosslens.results.record import Record, Results
 
 HEAD = (
-    "study", "encoder", "task", "source", "train", "corpus", "partner", "metric", "condition", "label", "selection",
-    "recipe", "settings", "seeds", "interval", "mean", "std", "low", "high", "delta", "delta_low", "delta_high", "p",
+    "study",
+    "encoder",
+    "task",
+    "source",
+    "train",
+    "corpus",
+    "partner",
+    "metric",
+    "condition",
+    "label",
+    "selection",
+    "recipe",
+    "settings",
+    "seeds",
+    "interval",
+    "mean",
+    "std",
+    "low",
+    "high",
+    "delta",
+    "delta_low",
+    "delta_high",
+    "p",
     "q",
-)  # fmt: skip
+)
 REINIT = Condition(layers="1-2")
 OVER = "seeds and sentences"
 
 
 def score(target, value, *, study="one", encoder="e", seed=1, condition=Condition(), **more):  # noqa: B008
     return Record(
-        study=study, task="pos", encoder=encoder, source="en", target=target, seed=seed, metric="accuracy", value=value,
-        corpus=f"ud/{target}_pud:test", split="test", train="ud/en_ewt:train", selection="last", state="fine-tuned",
-        **condition.columns, **more,
-    )  # fmt: skip
+        study=study,
+        task="pos",
+        encoder=encoder,
+        source="en",
+        target=target,
+        seed=seed,
+        metric="accuracy",
+        value=value,
+        corpus=f"ud/{target}_pud:test",
+        split="test",
+        train="ud/en_ewt:train",
+        selection="last",
+        state="fine-tuned",
+        **condition.columns,
+        **more,
+    )
 
 
 def row(*, study="one", encoder="e", condition=Condition(), **more):  # noqa: B008
     usual = {
-        "study": study, "encoder": encoder, "task": "pos", "source": "en", "train": "ud/en_ewt:train",
-        "corpus": "ud/fr_pud:test", "metric": "accuracy", "condition": condition.text, "label": condition.label,
-        "selection": "last", "interval": "seeds and sentences",
-    }  # fmt: skip
+        "study": study,
+        "encoder": encoder,
+        "task": "pos",
+        "source": "en",
+        "train": "ud/en_ewt:train",
+        "corpus": "ud/fr_pud:test",
+        "metric": "accuracy",
+        "condition": condition.text,
+        "label": condition.label,
+        "selection": "last",
+        "interval": "seeds and sentences",
+    }
     return {**usual, **more}
 
 
@@ -137,11 +178,20 @@ def test_two_studies_of_two_encoders_do_not_lend_each_other_intervals(store):
 
 @pytest.mark.parametrize(
     "change",
-    [{"study": "two"}, {"encoder": "f"}, {"corpus": "ud/fr_gsd:test"}, {"partner": "fr"}, {"selection": "best"},
-     {"train": "ud/en_gum:train"}, {"condition": Condition(layers="1-2", init="torch").text}, {"delta": -10.1},
-     {"delta": ""}, {"metric": "f1"}],
+    [
+        {"study": "two"},
+        {"encoder": "f"},
+        {"corpus": "ud/fr_gsd:test"},
+        {"partner": "fr"},
+        {"selection": "best"},
+        {"train": "ud/en_gum:train"},
+        {"condition": Condition(layers="1-2", init="torch").text},
+        {"delta": -10.1},
+        {"delta": ""},
+        {"metric": "f1"},
+    ],
     ids=lambda change: next(iter(change)),
-)  # fmt: skip
+)
 def test_an_interval_of_something_else_is_not_shown(store, change):
     assert french(scores(), store(one=[{**DIFFERENCE, **change}]))[1].interval is None
 

@@ -18,10 +18,20 @@ def values(row):
 
 def trained(source, target, value, *, seed=1, settings=None, translated_from=None, corpus=None, **condition):
     return Record(
-        task="document", encoder="e", source=source, target=target, metric="accuracy", value=value, seed=seed,
-        corpus=corpus or f"mldoc/{target}:test", train=f"mldoc/{source}:train", settings=settings, state="fine-tuned",
-        translated_from=translated_from, **Condition(**condition).columns,
-    )  # fmt: skip
+        task="document",
+        encoder="e",
+        source=source,
+        target=target,
+        metric="accuracy",
+        value=value,
+        seed=seed,
+        corpus=corpus or f"mldoc/{target}:test",
+        train=f"mldoc/{source}:train",
+        settings=settings,
+        state="fine-tuned",
+        translated_from=translated_from,
+        **Condition(**condition).columns,
+    )
 
 
 def test_rows_by_what_a_model_was_trained_on():
@@ -32,9 +42,11 @@ def test_rows_by_what_a_model_was_trained_on():
     assert table.head == ("in-language", "translate-train", "zero-shot from en")
     (rows,) = table.groups.values()
     assert {row.label: values(row) for row in rows} == {
-        "de": [93.0, None, 80.0], "en": [90.0, None, 90.0], "fr": [None, 88.0, 70.0],
+        "de": [93.0, None, 80.0],
+        "en": [90.0, None, 90.0],
+        "fr": [None, 88.0, 70.0],
         "mean": [91.5, 88.0, 75.0],  # of zero-shot without the source
-    }  # fmt: skip
+    }
 
 
 def test_published_rows_stand_beside_where_they_are_the_same_setting():
@@ -44,8 +56,11 @@ def test_published_rows_stand_beside_where_they_are_the_same_setting():
     assert "MLDoc" in table.caption
     (rows,) = table.groups.values()
     assert {row.label: values(row)[:2] for row in rows} == {
-        "de": [80.0, 80.2], "en": [90.0, 94.2], "yo": [50.0, None], "mean": [65.0, None],  # of other languages
-    }  # fmt: skip
+        "de": [80.0, 80.2],
+        "en": [90.0, 94.2],
+        "yo": [50.0, None],
+        "mean": [65.0, None],  # of other languages
+    }
     assert values(rows[0])[2] == pytest.approx(-0.2)
     (table,) = supervision(Results.of(scores[:2]), beside=find_paper("wu2019"))
     assert values(next(iter(table.groups.values()))[-1])[:2] == [80.0, 80.2]
@@ -59,8 +74,11 @@ def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
     (rows,) = table.groups.values()
     assert values(rows[0])[:2] == [92.0, 93.3]
     assert [table.notes[cell.note - 1] for cell in rows[-1].cells if cell.note] == [
-        "mean of 3 rows", "mean of 3 rows", "mean of 2 rows", "mean of 2 rows"
-    ]  # fmt: skip
+        "mean of 3 rows",
+        "mean of 3 rows",
+        "mean of 2 rows",
+        "mean of 2 rows",
+    ]
 
 
 def test_a_language_with_several_corpora_has_a_row_for_each():
@@ -68,8 +86,11 @@ def test_a_language_with_several_corpora_has_a_row_for_each():
     (table,) = supervision(Results.of(scores), beside=find_paper("wu2019"))
     (rows,) = table.groups.values()
     assert {row.label: values(row)[:2] for row in rows} == {
-        "en": [90.0, 94.2], "mldoc/de:dev": [60.0, None], "mldoc/de:test": [80.0, None], "mean": [70.0, None],
-    }  # fmt: skip
+        "en": [90.0, 94.2],
+        "mldoc/de:dev": [60.0, None],
+        "mldoc/de:test": [80.0, None],
+        "mean": [70.0, None],
+    }
 
 
 def test_published_supervision_is_whole():
@@ -77,12 +98,17 @@ def test_published_supervision_is_whole():
     assert all(0 <= float(row["value"]) <= 100 for row in rows)
     assert max(Counter((row["task"], row["metric"], row["setting"], row["target"]) for row in rows).values()) == 1
     assert {(row["task"], row["metric"]) for row in rows} == {
-        ("document", "accuracy"), ("nli", "accuracy"), ("ner", "f1"), ("pos", "accuracy"),
-        ("parsing", "las_nopunct"), ("parsing", "uas_nopunct"),
-    }  # fmt: skip
+        ("document", "accuracy"),
+        ("nli", "accuracy"),
+        ("ner", "f1"),
+        ("pos", "accuracy"),
+        ("parsing", "las_nopunct"),
+        ("parsing", "uas_nopunct"),
+    }
     for setting in {row["setting"] for row in rows if row["task"] == "document"}:  # the paper's mean has English in it
-        scores = {row["target"]: float(row["value"]) for row in rows
-                  if (row["task"], row["setting"]) == ("document", setting)}  # fmt: skip
+        scores = {
+            row["target"]: float(row["value"]) for row in rows if (row["task"], row["setting"]) == ("document", setting)
+        }
         if "average" in scores:
             assert fmean(v for target, v in scores.items() if target != "average") == pytest.approx(
                 scores["average"], abs=0.06

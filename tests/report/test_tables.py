@@ -15,15 +15,36 @@ from crosslens.results.record import Record, Results
 
 
 def score(
-    target, value, *, seed=1, task="pos", bank=None, split="test", train="ud/en_ewt:train", source="en", partner=None,
-    study=None, **condition,
-):  # fmt: skip
+    target,
+    value,
+    *,
+    seed=1,
+    task="pos",
+    bank=None,
+    split="test",
+    train="ud/en_ewt:train",
+    source="en",
+    partner=None,
+    study=None,
+    **condition,
+):
     metric = {"pos": "accuracy", "parsing": "las", "ner": "f1"}[task]
     return Record(
-        study=study, task=task, encoder="e", source=source, target=target, split=split, seed=seed, metric=metric,
-        value=value, corpus=f"ud/{bank or target + '_pud'}:{split}", train=train, partner=partner, state="fine-tuned",
+        study=study,
+        task=task,
+        encoder="e",
+        source=source,
+        target=target,
+        split=split,
+        seed=seed,
+        metric=metric,
+        value=value,
+        corpus=f"ud/{bank or target + '_pud'}:{split}",
+        train=train,
+        partner=partner,
+        state="fine-tuned",
         **Condition(**condition).columns,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -68,8 +89,9 @@ def test_by_target_names_corpora_where_a_language_has_several(records):
     assert labels == ["en – ud/en_ewt:test", "en – ud/en_pud:test", "en – fr", "en – sv", "en – x, mean of 2 languages"]
     assert values(table.groups["pos, accuracy"][0]) == [90.0, None, None]
     assert [table.name for table in by_target(records + Results.of([score("fr", 50.0, task="parsing")]))] == [
-        "by-target-pos", "by-target-parsing",
-    ]  # fmt: skip
+        "by-target-pos",
+        "by-target-parsing",
+    ]
 
 
 def test_layer_sets_are_scores_themselves_with_the_spread_of_seeds(records):
@@ -103,14 +125,18 @@ def mean_rows(table, group="pos, accuracy"):
 
 def test_a_mean_stands_beside_a_papers_mean_over_the_same_languages(records):
     """Ours is over French and Swedish, of which the paper has French: no mean over its sixteen stands below ours."""
-    german = Results.of(score("de", value, **condition) for value, condition in (
-        (80.0, {}), (60.0, {"layers": "1-2"}), (81.0, {"layers": "11-12"}))
-    )  # fmt: skip
+    german = Results.of(
+        score("de", value, **condition)
+        for value, condition in ((80.0, {}), (60.0, {"layers": "1-2"}), (81.0, {"layers": "11-12"}))
+    )
     (table,) = layer_deltas(records.filter(seed=1) + german, beside=find_paper("muller2021"))
     mean, ours, theirs, difference = mean_rows(table)
     assert [row.label for row in (mean, ours, theirs, difference)] == [
-        "en – x, mean of 3 languages", "ours, 2 languages", "muller2021, 2 languages", "ours − theirs, 2 languages"
-    ]  # fmt: skip
+        "en – x, mean of 3 languages",
+        "ours, 2 languages",
+        "muller2021, 2 languages",
+        "ours − theirs, 2 languages",
+    ]
     printed = {
         (row["target"], row["layers"]): float(row["value"])
         for row in read_published("muller2021_tables_6_7_8.csv")
@@ -142,14 +168,18 @@ def test_bilingual_encoders_have_rows_of_their_own():
     pairs = {"adj": (95.0, 80.0), "gen": (93.0, 70.0)}
     scores = Results.of(
         score(target, value, source="src", partner=partner, seed=seed)
-        for partner, both in pairs.items() for seed in (1, 2)
+        for partner, both in pairs.items()
+        for seed in (1, 2)
         for target, value in zip(("src", partner), both, strict=True)
-    )  # fmt: skip
+    )
     (table,) = by_target(scores)
     assert {row.label: values(row) for row in table.groups["pos, accuracy"]} == {
-        "src – src with adj": [95.0], "src – src with gen": [93.0], "src – adj with adj": [80.0],
-        "src – gen with gen": [70.0], "src – x, mean of 2 languages": [75.0],
-    }  # fmt: skip
+        "src – src with adj": [95.0],
+        "src – src with gen": [93.0],
+        "src – adj with adj": [80.0],
+        "src – gen with gen": [70.0],
+        "src – x, mean of 2 languages": [75.0],
+    }
     (table,) = layer_deltas(scores)
     assert table.groups["pos, accuracy"][0].label == "src – src, mean of 2 encoders"
 
@@ -217,11 +247,17 @@ def test_a_paper_that_there_is_not():
 
 SIMILAR = [
     Record(
-        encoder="e", source="en", target=target, measure="cka", layer=0, metric="similarity", value=value,
+        encoder="e",
+        source="en",
+        target=target,
+        measure="cka",
+        layer=0,
+        metric="similarity",
+        value=value,
         state="pretrained",
     )
     for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))
-]  # fmt: skip
+]
 
 
 def test_correlations_have_their_p(records):
@@ -247,10 +283,12 @@ def test_scores_by_layers_stand_beside_table_5(records):
     french = [row for row in table.groups["pos, accuracy, source en"]][2:5]
     assert [row.kind for row in french] != ["plain"] * 3
     printed = next(
-        values(row) for row, before in zip(table.groups["pos, accuracy, source en"][1:],
-                                           table.groups["pos, accuracy, source en"], strict=False)
+        values(row)
+        for row, before in zip(
+            table.groups["pos, accuracy, source en"][1:], table.groups["pos, accuracy, source en"], strict=False
+        )
         if before.label == "fr"
-    )  # fmt: skip
+    )
     assert printed == [88.25, 79.84]
     assert "sv" in rows  # Table 5 has no Swedish, and says nothing of it
 

@@ -22,15 +22,30 @@ CONDITIONS = [
 ]
 
 AXES = {
-    "task": ("pos", "ner"), "metric": ("accuracy", "las"), "encoder": ("e", "f"), "source": ("en", "fr"),
-    "measure": (None, "cka"), "state": ("fine-tuned", "pretrained"), "selection": ("last", "best"),
-    "train": ("ud/en_ewt:train", "ud/en_gum:train"), "dev": ("ud/en_ewt:dev", "ud/en_gum:dev"),
-    "recipe": ("small", "lab"), "settings": ("epochs=1", "epochs=2 batch=8"), "partner": ("de", "ru"),
-    "split": ("test", "dev"), "corpus": ("ud/de_pud:test", "ud/de_gsd:test"), "target": ("de", "ru"),
-    "translated_from": (None, "en"), "depth": (6, 12), "layer": (0, 1), "encoder_digest": ("1" * 64, "2" * 64),
-    "corpus_digest": ("3" * 64, "4" * 64), "train_digest": ("5" * 64, "6" * 64), "study": ("one", "two"),
+    "task": ("pos", "ner"),
+    "metric": ("accuracy", "las"),
+    "encoder": ("e", "f"),
+    "source": ("en", "fr"),
+    "measure": (None, "cka"),
+    "state": ("fine-tuned", "pretrained"),
+    "selection": ("last", "best"),
+    "train": ("ud/en_ewt:train", "ud/en_gum:train"),
+    "dev": ("ud/en_ewt:dev", "ud/en_gum:dev"),
+    "recipe": ("small", "lab"),
+    "settings": ("epochs=1", "epochs=2 batch=8"),
+    "partner": ("de", "ru"),
+    "split": ("test", "dev"),
+    "corpus": ("ud/de_pud:test", "ud/de_gsd:test"),
+    "target": ("de", "ru"),
+    "translated_from": (None, "en"),
+    "depth": (6, 12),
+    "layer": (0, 1),
+    "encoder_digest": ("1" * 64, "2" * 64),
+    "corpus_digest": ("3" * 64, "4" * 64),
+    "train_digest": ("5" * 64, "6" * 64),
+    "study": ("one", "two"),
     "run": ("r" * 16, "s" * 16),
-}  # fmt: skip
+}
 """Every column in which two numbers that are not to be averaged may differ, and two whose difference is no matter."""
 
 NO_MATTER = {"study", "run"}
@@ -197,16 +212,21 @@ def test_dev_data_stand_in_the_head_where_the_rule_does_not_say_which():
         "last": 2.0,
     }
     assert labels(models(("best", "a"), ("best", "b"), ("last", None))) == {
-        "best, dev a": 0.0, "best, dev b": 1.0, "last": 2.0
-    }  # fmt: skip
+        "best, dev a": 0.0,
+        "best, dev b": 1.0,
+        "last": 2.0,
+    }
 
 
 def test_a_contradiction_is_named():
     both = [score(value=1.0, study="one", run="r"), score(value=2.0, study="two", layer=None)]
-    with pytest.raises(RequestError, match=(
-        "two records contradict one another: pos, accuracy, e, en, reference, seed 1: 1 in study one run r and 2 in"
-        " study two"
-    )):  # fmt: skip
+    with pytest.raises(
+        RequestError,
+        match=(
+            "two records contradict one another: pos, accuracy, e, en, reference, seed 1: 1 in study one run r and 2 in"
+            " study two"
+        ),
+    ):
         cells(Results.of(both), rows=ROW)
 
 

@@ -19,9 +19,19 @@ def score(target, value, layers=None, seed=1, **more):
     condition = Condition(layers=layers).columns if layers else {}
     corpus = more.pop("corpus", f"ud/{target}_pud:test")
     return Record(
-        **condition, task="pos", encoder="e", source="en", target=target, metric="accuracy", seed=seed, value=value,
-        n=10, corpus=corpus, corpus_digest=corpus, **more,
-    )  # fmt: skip
+        **condition,
+        task="pos",
+        encoder="e",
+        source="en",
+        target=target,
+        metric="accuracy",
+        seed=seed,
+        value=value,
+        n=10,
+        corpus=corpus,
+        corpus_digest=corpus,
+        **more,
+    )
 
 
 def similarity(pair, layer, value, measure="cka"):
@@ -32,10 +42,16 @@ def similarity(pair, layer, value, measure="cka"):
 
 
 SCORES = [
-    score("en", 96.0), score("fr", 90.0), score("de", 80.0),
-    score("en", 95.0, "1-2"), score("fr", 70.0, "1-2"), score("de", 66.0, "1-2"),
-    score("en", 95.5, "11-12"), score("fr", 91.0, "11-12"), score("de", 81.0, "11-12"),
-]  # fmt: skip
+    score("en", 96.0),
+    score("fr", 90.0),
+    score("de", 80.0),
+    score("en", 95.0, "1-2"),
+    score("fr", 70.0, "1-2"),
+    score("de", 66.0, "1-2"),
+    score("en", 95.5, "11-12"),
+    score("fr", 91.0, "11-12"),
+    score("de", 81.0, "11-12"),
+]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
@@ -56,11 +72,46 @@ def test_written_and_read_again_absent_stays_absent(tmp_path, ending):
 
 def test_the_columns_are_the_ones_promised():
     assert COLUMNS == (
-        "study", "run", "task", "encoder", "source", "target", "split", "measure", "layer", "ablation", "components",
-        "seed", "metric", "value", "low", "high", "n", "question", "condition", "layers", "depth", "factor", "start",
-        "state", "encoder_digest", "partner", "corpus", "corpus_digest", "train", "train_digest", "translated_from",
-        "dev", "selection", "recipe", "settings", "length_ratio", "fertility", "signature", "tags",
-    )  # fmt: skip
+        "study",
+        "run",
+        "task",
+        "encoder",
+        "source",
+        "target",
+        "split",
+        "measure",
+        "layer",
+        "ablation",
+        "components",
+        "seed",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "question",
+        "condition",
+        "layers",
+        "depth",
+        "factor",
+        "start",
+        "state",
+        "encoder_digest",
+        "partner",
+        "corpus",
+        "corpus_digest",
+        "train",
+        "train_digest",
+        "translated_from",
+        "dev",
+        "selection",
+        "recipe",
+        "settings",
+        "length_ratio",
+        "fertility",
+        "signature",
+        "tags",
+    )
 
 
 def test_adding_filtering_and_grouping():
@@ -156,9 +207,11 @@ def test_models_of_several_corpora_and_settings_are_not_averaged():
     table = Results.of(banks).table()
     row = table.loc[("fr", "ud/fr_pud:test")].to_dict()
     assert row == {
-        "reference, ud/en_ewt:train": 80.0, "Δ 1-2, ud/en_ewt:train": -10.0,
-        "reference, ud/en_partut:train": 60.0, "Δ 1-2, ud/en_partut:train": -5.0,
-    }  # fmt: skip
+        "reference, ud/en_ewt:train": 80.0,
+        "Δ 1-2, ud/en_ewt:train": -10.0,
+        "reference, ud/en_partut:train": 60.0,
+        "Δ 1-2, ud/en_partut:train": -5.0,
+    }
     settings = [score("fr", 80.0), score("fr", 70.0, settings="epochs=1")]
     assert list(Results.of(settings).table().columns) == ["reference", "reference, epochs=1"]
 

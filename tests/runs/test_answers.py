@@ -42,9 +42,10 @@ def questions(corpora):
         *(similar(measure, sentences) for sentences in (None, 4, 5) for measure in ("cka", "retrieval")),
         similar("rsa", 4),
         *(ProbeQuestion("langid", settings, train, test, None, inputs, seed) for settings, inputs, seed in probes),
-        Overlap(ref("ud/en_toy", "train"), french), Overlap(ref("ud/en_toy", "train"), ref("ud/en_pud")),
+        Overlap(ref("ud/en_toy", "train"), french),
+        Overlap(ref("ud/en_toy", "train"), ref("ud/en_pud")),
         Overlap(ref("ud/fr_pud"), french),
-    )  # fmt: skip
+    )
 
 
 def rows(results):
@@ -77,7 +78,14 @@ def test_dev_data_of_another_language_are_an_oracle_and_those_of_the_source_are_
     tiny_bert, treebanks, dev, select, selection
 ):
     results = finetune_and_evaluate(
-        tiny_bert, "pos", train="ud/en_toy", tests=["ud/fr_pud"], dev=dev, recipe="small",
-        settings={"epochs": 1, "batch": 6, "select": select}, data=str(treebanks), device="cpu",
-    )  # fmt: skip
+        tiny_bert,
+        "pos",
+        train="ud/en_toy",
+        tests=["ud/fr_pud"],
+        dev=dev,
+        recipe="small",
+        settings={"epochs": 1, "batch": 6, "select": select},
+        data=str(treebanks),
+        device="cpu",
+    )
     assert results.records["selection"].to_pylist() == [selection]

@@ -120,9 +120,15 @@ def test_every_setting_of_a_task_is_part_of_the_id(task):
 def test_a_seed_of_the_layers_is_part_of_the_id_where_it_is_not_the_trainings():
     def identity(*drawn):
         return training_identity(
-            encoder="e", condition=Condition(layers="1"), seed=1, task=TASKS["pos"], recipe=RECIPE, train="t", dev=None,
+            encoder="e",
+            condition=Condition(layers="1"),
+            seed=1,
+            task=TASKS["pos"],
+            recipe=RECIPE,
+            train="t",
+            dev=None,
             drawn=drawn,
-        )  # fmt: skip
+        )
 
     assert identity() == identity(1) == identity(1, 1)
     assert len({run_id(identity(*drawn)) for drawn in ((), (2,), (3,), (2, 1), (1, 2))}) == 5
@@ -164,15 +170,24 @@ def test_every_setting_of_a_pretraining_and_of_an_adaptation_is_part_of_the_id()
 
 QUESTIONS: list[tuple[Question, dict[str, object]]] = [
     (Score(TEST, {}), {"corpus": DEV, "settings": {"punct": "exclude"}}),
-    (Similarity("ud/pud", "en", "fr", ("1", "2"), "cka", None), {
-        "corpus": "x", "source": "de", "target": "de", "digests": ("1", "3"), "measure": "rsa", "sentences": 9,
-    }),
-    (ProbeQuestion("langid", {}, TRAIN, TEST, None, "scaled", 1), {
-        "name": "topic", "settings": {"pooling": "cls"}, "train": DEV, "test": DEV, "dev": DEV, "inputs": "raw",
-        "seed": 2,
-    }),
+    (
+        Similarity("ud/pud", "en", "fr", ("1", "2"), "cka", None),
+        {"corpus": "x", "source": "de", "target": "de", "digests": ("1", "3"), "measure": "rsa", "sentences": 9},
+    ),
+    (
+        ProbeQuestion("langid", {}, TRAIN, TEST, None, "scaled", 1),
+        {
+            "name": "topic",
+            "settings": {"pooling": "cls"},
+            "train": DEV,
+            "test": DEV,
+            "dev": DEV,
+            "inputs": "raw",
+            "seed": 2,
+        },
+    ),
     (Overlap(TRAIN, TEST), {"train": DEV, "test": DEV}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("question", "other"), QUESTIONS, ids=[question.kind for question, _ in QUESTIONS])

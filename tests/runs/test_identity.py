@@ -36,10 +36,13 @@ WAYS = {
     "bilstm of few": lambda encoder, train: fresh_bilstm(train.limited(3), seed=2, device="cpu"),
 }
 CONDITIONS = {
-    "none": "none", "1-2": "1-2", "features": {"use": "features"}, "bilstm": {"start": "bilstm"},
+    "none": "none",
+    "1-2": "1-2",
+    "features": {"use": "features"},
+    "bilstm": {"start": "bilstm"},
     "attention and frozen": {"layers": "all", "components": "attention", "freeze": "0-1"},
     "bilstm of few": {"start": "bilstm"},
-}  # fmt: skip
+}
 LIMITS = {"bilstm of few": {"limit": 3}}
 
 
@@ -69,10 +72,18 @@ def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     with threads(1):
         model = finetune(WAYS[way](encoder, train), "pos", train=train, recipe=recipe, seed=2)
         records = finetune_and_evaluate(
-            "bilstm" if bilstm else tiny_bert, "pos", train="ud/en_toy", tests=["ud/en_pud", "ud/fr_pud"],
-            condition="none" if bilstm else condition, recipe=name, settings=settings, seed=2,
-            data=str(treebanks), device="cpu", out=tmp_path / "out",
-        )  # fmt: skip
+            "bilstm" if bilstm else tiny_bert,
+            "pos",
+            train="ud/en_toy",
+            tests=["ud/en_pud", "ud/fr_pud"],
+            condition="none" if bilstm else condition,
+            recipe=name,
+            settings=settings,
+            seed=2,
+            data=str(treebanks),
+            device="cpu",
+            out=tmp_path / "out",
+        )
     alone = json.loads((tmp_path / "out" / "run.json").read_text())
     assert planned.id == model.facts["run"] == alone["run"] == described["run"]
     assert planned.identity == alone["identity"] == described["identity"]

@@ -23,9 +23,15 @@ from crosslens.training.recipe import RECIPES
 def make_run(**changes):
     recipe = RECIPES["muller2021.pos"]
     training = Training(
-        "pos", {}, "en", "en", CorpusRef("ud/en_ewt:train", "a" * 64), CorpusRef("ud/en_ewt:dev", "b" * 64), recipe,
+        "pos",
+        {},
+        "en",
+        "en",
+        CorpusRef("ud/en_ewt:train", "a" * 64),
+        CorpusRef("ud/en_ewt:dev", "b" * 64),
+        recipe,
         recipe.select,
-    )  # fmt: skip
+    )
     fields = {"base": EncoderRef("folder", "name", "c" * 64), "condition": Condition(), "seed": 1, "training": training}
     return ModelRun(**{**fields, **changes})
 
@@ -56,12 +62,14 @@ def test_an_identity_is_what_determines_the_weights_and_nothing_else():
     assert make_run(base=EncoderRef("elsewhere", "other", "c" * 64), training=renamed, partner="fr").id == run.id
     assert make_run(condition=Condition(recipe="small")).id == run.id  # its settings are in the training's recipe
     changed = [
-        make_run(seed=2), make_run(base=EncoderRef("folder", "name", "e" * 64)),
+        make_run(seed=2),
+        make_run(base=EncoderRef("folder", "name", "e" * 64)),
         make_run(condition=Condition(layers="1")),
         make_run(training=replace(training, recipe=RECIPES["small"])),
         make_run(training=replace(training, train=CorpusRef("ud/en_ewt:train", "0" * 64))),
-        make_run(training=replace(training, dev=None)), make_run(training=replace(training, task="ner")),
-    ]  # fmt: skip
+        make_run(training=replace(training, dev=None)),
+        make_run(training=replace(training, task="ner")),
+    ]
     assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)
 
 
@@ -69,11 +77,21 @@ def test_a_question_is_known_by_all_that_decides_its_answer():
     similar = Similarity("ud/pud", "en", "fr", ("1", "2"), "cka", None)
     probed = ProbeQuestion("langid", {"pooling": "mean"}, FRENCH.corpus, FRENCH.corpus, None, "scaled", 1)
     questions = [
-        FRENCH, Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}), Score(FRENCH.corpus, {"punct": "exclude"}),
-        similar, replace(similar, target="de"), replace(similar, measure="rsa"), replace(similar, digests=("1", "3")),
-        replace(similar, sentences=100), probed, replace(probed, settings={"pooling": "cls"}), replace(probed, seed=7),
-        replace(probed, inputs="raw"), replace(probed, dev=FRENCH.corpus), Overlap(FRENCH.corpus, FRENCH.corpus),
-    ]  # fmt: skip
+        FRENCH,
+        Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}),
+        Score(FRENCH.corpus, {"punct": "exclude"}),
+        similar,
+        replace(similar, target="de"),
+        replace(similar, measure="rsa"),
+        replace(similar, digests=("1", "3")),
+        replace(similar, sentences=100),
+        probed,
+        replace(probed, settings={"pooling": "cls"}),
+        replace(probed, seed=7),
+        replace(probed, inputs="raw"),
+        replace(probed, dev=FRENCH.corpus),
+        Overlap(FRENCH.corpus, FRENCH.corpus),
+    ]
     assert len({question.id for question in questions}) == len(questions)
 
 
@@ -143,8 +161,10 @@ def test_what_is_kept_of_a_failure(tmp_path):
     folder = tmp_path / "failed" / wanted.run.id
     assert (folder / "log.txt").read_text() == "the memory is full\n"
     assert json.loads((folder / "run.json").read_text()) == {
-        "run": wanted.run.id, "label": wanted.run.label, "identity": wanted.run.identity
-    }  # fmt: skip
+        "run": wanted.run.id,
+        "label": wanted.run.label,
+        "identity": wanted.run.identity,
+    }
     assert not store.failed("another")
 
 
@@ -168,11 +188,15 @@ def test_what_a_question_owns_is_not_renamed_by_the_study(tmp_path):
     probed = ProbeQuestion("langid", {}, CorpusRef("langid/all:train", "1" * 64), FRENCH.corpus, None, "scaled", 7)
     similar = Similarity("ud/pud", "sv", "fr", ("1", "2"), "cka", None)
     own = {"seed": 7, "train": "langid/all:train", "train_digest": "1" * 64, "settings": "inputs=scaled"}
-    results = Results.of([
-        Record(measure="probe langid", metric="accuracy", value=1.0, question=probed.id, encoder="old", **own),
-        Record(measure="cka", metric="similarity", value=2.0, question=similar.id, source="sv", target="fr", seed=9),
-        Record(metric="accuracy", value=3.0, question=FRENCH.id, source="xx", target="fr", seed=9),
-    ])  # fmt: skip
+    results = Results.of(
+        [
+            Record(measure="probe langid", metric="accuracy", value=1.0, question=probed.id, encoder="old", **own),
+            Record(
+                measure="cka", metric="similarity", value=2.0, question=similar.id, source="sv", target="fr", seed=9
+            ),
+            Record(metric="accuracy", value=3.0, question=FRENCH.id, source="xx", target="fr", seed=9),
+        ]
+    )
     wanted = asked(probed, similar, FRENCH)
     publish(store, wanted, results)
     plan = {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [wanted.view]}
@@ -196,8 +220,15 @@ def test_a_study_has_the_answers_to_its_own_questions_under_its_own_names(tmp_pa
     (record,) = store.collect("mine").records.to_pylist()
     names = ("study", "question", "encoder", "source", "train", "recipe", "selection", "condition")
     assert [record[name] for name in names] == [
-        "mine", german.id, "mine", "xx", "mine.conllu", "muller2021.pos", "best", "none"
-    ]  # fmt: skip
+        "mine",
+        german.id,
+        "mine",
+        "xx",
+        "mine.conllu",
+        "muller2021.pos",
+        "best",
+        "none",
+    ]
     (record,) = store.collect("theirs").records.to_pylist()
     assert [record[name] for name in names[:5]] == ["theirs", FRENCH.id, "name", "en", "ud/en_ewt:train"]
 

@@ -7,9 +7,11 @@ from crosslens.errors import RequestError
 from crosslens.scores import attachment_scores
 
 GOLD = Sentence(
-    ("Cats", "are", "fed", "."), upos=("NOUN", "AUX", "VERB", "PUNCT"), heads=(3, 3, 0, 3),
+    ("Cats", "are", "fed", "."),
+    upos=("NOUN", "AUX", "VERB", "PUNCT"),
+    heads=(3, 3, 0, 3),
     relations=("nsubj:pass", "aux:pass", "root", "punct"),
-)  # fmt: skip
+)
 
 
 def guess(heads=GOLD.heads, relations=GOLD.relations):
@@ -27,8 +29,11 @@ def test_by_hand():
     # A right relation of a wrong head is no right arc.
     assert values(guess(heads=(2, 3, 0, 3)))["las"] == 75
     assert values(guess(relations=("obj", "aux:pass", "root", "punct"))) == {
-        "las": 75, "uas": 100, "las_nopunct": pytest.approx(200 / 3), "uas_nopunct": 100
-    }  # fmt: skip
+        "las": 75,
+        "uas": 100,
+        "las_nopunct": pytest.approx(200 / 3),
+        "uas_nopunct": 100,
+    }
 
 
 @pytest.mark.parametrize("tag", ["PUNCT", "SYM", "X"])
@@ -54,8 +59,10 @@ def test_subtypes_count_when_relations_are_full():
 
 def test_relations_that_training_never_saw_are_counted_by_the_rule():
     known = frozenset({"nsubj", "aux", "root"})
-    notes = [attachment_scores([GOLD], [guess()], data="x", known=known, relations=rule)[0].notes["unknown_gold"]
-             for rule in ("universal", "full")]  # fmt: skip
+    notes = [
+        attachment_scores([GOLD], [guess()], data="x", known=known, relations=rule)[0].notes["unknown_gold"]
+        for rule in ("universal", "full")
+    ]
     assert notes == [1, 3]
 
 

@@ -17,9 +17,12 @@ def simulation(monkeypatch):
 
 
 WAYS = [
-    {"seeds": 2, "spread": 1.1}, {"seeds": 2, "spread": 0.3, "unequal": True}, {"seeds": 3, "spread": 2.0},
-    {"seeds": 5, "spread": 1.1, "unequal": True}, {"seeds": 2, "spread": 2.0, "corpora": 1},
-]  # fmt: skip
+    {"seeds": 2, "spread": 1.1},
+    {"seeds": 2, "spread": 0.3, "unequal": True},
+    {"seeds": 3, "spread": 2.0},
+    {"seeds": 5, "spread": 1.1, "unequal": True},
+    {"seeds": 2, "spread": 2.0, "corpora": 1},
+]
 
 
 @pytest.mark.parametrize("means", [False, True])

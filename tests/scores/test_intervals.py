@@ -108,9 +108,7 @@ def test_its_half_width_is_banerjees():
     assert p_value(-expected, *parts) == pytest.approx(0.01)
 
 
-@given(
-    st.floats(0.01, 40), st.floats(0, 5), st.integers(2, 10), st.floats(0.001, 5), st.integers(2, 1000)
-)  # fmt: skip
+@given(st.floats(0.01, 40), st.floats(0, 5), st.integers(2, 10), st.floats(0.001, 5), st.integers(2, 1000))
 def test_p_is_the_level_of_the_interval_that_ends_at_0(mean, over_seeds, seeds, over_sentences, sentences):
     p = p_value(mean, over_seeds, seeds, over_sentences, sentences)
     assert 0 < p <= 1

@@ -115,9 +115,11 @@ def test_every_ner_file_scores_as_seqeval():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             oracle = {
-                "f1": f1_score(right, guess), "precision": precision_score(right, guess),
-                "recall": recall_score(right, guess), "f1_strict": f1_score(right, guess, mode="strict", scheme=IOB2),
-            }  # fmt: skip
+                "f1": f1_score(right, guess),
+                "precision": precision_score(right, guess),
+                "recall": recall_score(right, guess),
+                "f1_strict": f1_score(right, guess, mode="strict", scheme=IOB2),
+            }
         for metric, value in oracle.items():
             assert scores[metric] == pytest.approx(100 * value, abs=1e-9), (file, metric)
             assert 0 < scores[metric] < 100, (file, metric)

@@ -51,9 +51,11 @@ def test_f1_is_seqevals(gold, random):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         oracle = {
-            "f1": f1_score(gold, predicted), "precision": precision_score(gold, predicted),
-            "recall": recall_score(gold, predicted), "f1_strict": f1_score(gold, predicted, mode="strict", scheme=IOB2),
-        }  # fmt: skip
+            "f1": f1_score(gold, predicted),
+            "precision": precision_score(gold, predicted),
+            "recall": recall_score(gold, predicted),
+            "f1_strict": f1_score(gold, predicted, mode="strict", scheme=IOB2),
+        }
     for metric, value in oracle.items():
         mine = scores[metric].value
         assert (0.0 if mine is None else mine) == pytest.approx(100 * value, abs=1e-9), metric

@@ -7,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosslens.errors import RequestError
-from crosslens.similarity.cka import (
-    centre,
-    debiased_cka,
-    length_blocks,
-    length_matched_cka,
-    linear_cka,
-    shuffled_cka,
-)
+from crosslens.similarity.cka import centre, debiased_cka, length_blocks, length_matched_cka, linear_cka, shuffled_cka
 
 shapes = st.tuples(st.integers(4, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 10_000))
 

@@ -20,10 +20,7 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
     pud = load_parallel("ud/pud", data=treebanks)
     read = []
     table = compare(
-        encoder,
-        pud,
-        pairs=["en-fr", "fr-en"],
-        represented=lambda its: read.append(its.language),
+        encoder, pud, pairs=["en-fr", "fr-en"], represented=lambda its: read.append(its.language)
     ).to_pandas()
     assert read == ["en", "fr"]  # each language once, whatever the number of pairs
     assert len(table) == 2 * 5 * len(DEFAULT_MEASURES)
@@ -127,9 +124,13 @@ def test_encoders_that_do_not_go_together(encoder, treebanks, tmp_path):
     pud = load_parallel("ud/pud", data=treebanks)
     for depth, width in ((3, 32), (4, 16)):
         config = BertConfig(
-            vocab_size=len(encoder.tokenizer), hidden_size=width, num_hidden_layers=depth, num_attention_heads=2,
-            intermediate_size=16, max_position_embeddings=64,
-        )  # fmt: skip
+            vocab_size=len(encoder.tokenizer),
+            hidden_size=width,
+            num_hidden_layers=depth,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=64,
+        )
         folder = tmp_path / str(depth)
         BertModel(config, add_pooling_layer=False).save_pretrained(folder)
         encoder.tokenizer.save_pretrained(folder)
@@ -195,9 +196,16 @@ def test_too_few_items(encoder):
 def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebanks, tmp_path):
     nulls = ("shuffled", "length-matched", "untrained")
     results = compare(
-        encoder, "ud/pud", pairs=["en-*"], measures=["cka", "cka_shuffled"], nulls=nulls, seed=4, sentences=5,
-        data=treebanks, export=tmp_path / "vectors",
-    )  # fmt: skip
+        encoder,
+        "ud/pud",
+        pairs=["en-*"],
+        measures=["cka", "cka_shuffled"],
+        nulls=nulls,
+        seed=4,
+        sentences=5,
+        data=treebanks,
+        export=tmp_path / "vectors",
+    )
     pud = load_parallel("ud/pud", data=treebanks).head(5)
     names = ["cka", "cka_shuffled", "cka_length_matched"]
     parts = [
@@ -217,9 +225,14 @@ def test_vectors_of_two_encoders_of_one_name_are_kept_apart(encoder, treebanks, 
     other = random_init(encoder, "1", seed=3)
     updates = []
     compare(
-        encoder, pud, pairs=["en-en", "en-fr"], measures=["cka"], against=other, export=tmp_path / "v",
+        encoder,
+        pud,
+        pairs=["en-en", "en-fr"],
+        measures=["cka"],
+        against=other,
+        export=tmp_path / "v",
         progress=updates.append,
-    )  # fmt: skip
+    )
     names = ["against-en.npy", "against-fr.npy", "en.npy"]
     assert sorted(path.name for path in (tmp_path / "v").iterdir()) == names
     np.testing.assert_array_equal(np.load(tmp_path / "v/against-en.npy"), represent(other, pud["en"]).vectors)

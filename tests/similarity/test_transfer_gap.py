@@ -21,9 +21,15 @@ def score(target, value, *, seed=1, condition=None, **more):
 
 def similarity(target, value, layer=0, *, condition=None, **more):
     usual = {
-        "encoder": "e", "source": "en", "metric": "similarity", "measure": "cka", "n": 50, "length_ratio": 2.0,
-        "fertility": 1.5 + LANGUAGES.index(target) / 20, "state": "pretrained",
-    }  # fmt: skip
+        "encoder": "e",
+        "source": "en",
+        "metric": "similarity",
+        "measure": "cka",
+        "n": 50,
+        "length_ratio": 2.0,
+        "fertility": 1.5 + LANGUAGES.index(target) / 20,
+        "state": "pretrained",
+    }
     done = Condition(**condition or {}).columns
     return Record(**{**usual, **done, "target": target, "value": value, "layer": layer, **more})
 
@@ -37,8 +43,11 @@ def similar_after(change=1.0, **more):
 @pytest.fixture
 def records():
     scores = [score("en", 95.0), score("en", 97.0, seed=2)]
-    scores += [score(target, value + change, seed=seed)
-               for target, value in SCORES.items() for seed, change in ((1, -2), (2, 2))]  # fmt: skip
+    scores += [
+        score(target, value + change, seed=seed)
+        for target, value in SCORES.items()
+        for seed, change in ((1, -2), (2, 2))
+    ]
     other = [score(target, 10.0, condition={"layers": "1-2"}) for target in LANGUAGES]
     frozen = [score(target, 10.0, condition={"freeze": "0-3"}) for target in LANGUAGES]
     drawn = [similarity(target, 0.1, condition={"layers": "0-12"}, state="untrained") for target in LANGUAGES]
@@ -122,16 +131,19 @@ def test_models_of_other_settings_are_kept_apart(records):
 
 @pytest.mark.parametrize(
     ("axis", "one", "other"),
-    [("corpus", {"corpus": "ud/de_pud:test"}, {"corpus": "ud/de_gsd:test"}),
-     ("split", {"corpus": "ud/de_pud:test", "split": "test"}, {"corpus": "ud/de_pud:dev", "split": "dev"}),
-     ("partner", {"partner": "de"}, {"partner": "fr"})],
-)  # fmt: skip
+    [
+        ("corpus", {"corpus": "ud/de_pud:test"}, {"corpus": "ud/de_gsd:test"}),
+        ("split", {"corpus": "ud/de_pud:test", "split": "test"}, {"corpus": "ud/de_pud:dev", "split": "dev"}),
+        ("partner", {"partner": "de"}, {"partner": "fr"}),
+    ],
+)
 def test_a_language_with_several_corpora_splits_or_partners_has_no_gap(axis, one, other):
     own = [
         score("en", 96.0, **{name: value for name, value in side.items() if name != "corpus"}) for side in (one, other)
     ]
-    results = Results.of([*{(o.split, o.partner): o for o in own}.values(), score("de", 90.0, **one),
-                          score("de", 99.0, **other)])  # fmt: skip
+    results = Results.of(
+        [*{(o.split, o.partner): o for o in own}.values(), score("de", 90.0, **one), score("de", 99.0, **other)]
+    )
     with pytest.raises(
         RequestError, match=rf"gap to de needs a single {axis}, but there are several.*filter\({axis}=…\)"
     ):

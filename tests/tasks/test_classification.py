@@ -44,9 +44,12 @@ def test_states_of_pairs_are_those_of_plain_transformers(encoder, toy):
     plain.load_state_dict(encoder.model.state_dict(), strict=False)
     texts = toy(task="nli").texts
     encoded = encoder.tokenizer(
-        [t.segments[0] for t in texts], [t.segments[1] for t in texts], padding=True, return_tensors="pt",
+        [t.segments[0] for t in texts],
+        [t.segments[1] for t in texts],
+        padding=True,
+        return_tensors="pt",
         return_token_type_ids=True,
-    )  # fmt: skip
+    )
     with torch.inference_mode():
         mine = encoder.states(batch.ids, batch.mask, batch.segments)
         its = plain.eval()(**encoded).last_hidden_state
@@ -87,9 +90,22 @@ def test_the_largest_feature_is_over_the_text_alone(encoder, toy):
 
 def test_zero_shot_from_the_command_line(run, tiny_bert, tmp_path):
     status, said, errors = run(
-        "finetune", "nli", tiny_bert, "--train", "xnli/en", "--test", "xnli/*:test[:5]", "--recipe", "small",
-        "--set", "epochs=2", "--out", tmp_path / "out", "--predictions", tmp_path / "predicted",
-    )  # fmt: skip
+        "finetune",
+        "nli",
+        tiny_bert,
+        "--train",
+        "xnli/en",
+        "--test",
+        "xnli/*:test[:5]",
+        "--recipe",
+        "small",
+        "--set",
+        "epochs=2",
+        "--out",
+        tmp_path / "out",
+        "--predictions",
+        tmp_path / "predicted",
+    )
     assert (status, errors) == (0, errors)
     assert "xnli/fr:test[:5]" in said
     kept = load_corpus(next((tmp_path / "predicted").glob("*fr*")))

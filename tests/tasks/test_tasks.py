@@ -45,9 +45,7 @@ def ready(task, encoder, corpus):
 def trained(task, encoder, corpus):
     recipe = Recipe(batch=4, learning_rate=5e-3, epochs=25, select="last", encoder_dropout="off", head_dropout=0.0)
     losses = []
-    model = finetune(
-        encoder, task, train=corpus, recipe=recipe, seed=1, stepped=lambda step, loss: losses.append(loss)
-    )  # fmt: skip
+    model = finetune(encoder, task, train=corpus, recipe=recipe, seed=1, stepped=lambda step, loss: losses.append(loss))
     return model, losses
 
 

@@ -42,9 +42,14 @@ def train(encoder, toy, **settings):
 
 @pytest.mark.parametrize(
     ("select", "scores", "epoch"),
-    [("best", [50, 80, 80, 60], 2), ("best", [90, 80, 85, 60], 1), ("best", [50, 60, 70, 80], 4),
-     ("best", [0, 0, 0, 0], 1), ("last", [50, 80, 80, 60], 4)],
-)  # fmt: skip
+    [
+        ("best", [50, 80, 80, 60], 2),
+        ("best", [90, 80, 85, 60], 1),
+        ("best", [50, 60, 70, 80], 4),
+        ("best", [0, 0, 0, 0], 1),
+        ("last", [50, 80, 80, 60], 4),
+    ],
+)
 def test_the_weights_of_the_first_best_epoch_are_kept(scripted, encoder, toy, select, scores, epoch):
     scripted.scores = [*map(float, scores)]
     model = train(encoder, toy, recipe=RECIPE.model_copy(update={"select": select}))
@@ -98,9 +103,10 @@ def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_train
 def test_dev_data_add_no_labels(encoder, toy):
     gold = toy("dev")
     strange = dataclasses.replace(gold, items=tuple(dataclasses.replace(s, upos=("SYM",) * len(s)) for s in gold.items))
-    alone, held_out = train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last"})), train(
-        encoder, toy, dev=strange
-    )  # fmt: skip
+    alone, held_out = (
+        train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last"})),
+        train(encoder, toy, dev=strange),
+    )
     assert "SYM" not in alone.labels
     assert held_out.labels == alone.labels
     assert held_out.facts["dev_score"] == 0.0
@@ -114,11 +120,13 @@ def test_a_state_fits_one_training_only(encoder, toy, tmp_path):
     kept = state.read_bytes()
     fewer = dataclasses.replace(toy(), items=toy().items[:-1])
     others = {
-        "seed": {"seed": 2}, "encoder": {"encoder": random_init(encoder, "1", seed=1)},
-        "data": {"train": fewer}, "dev": {"dev": dataclasses.replace(toy("dev"), items=toy("dev").items[:-1])},
+        "seed": {"seed": 2},
+        "encoder": {"encoder": random_init(encoder, "1", seed=1)},
+        "data": {"train": fewer},
+        "dev": {"dev": dataclasses.replace(toy("dev"), items=toy("dev").items[:-1])},
         "no dev": {"dev": None, "recipe": recipe.model_copy(update={"select": "last"})},
         "settings": {"recipe": recipe.model_copy(update={"learning_rate": 2e-3})},
-    }  # fmt: skip
+    }
     for name, other in others.items():
         given = {"encoder": encoder, "train": toy(), "dev": toy("dev"), "recipe": recipe, "seed": 1, **other}
         with pytest.raises(RequestError, match="unfinished training with other settings or data"):
@@ -169,8 +177,14 @@ def test_the_optimiser_is_the_recipes(encoder, toy, monkeypatch):
             super().__init__(**given)
 
     monkeypatch.setattr(module, "Optimiser", Watched)
-    given = {"warmup": 0.3, "betas": (0.8, 0.95), "epsilon": 1e-7, "weight_decay": 0.02, "clip": 0.5,
-             "schedule": "constant"}  # fmt: skip
+    given = {
+        "warmup": 0.3,
+        "betas": (0.8, 0.95),
+        "epsilon": 1e-7,
+        "weight_decay": 0.02,
+        "clip": 0.5,
+        "schedule": "constant",
+    }
     assert all(value != getattr(RECIPE, name) for name, value in given.items())
     shared = {field.name for field in dataclasses.fields(module.Optimiser)} & set(Recipe.model_fields)
     model = train(encoder, toy, dev=None, recipe=RECIPE.model_copy(update={"select": "last", "epochs": 2, **given}))
@@ -185,9 +199,14 @@ def test_facts_name_the_data_and_how_they_were_read(encoder, toy):
     facts = {name: model.facts[name] for name in model.facts if name.startswith("train")}
     words = sum(len(toy().items[place]) for place in (0, 1, 3, 4))
     assert facts == {
-        "train": toy().name, "train_digest": toy().digest, "train_sentences": 4, "train_words": words,
-        "train_unknown_words": 0, "train_cut_words": 0, "train_split_sentences": facts["train_split_sentences"],
-    }  # fmt: skip
+        "train": toy().name,
+        "train_digest": toy().digest,
+        "train_sentences": 4,
+        "train_words": words,
+        "train_unknown_words": 0,
+        "train_cut_words": 0,
+        "train_split_sentences": facts["train_split_sentences"],
+    }
     assert facts["train_split_sentences"] > 0
     assert model.facts["last_loss"] > 0
     assert "dev" not in model.facts

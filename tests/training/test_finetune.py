@@ -140,9 +140,14 @@ def test_the_best_epoch_is_selected_on_dev_and_every_epoch_is_looked_at(encoder,
     seen = []
     recipe = Recipe(batch=2, learning_rate=5e-3, epochs=15)
     model = finetune(
-        encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe, seed=3,
+        encoder,
+        "pos",
+        train=toy(),
+        dev=toy("dev"),
+        recipe=recipe,
+        seed=3,
         validated=lambda step, scores: seen.append(scores["accuracy"]),
-    )  # fmt: skip
+    )
     assert len(seen) == 15
     assert model.facts["dev_score"] == max(seen)
     assert model.facts["epoch"] == int(np.argmax(seen)) + 1

@@ -32,10 +32,13 @@ from toys import byte_level, metaspace, word_piece
 
 FAST = Recipe(batch=2, learning_rate=1e-2, epochs=8, select="last")
 CHINESE = [
-    ("狗 猫 .", "NOUN VERB PUNCT"), ("猫 狗 cat .", "NOUN VERB PROPN PUNCT"),
+    ("狗 猫 .", "NOUN VERB PUNCT"),
+    ("猫 狗 cat .", "NOUN VERB PROPN PUNCT"),
     ("the 狗 猫猫 狗狗 .", "DET NOUN VERB NOUN PUNCT"),
-    ("the cat 猫", "DET PROPN VERB"), ("狗", "NOUN"), ("a \u200b 狗 <unk> .", "DET SYM NOUN SYM PUNCT"),
-]  # fmt: skip
+    ("the cat 猫", "DET PROPN VERB"),
+    ("狗", "NOUN"),
+    ("a \u200b 狗 <unk> .", "DET SYM NOUN SYM PUNCT"),
+]
 """Words that a vocabulary like XLM-R's begins with a lone ``▁``, and one that has no subword in many."""
 
 
@@ -69,9 +72,16 @@ def corpus():
 
 def encoder_with(tokenizer, kind, folder, **more):
     config = AutoConfig.for_model(
-        kind, vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=48, max_position_embeddings=64, pad_token_id=tokenizer.pad_token_id, **more,
-    )  # fmt: skip
+        kind,
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=64,
+        pad_token_id=tokenizer.pad_token_id,
+        **more,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         AutoModel.from_config(config).save_pretrained(folder)
@@ -141,9 +151,11 @@ def test_the_header_is_what_the_hub_reads(tagger):
     _, model, folder = tagger
     header, text = header_of(folder)
     assert header == {
-        "language": "zh", "library_name": "transformers", "pipeline_tag": "token-classification",
+        "language": "zh",
+        "library_name": "transformers",
+        "pipeline_tag": "token-classification",
         "tags": ["crosslens", "pos"],
-    }  # fmt: skip
+    }
     assert "`toy` (zh), 6 sentences; seed 1." in text
     assert str(folder.parent) not in text  # a folder of whoever trained it is nobody's base model
     named = dataclasses.replace(model, encoder=dataclasses.replace(model.encoder, name="someone/their-encoder"))

@@ -28,9 +28,12 @@ def corpora(treebanks):
 def test_evaluate_writes_what_predict_gives(tagger, corpora, tmp_path):
     seen, updates = [], []
     results = evaluate(
-        tagger, corpora, predictions=tmp_path / "made", progress=updates.append,
+        tagger,
+        corpora,
+        predictions=tmp_path / "made",
+        progress=updates.append,
         predicted=lambda gold, predicted: seen.append(gold.name),
-    )  # fmt: skip
+    )
     assert results.records.equals(evaluate(tagger, corpora).records)
     assert seen == [corpus.name for corpus in corpora]
     assert (updates[-1].stage, updates[-1].done, updates[-1].total) == ("evaluating", 2, 2)

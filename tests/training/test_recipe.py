@@ -22,8 +22,12 @@ def test_settings_replace_and_none_is_none():
 def test_settings_of_the_task():
     recipe = find_recipe("wu2019-ref", "parsing", {"arc_size": "64", "relations": "full", "root": "learnt"})
     assert recipe.task == {
-        "arc_size": 64, "relation_size": 128, "relations": "full", "metric": "las_nopunct", "words": "wu2019"
-    }  # fmt: skip
+        "arc_size": 64,
+        "relation_size": 128,
+        "relations": "full",
+        "metric": "las_nopunct",
+        "words": "wu2019",
+    }
     with pytest.raises(RequestError, match=r"neither recipes nor ner have a setting 'relations'"):
         find_recipe("small", "ner", {"relations": "full"})
     with pytest.raises(RequestError, match="relations=some"):

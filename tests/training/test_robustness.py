@@ -37,9 +37,7 @@ def assert_equal(one, other):
 
 
 def run(encoder, task, toy, recipe=RECIPE, **more):
-    return finetune(
-        encoder, task, train=toy(task=task), dev=toy("dev", task=task), recipe=recipe, seed=1, **more
-    )  # fmt: skip
+    return finetune(encoder, task, train=toy(task=task), dev=toy("dev", task=task), recipe=recipe, seed=1, **more)
 
 
 def watched(encoder, task, toy, recipe, **more):
@@ -47,9 +45,13 @@ def watched(encoder, task, toy, recipe, **more):
     losses = []
     with recorded_gradients() as steps:
         model = run(
-            encoder, task, toy, recipe.model_copy(update={"clip": None}),
-            stepped=lambda _, loss: losses.append(loss), **more,
-        )  # fmt: skip
+            encoder,
+            task,
+            toy,
+            recipe.model_copy(update={"clip": None}),
+            stepped=lambda _, loss: losses.append(loss),
+            **more,
+        )
     return model, steps[0], losses
 
 
@@ -84,11 +86,12 @@ def fail_at(monkeypatch, calls, error):
 @pytest.mark.parametrize(
     "error",
     [
-        MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
         RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried to"),
         RuntimeError("MPS backend out of memory (MPS allocated: 5.00 GB)"),
     ],
-)  # fmt: skip
+)
 def test_a_full_memory_halves_the_batches_once_with_the_same_gradients(monkeypatch, encoder, toy, error):
     """What was summed before the memory was full is thrown away, and summed again from halves."""
     recipe = RECIPE.model_copy(update={"batch": 6, "micro_batch": 4})
@@ -264,10 +267,32 @@ def test_the_command_goes_on_after_a_kill(tmp_path, tiny_bert, treebanks):
 
     def command(out):
         return [
-            sys.executable, "-m", "crosslens", "finetune", "parsing", str(tiny_bert), "--train", "ud/en_toy", "--test",
-            "ud/fr_pud", "--data", str(treebanks), "--device", "cpu", "--set", "epochs=60", "--set", "batch=2",
-            "--set", "select=last", "--save-every", "20", "--keep-model", "--out", str(tmp_path / out),
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "crosslens",
+            "finetune",
+            "parsing",
+            str(tiny_bert),
+            "--train",
+            "ud/en_toy",
+            "--test",
+            "ud/fr_pud",
+            "--data",
+            str(treebanks),
+            "--device",
+            "cpu",
+            "--set",
+            "epochs=60",
+            "--set",
+            "batch=2",
+            "--set",
+            "select=last",
+            "--save-every",
+            "20",
+            "--keep-model",
+            "--out",
+            str(tmp_path / out),
+        ]
 
     process = subprocess.Popen(command("killed"), env=environment, stderr=subprocess.PIPE)
     while not (tmp_path / "killed.state").exists():

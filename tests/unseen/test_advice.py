@@ -41,8 +41,11 @@ def test_evidence_by_hand(encoder):
     text, train = words("the cat a猫", "яблоко ."), words("the dog sees .", language="en")
     probes = {"en": train_probes(encoder, load_corpus("lab/src:train[:20]"))}
     found = gather(encoder, text, {"en": train}, probes)
-    assert found.scripts == {"Latn": pytest.approx(100 * 7 / 14), "Cyrl": pytest.approx(100 * 6 / 14),
-                             "Hani": pytest.approx(100 / 14)}  # fmt: skip
+    assert found.scripts == {
+        "Latn": pytest.approx(100 * 7 / 14),
+        "Cyrl": pytest.approx(100 * 6 / 14),
+        "Hani": pytest.approx(100 / 14),
+    }
     assert found.script == "Latn"
     known = [i for s in text.sentences for w in s.words for i in encoder.tokenizer.encode(w, add_special_tokens=False)]
     known = [i for i in known if i != encoder.tokenizer.unk_token_id]
@@ -89,10 +92,12 @@ def test_a_source_has_a_constant_of_its_own():
 def test_a_language_is_left_out_whole():
     """In all its corpora and scripts: what is expected of it does not change with its own scores."""
     rule = made_up(6, noise=5)
-    changed = Rule(tuple(
-        its if its.language != "l2" else Measured(its.language, its.corpus, its.source, 0.0, its.features)
-        for its in rule.measured
-    ))  # fmt: skip
+    changed = Rule(
+        tuple(
+            its if its.language != "l2" else Measured(its.language, its.corpus, its.source, 0.0, its.features)
+            for its in rule.measured
+        )
+    )
     mine = [i for i, its in enumerate(rule.measured) if its.language == "l2"]
     for i, (a, b) in enumerate(zip(rule.held_out, changed.held_out, strict=True)):
         assert (a == b) == (i in mine)
@@ -163,9 +168,10 @@ def test_a_rule_knows_where_it_was_fitted():
     assert rule.outside((1.0, 2.0, 30.0, 80.0, 90.0), "en") == []
     assert rule.outside((3.2, 2.0, 30.0, 80.0, 90.0), "en") == []
     assert rule.outside((3.3, 2.0, 30.0, 79.0, 90.0), "de") == [
-        "source de (fitted to en)", "fertility 3.3 (fitted from 1.0 to 3.0)",
+        "source de (fitted to en)",
+        "fertility 3.3 (fitted from 1.0 to 3.0)",
         "confident words % 79.0 (fitted from 80.0 to 80.0)",
-    ]  # fmt: skip
+    ]
 
 
 def test_the_shipped_rule_is_better_than_none():
@@ -177,8 +183,10 @@ def test_the_shipped_rule_is_better_than_none():
     assert "wo" in rule.languages
 
 
-ANYTHING = [(fertility, characters, percent, percent, percent)
-            for fertility, characters, percent in ((0.5, 0.0, 0.0), (5.0, 3.0, 100.0), (2.0, 1.5, 50.0))]  # fmt: skip
+ANYTHING = [
+    (fertility, characters, percent, percent, percent)
+    for fertility, characters, percent in ((0.5, 0.0, 0.0), (5.0, 3.0, 100.0), (2.0, 1.5, 50.0))
+]
 """Features whose range holds whatever the tests' encoder makes of a text."""
 
 
@@ -270,9 +278,12 @@ def test_another_source_is_recommended_where_choosing_gains_measurably(encoder, 
 def test_transliterated_texts_are_counted_and_not_estimated(encoder):
     text = load_corpus("lab/sov@latin-cyrillic[:40]")
     advice = advise(
-        encoder, text, {"src": load_corpus("lab/src:train[:100]")}, schemes=("cyrillic-latin", "georgian-latin"),
+        encoder,
+        text,
+        {"src": load_corpus("lab/src:train[:100]")},
+        schemes=("cyrillic-latin", "georgian-latin"),
         rule=fitted_to(encoder, measured_anywhere()),
-    )  # fmt: skip
+    )
     assert set(advice.evidence) == {"", "cyrillic-latin"}  # a table of another script changes nothing
     assert advice.evidence[""].coverage.unknown > 80
     assert advice.evidence["cyrillic-latin"].coverage.unknown < 5
@@ -293,8 +304,10 @@ def test_adapting_goes_by_the_languages_most_alike(encoder):
 
 
 def test_parallel_sentences_are_looked_for(encoder, toy):
-    sides = [Corpus(tuple(Text((s.text,), id=str(i)) for i, s in enumerate(toy("test"))), language, language)
-             for language in ("en", "fr")]  # fmt: skip
+    sides = [
+        Corpus(tuple(Text((s.text,), id=str(i)) for i, s in enumerate(toy("test"))), language, language)
+        for language in ("en", "fr")
+    ]
     found = advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides, name="both"))
     assert found.retrieval == (100.0,) * 5  # a text is its own translation
     with pytest.raises(RequestError, match="has 1 languages, but two"):
@@ -315,9 +328,17 @@ def test_a_rule_is_fitted_to_records_of_texts_as_they_are_written(encoder, treeb
 
     def score(corpus, target, value, *, seed=1, train="ud/en_toy:train", **condition):
         return Record(
-            task="pos", encoder="e", metric="accuracy", source="en", target=target, value=value, seed=seed,
-            corpus=corpus, train=train, **Condition(**condition).columns,
-        )  # fmt: skip
+            task="pos",
+            encoder="e",
+            metric="accuracy",
+            source="en",
+            target=target,
+            value=value,
+            seed=seed,
+            corpus=corpus,
+            train=train,
+            **Condition(**condition).columns,
+        )
 
     names = ("ud/fr_pud:test", "ud/fr_pud:test[:2]", "ud/fr_pud:test@latin-cyrillic[:2]")
     rows = [score(name, "fr", 50.0 + number) for number, name in enumerate(names)]

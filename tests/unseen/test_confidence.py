@@ -27,9 +27,14 @@ def test_layers_from_half_to_three_quarters_of_the_depth():
 def test_confidence_by_hand():
     """Two probes on one layer of width 1, two tags: the first is sure of the sign, the second always of the second."""
     probes = SourceProbes(
-        (1,), np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.array([[[[5.0, -5.0]]], [[[0.0, 0.0]]]]),
-        np.array([[[[0.0, 0.0]]], [[[0.0, 1.0]]]]), 75.0, 0.8,
-    )  # fmt: skip
+        (1,),
+        np.zeros((1, 1, 1)),
+        np.ones((1, 1, 1)),
+        np.array([[[[5.0, -5.0]]], [[[0.0, 0.0]]]]),
+        np.array([[[[0.0, 0.0]]], [[[0.0, 1.0]]]]),
+        75.0,
+        0.8,
+    )
     states = np.array([[[1.0], [-1.0], [0.0], [2.0]]])
     # votes: (1 + .27) / 2 = .63 of the first; (1 + .73) / 2 = .87 of the second; (.5 + .73) / 2 of the second; .63
     # the single probes agree with them on: 1 and not 2; both; a tie is the first and not; 1 and not 2

@@ -45,8 +45,10 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
             if i >= len(a) or j >= len(b):
                 raise DataError(
                     f"the link {link} is out of range: the sentences have {len(a)} and {len(b)} words",
-                    file=file, line=number, hint="check that the links count the same words from 0, source first",
-                )  # fmt: skip
+                    file=file,
+                    line=number,
+                    hint="check that the links count the same words from 0, source first",
+                )
             pairs.add((i, j))
         links.append(frozenset(pairs))
     return tuple(links)

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from crosslens import __version__
-from crosslens.alignment.baselines import (
-    BASELINES,
-    Baseline,
-    Mapping,
-    choose_baselines,
-    fit_rotations,
-)
+from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_baselines, fit_rotations
 from crosslens.alignment.neighbours import Method, hits, ranked
 from crosslens.alignment.rotation import refuse_different
 from crosslens.alignment.vectors import WordVectors
@@ -117,10 +111,17 @@ def _translated(
             moved = named.rotation(x)
             ranking = ranked(moved[queries], named.rotation.target(y), among=moved, method=method, best=max(AT))
             records += _records(
-                {f"precision@{at}": hits(ranking, right, at=at) for at in AT}, described, tags,
-                sides=(source, target), languages=(source.language, target.language), layer=layer,
-                level="words", mapping=named.name, method=method, seed=_either(untrained_seed, named.seed),
-            )  # fmt: skip
+                {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
+                described,
+                tags,
+                sides=(source, target),
+                languages=(source.language, target.language),
+                layer=layer,
+                level="words",
+                mapping=named.name,
+                method=method,
+                seed=_either(untrained_seed, named.seed),
+            )
     listener.report(stage, len(source.layers), len(source.layers), "layers")
     return records
 
@@ -210,14 +211,22 @@ def _retrieved(
         for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=baselines, seeds=baseline_seeds):
             x, y = named.rotation(test_x), named.rotation.target(test_y)
             for queries, candidates, encoders, languages in (
-                (x, y, (source, target), pair), (y, x, (target, source), pair[::-1]),
-            ):  # fmt: skip
+                (x, y, (source, target), pair),
+                (y, x, (target, source), pair[::-1]),
+            ):
                 ranking = ranked(queries, candidates, method=method, best=1)
                 records += _records(
-                    {"precision@1": hits(ranking, right, at=1)}, described, tags, sides=encoders, languages=languages,
-                    layer=layer, level="sentences", mapping=named.name, method=method,
+                    {"precision@1": hits(ranking, right, at=1)},
+                    described,
+                    tags,
+                    sides=encoders,
+                    languages=languages,
+                    layer=layer,
+                    level="sentences",
+                    mapping=named.name,
+                    method=method,
                     seed=_either(untrained_seed, named.seed),
-                )  # fmt: skip
+                )
     listener.report(stage, source.depth + 1, source.depth + 1, "layers")
     return records
 
@@ -267,10 +276,21 @@ def _records(
         low, high = score.interval or (None, None)
         records.append(
             Record(
-                **described, **{"encoder": queries.name, **queries.columns}, source=languages[0], target=languages[1],
-                measure=f"{level} {mapping}", layer=layer, metric=metric, value=score.value, low=low, high=high,
-                n=score.n, seed=seed, settings=settings, signature=score.signature,
+                **described,
+                **{"encoder": queries.name, **queries.columns},
+                source=languages[0],
+                target=languages[1],
+                measure=f"{level} {mapping}",
+                layer=layer,
+                metric=metric,
+                value=score.value,
+                low=low,
+                high=high,
+                n=score.n,
+                seed=seed,
+                settings=settings,
+                signature=score.signature,
                 tags={**tags, "crosslens": __version__},
             )
-        )  # fmt: skip
+        )
     return records

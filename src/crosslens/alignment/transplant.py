@@ -115,9 +115,12 @@ def transplant(model: TaskModel, target: Encoder, rotation: Rotation, *, baselin
         )
     moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
     done = OnOneLayer(
-        layer=top.layers[0], height=len(top.stack.layers), mapped_from=target.name, mapping=mapping_digest(moved),
+        layer=top.layers[0],
+        height=len(top.stack.layers),
+        mapped_from=target.name,
+        mapping=mapping_digest(moved),
         mapped_by=baseline,
-    )  # fmt: skip
+    )
     encoder = replace(target.changed(Change(done), since=target), readout=moved.to(target.device).eval())
     return replace(model, encoder=encoder)
 
@@ -191,8 +194,9 @@ def transfer_by_layer(
             listener.report(stage, number, len(chosen), "layers", f"layer {layer}")
             rotations = (
                 fit_rotations(states[0][layer], states[1][layer], baselines=wanted, seeds=baseline_seeds)
-                if states is not None else []
-            )  # fmt: skip
+                if states is not None
+                else []
+            )
             rotation = rotations[0].rotation if rotations else None
             model = train_on_layer(
                 first, layer, task, train=train, dev=dev, recipe=recipe, seed=seed, rotation=rotation

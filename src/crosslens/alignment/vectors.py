@@ -129,11 +129,7 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
 
 @inference()
 def contextual_vectors(
-    encoder: Encoder,
-    corpus: Corpus,
-    *,
-    words: Collection[str] | None = None,
-    case: Literal["lower", "kept"] = "lower",
+    encoder: Encoder, corpus: Corpus, *, words: Collection[str] | None = None, case: Literal["lower", "kept"] = "lower"
 ) -> WordVectors:
     """Each word's states, the mean of its subwords', averaged over all places where it stands, at every layer.
 

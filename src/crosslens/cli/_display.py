@@ -297,10 +297,7 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with (
-        Bars(*columns, console=console, transient=True, disable=lines) as bars,
-        _beating(log, on=lines),
-    ):
+    with Bars(*columns, console=console, transient=True, disable=lines) as bars, _beating(log, on=lines):
         task = bars.add_task("", total=None, visible=False, counted="", note="")
         try:
             yield log if lines else Bar(log, bars, task)

@@ -90,14 +90,7 @@ def command(
     how = Fit(inputs=inputs)
     with progress() as bar:
         probed = probing.probe(
-            loaded,
-            asked,
-            train=read["train"],
-            test=read["test"],
-            dev=read.get("dev"),
-            how=how,
-            seed=seed,
-            progress=bar,
+            loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed, progress=bar
         )
     with new_folder(out) as folder:
         probed.results.write(folder / "results.csv")

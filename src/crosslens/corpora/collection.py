@@ -23,9 +23,15 @@ Sides = dict[str, Callable[[], Corpus]]
 """Language -> what reads its side of a parallel corpus."""
 
 MLDOC_NAMES = {
-    "english": "en", "german": "de", "spanish": "es", "french": "fr", "italian": "it", "japanese": "ja",
-    "russian": "ru", "chinese": "zh",
-}  # fmt: skip
+    "english": "en",
+    "german": "de",
+    "spanish": "es",
+    "french": "fr",
+    "italian": "it",
+    "japanese": "ja",
+    "russian": "ru",
+    "chinese": "zh",
+}
 """What MLDoc's files are called by."""
 
 
@@ -193,7 +199,9 @@ _ALL: dict[str, Collection] = {
     # xnli/dev-en.tsv, pairs. Parallel: xnli/dev, their hypotheses
     "xnli": Collection(
         _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
-        partial(tsv.read, layout=tsv.XNLI), language_tag, _hypothesis_sides,
+        partial(tsv.read, layout=tsv.XNLI),
+        language_tag,
+        _hypothesis_sides,
     ),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
@@ -202,11 +210,12 @@ _ALL: dict[str, Collection] = {
     # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german
     "mldoc": Collection(
         _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
-        partial(tsv.read, layout=tsv.MLDOC), language_tag,
+        partial(tsv.read, layout=tsv.MLDOC),
+        language_tag,
     ),
     # tatoeba/tatoeba.fra-eng.fra and ….eng: parallel alone, tatoeba/fr
     "tatoeba": Collection(lambda folder: {}, text.read_lines, language_tag, _tatoeba_sides),
-}  # fmt: skip
+}
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
 """Name -> collection: a new one is one row, and a reader if its format is new; or an entry point of the group

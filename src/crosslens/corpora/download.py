@@ -58,12 +58,7 @@ RELEASES = {
 
 
 def get_ud(
-    release: str,
-    folder: str | Path,
-    *,
-    url: str | None = None,
-    sha256: str | None = None,
-    progress: Listener = None,
+    release: str, folder: str | Path, *, url: str | None = None, sha256: str | None = None, progress: Listener = None
 ) -> Path:
     """Download a release of Universal Dependencies and unpack it to ``folder/ud-treebanks-vX.Y``.
 
@@ -104,14 +99,7 @@ def get_ud(
     return target
 
 
-def fetch(
-    url: str,
-    path: Path,
-    *,
-    sha256: str | None = None,
-    progress: Listener = None,
-    pause: float = 1.0,
-) -> None:
+def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener = None, pause: float = 1.0) -> None:
     """Download a file; what came before an interruption is kept in ``path.part`` and not asked for again.
 
     Args:

@@ -108,9 +108,8 @@ class Corpus(Sequence[Item]):
                 if getattr(sentence, name) is None:
                     file, line = sentence.where or (self.name, None)
                     raise DataError(
-                        f"{self.name} has no {name}",
-                        file=file, line=line, hint="check that corpus and task match",
-                    )  # fmt: skip
+                        f"{self.name} has no {name}", file=file, line=line, hint="check that corpus and task match"
+                    )
 
     def require_same_words(self, other: "Corpus") -> None:
         """Check that another corpus, a predicted one, has the same sentences or texts.
@@ -124,13 +123,16 @@ class Corpus(Sequence[Item]):
                 file, line = predicted.where or (other.name, None)
                 raise DataError(
                     f"{what} {number} differs in words from the gold one, {gold.where or gold.id or self.name}",
-                    file=file, line=line, hint="check that the predictions are for this corpus",
-                )  # fmt: skip
+                    file=file,
+                    line=line,
+                    hint="check that the predictions are for this corpus",
+                )
         if len(self) != len(other):
             raise DataError(
                 f"{len(other)} {what}s, but the gold corpus {self.name} has {len(self)}",
-                file=other.name, hint="check that the predictions are for this corpus",
-            )  # fmt: skip
+                file=other.name,
+                hint="check that the predictions are for this corpus",
+            )
 
 
 def _segments(item: Item) -> tuple[str, ...]:

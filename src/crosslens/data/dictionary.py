@@ -72,9 +72,11 @@ def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
     columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
     if len(columns) not in (2, 3) or (len(columns) == 3 and "\t" not in line) or not all(columns):
         raise DataError(
-            f"a word pair has two columns, but this line has {len(columns)}", file=file, line=number,
+            f"a word pair has two columns, but this line has {len(columns)}",
+            file=file,
+            line=number,
             hint="separate the columns by tabs where words contain spaces or pairs have weights",
-        )  # fmt: skip
+        )
     if len(columns) == 2:
         return columns[0], columns[1], 1.0
     try:

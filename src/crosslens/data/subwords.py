@@ -139,9 +139,14 @@ def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> l
         tokenizer: the encoder's tokenizer.
     """
     encoded = tokenizer(
-        list(texts), add_special_tokens=False, truncation=False, padding=False, return_attention_mask=False,
-        return_token_type_ids=False, verbose=False,
-    )["input_ids"]  # fmt: skip
+        list(texts),
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )["input_ids"]
     pieces = [np.asarray(ids, np.int64) for ids in encoded]
     return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in pieces]
 
@@ -168,9 +173,14 @@ def _pieces(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.
     starts = range(0, len(words), WORDS_AT_ONCE)
     encoded = tokenizer(
         [words[start : start + WORDS_AT_ONCE] for start in starts],
-        is_split_into_words=True, add_special_tokens=False, truncation=False, padding=False,
-        return_attention_mask=False, return_token_type_ids=False, verbose=False,
-    )  # fmt: skip
+        is_split_into_words=True,
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
     within = _joined(encoded.word_ids(place) for place in range(len(starts)))
     return _joined(encoded["input_ids"]), within + np.repeat(starts, list(map(len, encoded["input_ids"])))
 

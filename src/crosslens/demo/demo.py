@@ -42,12 +42,7 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     source, *others = laboratory.languages
     study = read_study(
         _home() / "lab.yaml",
-        overrides={
-            "name": f"demo-{preset}",
-            "encoder": f"lab:{preset}",
-            "data": f"lab:{preset}",
-            "seeds": str(seeds),
-        },
+        overrides={"name": f"demo-{preset}", "encoder": f"lab:{preset}", "data": f"lab:{preset}", "seeds": str(seeds)},
     )
     return Demo(
         study,

@@ -45,6 +45,9 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
     unknown = encoder.tokenizer.unk_token_id
     unread = np.concatenate([np.add.reduceat(s.ids == unknown, s.starts[:-1]) > 0 for s in sentences])
     return Coverage(
-        words=len(counts), unknown=100.0 * float(unread.mean()), broken=100.0 * float((counts > 1).mean()),
-        fertility=float(counts.mean()), characters=float(lengths[~unread].sum() / counts.sum()),
-    )  # fmt: skip
+        words=len(counts),
+        unknown=100.0 * float(unread.mean()),
+        broken=100.0 * float((counts > 1).mean()),
+        fertility=float(counts.mean()),
+        characters=float(lengths[~unread].sum() / counts.sum()),
+    )

@@ -160,9 +160,12 @@ class Encoder:
         condition = self.condition
         state = "untrained" if condition.is_untrained(self.depth) else "pretrained"
         return {
-            **condition.columns, "encoder": self.name, "encoder_digest": self.loaded_digest, "depth": self.depth,
+            **condition.columns,
+            "encoder": self.name,
+            "encoder_digest": self.loaded_digest,
+            "depth": self.depth,
             "state": state,
-        }  # fmt: skip
+        }
 
     @cached_property
     def capacity(self) -> int:
@@ -179,9 +182,10 @@ class Encoder:
     def digest(self) -> str:
         """sha256 of all that determines what it computes: parameters, configuration and tokenizers, without names."""
         facts = {
-            "config": _described(self.model.config.to_dict()), "capacity": self.capacity,
+            "config": _described(self.model.config.to_dict()),
+            "capacity": self.capacity,
             "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.tokenizers.values() or [self.tokenizer]],
-        }  # fmt: skip
+        }
         if self.family.shared:  # interventions depend on what the layers share
             facts["shared"] = self.family.shared
         return digest_chunks(chain(_bytes_of(self.trained.named_parameters()), [canonical_json(facts)]))
@@ -305,10 +309,27 @@ def _listening(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
 
 
 NAMES = frozenset(
-    {"_name_or_path", "architectures", "transformers_version", "dtype", "torch_dtype", "id2label", "label2id",
-     "num_labels", "problem_type", "finetuning_task", "task_specific_params", "classifier_dropout", "use_cache",
-     "output_hidden_states", "output_attentions", "return_dict", "tie_word_embeddings", "auto_map"}
-)  # fmt: skip
+    {
+        "_name_or_path",
+        "architectures",
+        "transformers_version",
+        "dtype",
+        "torch_dtype",
+        "id2label",
+        "label2id",
+        "num_labels",
+        "problem_type",
+        "finetuning_task",
+        "task_specific_params",
+        "classifier_dropout",
+        "use_cache",
+        "output_hidden_states",
+        "output_attentions",
+        "return_dict",
+        "tie_word_embeddings",
+        "auto_map",
+    }
+)
 """Settings of a configuration that change nothing in what the encoder computes: names, versions, heads, output."""
 
 

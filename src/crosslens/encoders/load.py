@@ -106,9 +106,13 @@ def load_masked_lm(
         torch.manual_seed(seed)
         try:
             model, info = AutoModelForMaskedLM.from_pretrained(
-                encoder.name, dtype=torch.float32, attn_implementation=encoder.family.attention, revision=revision,
-                local_files_only=True, output_loading_info=True,
-            )  # fmt: skip
+                encoder.name,
+                dtype=torch.float32,
+                attn_implementation=encoder.family.attention,
+                revision=revision,
+                local_files_only=True,
+                output_loading_info=True,
+            )
         except ValueError:
             raise EncoderError(
                 f"{encoder.family.name} encoders have no masked language model in transformers"
@@ -192,9 +196,15 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
     extra = {"add_pooling_layer": False} if family.pooler else {}
     try:
         model, info = loader.from_pretrained(
-            name, config=config, dtype=torch.float32, attn_implementation=family.attention,
-            output_loading_info=True, ignore_mismatched_sizes=True, **extra, **options,
-        )  # fmt: skip
+            name,
+            config=config,
+            dtype=torch.float32,
+            attn_implementation=family.attention,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            **extra,
+            **options,
+        )
     except Exception as error:  # OSError, RuntimeError, SafetensorError, …: whatever the file did to the reader
         raise EncoderError(f"{name}: cannot read the weights: {_reason(error)}") from None
     for key, has, needs in sorted(info["mismatched_keys"]):
@@ -223,8 +233,15 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
 
 def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBase:
     folder = Path(name)
-    known = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "spiece.model",
-             "sentencepiece.bpe.model", "tokenizer.model")  # fmt: skip
+    known = (
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+        "vocab.json",
+        "spiece.model",
+        "sentencepiece.bpe.model",
+        "tokenizer.model",
+    )
     if folder.is_dir() and not any((folder / file).is_file() for file in known):
         raise EncoderError(f"{name} has no tokenizer", hint="save one in that folder: tokenizer.save_pretrained(…)")
     try:

@@ -84,9 +84,13 @@ class StateCache:
         """Compute the states of a batch to cache: ``(windows, length, values)``."""
         readout = self.encoder.readout
         outputs = layer_outputs(
-            self.encoder, batch.ids, batch.mask, batch.segments, precision=self._precision,
+            self.encoder,
+            batch.ids,
+            batch.mask,
+            batch.segments,
+            precision=self._precision,
             highest=self._depth if readout is None else max(readout.layers),
-        )  # fmt: skip
+        )
         return outputs[-1].float() if readout is None else readout.select(outputs).movedim(0, 2).flatten(2)
 
     def _load(self, batch: Batch) -> torch.Tensor:

@@ -313,14 +313,28 @@ class Laboratory:
             values = FEATURES.get(upos[number])
             misc = "SpaceAfter=No" if number == len(order) - 2 else "_"
             columns = (
-                str(number + 1), words[number], lemmas[concepts[place]], upos[number], "_",
-                values[marks[place]] if values else "_", str(heads[number]), relations[number], "_", misc,
-            )  # fmt: skip
+                str(number + 1),
+                words[number],
+                lemmas[concepts[place]],
+                upos[number],
+                "_",
+                values[marks[place]] if values else "_",
+                str(heads[number]),
+                relations[number],
+                "_",
+                misc,
+            )
             lines.append("\t".join(columns) + "\n")
         return Sentence(
-            words=words, upos=upos, heads=heads, relations=relations, entities=_entities(tree, order), id=id,
-            where=Where(name, 1), lines=(*lines, "\n"),
-        )  # fmt: skip
+            words=words,
+            upos=upos,
+            heads=heads,
+            relations=relations,
+            entities=_entities(tree, order),
+            id=id,
+            where=Where(name, 1),
+            lines=(*lines, "\n"),
+        )
 
     def _forms(self, language: str) -> np.ndarray:
         """``(concepts, 2)``: each word without and with the mark of plural or past."""

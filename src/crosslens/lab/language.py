@@ -79,18 +79,33 @@ class Language(BaseModel):
             away = 3.0 * steps
             return away + (1.0 if away > 0 else -1.0) if relation == "obl" else away  # beyond the object
         side = {
-            "amod": self.adjective, "case": self.adposition, "nmod": self.genitive, "acl:relcl": self.relative,
-            "advmod": self.adverb, "aux": "after" if self.order.endswith("V") else "before",
-        }  # fmt: skip
+            "amod": self.adjective,
+            "case": self.adposition,
+            "nmod": self.genitive,
+            "acl:relcl": self.relative,
+            "advmod": self.adverb,
+            "aux": "after" if self.order.endswith("V") else "before",
+        }
         distance = _DISTANCES[relation]
         return distance if side.get(relation, "after" if distance > 0 else "before") == "after" else -abs(distance)
 
 
 _DISTANCES = {
-    "aux": 1.0, "advmod": 2.0, "ccomp": 9.0, "mark": -10.0, "punct": 11.0,  # of a verb
-    "flat": 1.0, "amod": 2.0, "nummod": -3.0, "det": -4.0, "nmod": 5.0, "acl:relcl": 6.0, "conj": 7.0, "case": 8.0,
+    "aux": 1.0,
+    "advmod": 2.0,
+    "ccomp": 9.0,
+    "mark": -10.0,
+    "punct": 11.0,  # of a verb
+    "flat": 1.0,
+    "amod": 2.0,
+    "nummod": -3.0,
+    "det": -4.0,
+    "nmod": 5.0,
+    "acl:relcl": 6.0,
+    "conj": 7.0,
+    "case": 8.0,
     "cc": -9.0,
-}  # fmt: skip
+}
 """Distance from the head of relations whose position does not follow from the basic word order; below 0: before it."""
 
 

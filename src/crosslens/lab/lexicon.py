@@ -121,9 +121,14 @@ def _anchors(world: World, shares: Shares) -> list[int]:
     chosen = []
     for kind, size in world.settings.sizes.items():
         share = (
-            shares.anchors if KINDS[kind].content else shares.names if KINDS[kind].upos == "PROPN"
-            else shares.numerals if kind == "numeral" else 0.0
-        )  # fmt: skip
+            shares.anchors
+            if KINDS[kind].content
+            else shares.names
+            if KINDS[kind].upos == "PROPN"
+            else shares.numerals
+            if kind == "numeral"
+            else 0.0
+        )
         count = max(1, round(share * size)) if share > 0 else 0
         # Spread over the ranks of frequency, so that no world's anchors are all rare.
         ranks = {int((i + 0.5) * size / count) for i in range(count)}

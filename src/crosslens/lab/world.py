@@ -77,12 +77,27 @@ class WorldSettings(BaseModel):
     def sizes(self) -> Mapping[str, int]:
         """Concepts of each kind."""
         return {
-            "noun": self.nouns, "transitive": self.transitive, "intransitive": self.intransitive,
-            "clausal": self.clausal, "adjective": self.adjectives, "adverb": self.adverbs,
-            "first_name": self.first_names, "surname": self.surnames, "place": self.places,
-            "organisation": self.organisations, "pronoun": 4, "determiner": 3, "numeral": 8, "adposition": 6,
-            "genitive": 1, "accusative": 1, "auxiliary": 3, "conjunction": 2, "subordinator": 2, "full_stop": 1,
-        }  # fmt: skip
+            "noun": self.nouns,
+            "transitive": self.transitive,
+            "intransitive": self.intransitive,
+            "clausal": self.clausal,
+            "adjective": self.adjectives,
+            "adverb": self.adverbs,
+            "first_name": self.first_names,
+            "surname": self.surnames,
+            "place": self.places,
+            "organisation": self.organisations,
+            "pronoun": 4,
+            "determiner": 3,
+            "numeral": 8,
+            "adposition": 6,
+            "genitive": 1,
+            "accusative": 1,
+            "auxiliary": 3,
+            "conjunction": 2,
+            "subordinator": 2,
+            "full_stop": 1,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +142,12 @@ class World:
             RequestError: when there are too few acceptable ones.
         """
         return draw_trees(
-            self.settings.trees, shortest=self.settings.shortest, longest=self.settings.longest,
-            generator=self._generator(stream), accept=accept,
-        )  # fmt: skip
+            self.settings.trees,
+            shortest=self.settings.shortest,
+            longest=self.settings.longest,
+            generator=self._generator(stream),
+            accept=accept,
+        )
 
     def topic(self, kind: str, rank: np.ndarray) -> np.ndarray:
         """The semantic class of concepts of a kind."""

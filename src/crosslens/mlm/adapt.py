@@ -93,17 +93,24 @@ def adapt(
     loaded = load_encoder(encoder, device="cpu")
     if isinstance(loaded.model, RoutedBertModel):
         raise EncoderError(f"{encoder} has language-specific layers, and none for a new language")
-    measured = {f"{what} {language}": value for language, corpus in corpora.items()
-             for what, value in asdict(measure_coverage(loaded, readable(corpus))).items()}  # fmt: skip
+    measured = {
+        f"{what} {language}": value
+        for language, corpus in corpora.items()
+        for what, value in asdict(measure_coverage(loaded, readable(corpus))).items()
+    }
     blocks, unseen = _blocks(loaded, corpora, settings)
     model, fresh = load_masked_lm(loaded, seed=stream_seed(settings.seed, "head"))
     if settings.freeze is not None:
         _freeze(model, loaded, settings.freeze)
     loaded_digest = loaded.digest
     identity = digest(
-        {"encoder": loaded_digest, "settings": settings.model_dump(mode="json"), "semantics": versions.ADAPTATION,
-         "text": {language: corpus.digest for language, corpus in corpora.items()}}
-    )  # fmt: skip
+        {
+            "encoder": loaded_digest,
+            "settings": settings.model_dump(mode="json"),
+            "semantics": versions.ADAPTATION,
+            "text": {language: corpus.digest for language, corpus in corpora.items()},
+        }
+    )
     partial = folder.with_name(f"{folder.name}.partial")
     claim(partial, identity)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
@@ -118,7 +125,7 @@ def adapt(
             for number, rows in enumerate(np.array_split(sequences, -(-len(sequences) // settings.batch)))
         ]
         for language, sequences in unseen.items()
-    }  # fmt: skip
+    }
 
     def batches(step: int) -> list[Batch]:
         epoch, place = divmod(step, a_pass)
@@ -136,15 +143,27 @@ def adapt(
     if validated is not None:
         validated(0, before)
     facts |= train_masked(
-        loop, model, batches, partial=partial, unseen=held_out, save_every=save_every, stage="adapting",
-        validation=Validation(lines=1, every=a_pass, select="mean"), progress=listener, validated=validated,
-    )  # fmt: skip
+        loop,
+        model,
+        batches,
+        partial=partial,
+        unseen=held_out,
+        save_every=save_every,
+        stage="adapting",
+        validation=Validation(lines=1, every=a_pass, select="mean"),
+        progress=listener,
+        validated=validated,
+    )
     facts |= measured | {"fresh_head": list(fresh)}
     description = {
-        "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"), "facts": facts,
-        "encoder": str(encoder), "encoder_digest": loaded_digest,
+        "crosslens": __version__,
+        "identity": identity,
+        "settings": settings.model_dump(mode="json"),
+        "facts": facts,
+        "encoder": str(encoder),
+        "encoder_digest": loaded_digest,
         "corpora": {language: {"name": corpus.name, "digest": corpus.digest} for language, corpus in corpora.items()},
-    }  # fmt: skip
+    }
     with new_folder(folder) as made, quiet():
         model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
         save_tokenizers(loaded.tokenizer, {}, made)

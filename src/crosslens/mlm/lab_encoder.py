@@ -29,9 +29,14 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, progress
     """
     listener = listening(progress)
     identity = digest(
-        {"laboratory": laboratory.settings.model_dump(mode="json"), "pretraining": pretraining_settings(laboratory),
-         "semantics": versions.PRETRAINING, "threads": THREADS, "crosslens": __version__}
-    )  # fmt: skip
+        {
+            "laboratory": laboratory.settings.model_dump(mode="json"),
+            "pretraining": pretraining_settings(laboratory),
+            "semantics": versions.PRETRAINING,
+            "threads": THREADS,
+            "crosslens": __version__,
+        }
+    )
     folder = Path(cache) / identity[:16]
     if not (folder / "lab").exists():
         listener.report("making the artificial languages", 0)

@@ -89,9 +89,13 @@ def pretrain(
     listener.report("preparing text and vocabulary", 0)
     text, dictionaries = _with_extra_anchors(text, settings, base, data)
     identity = digest(
-        {"settings": settings.model_dump(mode="json", exclude={"corpora"}), "semantics": versions.PRETRAINING,
-         "text": {language: corpus.digest for language, corpus in corpora.items()}, "dictionaries": dictionaries}
-    )  # fmt: skip
+        {
+            "settings": settings.model_dump(mode="json", exclude={"corpora"}),
+            "semantics": versions.PRETRAINING,
+            "text": {language: corpus.digest for language, corpus in corpora.items()},
+            "dictionaries": dictionaries,
+        }
+    )
     tokenizers = _tokenizers(text, settings)
     read = _readable(text, tokenizers, settings)
     masking = settings.masking
@@ -133,16 +137,29 @@ def pretrain(
         return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
 
     facts = train_masked(
-        _loop(model, settings, identity), model, batches, partial=partial, unseen=unseen,
-        validation=settings.validation, precision=settings.precision, save_every=save_every, stage="pretraining",
-        note=note, progress=listener, stepped=stepped, validated=validated,
-    )  # fmt: skip
+        _loop(model, settings, identity),
+        model,
+        batches,
+        partial=partial,
+        unseen=unseen,
+        validation=settings.validation,
+        precision=settings.precision,
+        save_every=save_every,
+        stage="pretraining",
+        note=note,
+        progress=listener,
+        stepped=stepped,
+        validated=validated,
+    )
     facts["subwords"] = read.subwords(facts["steps"], size=settings.batch)
     if among.rank == 0:
         description = {
-            "crosslens": __version__, "identity": identity, "settings": settings.model_dump(mode="json"),
-            "facts": facts, "corpora": {language: corpus.digest for language, corpus in corpora.items()},
-        }  # fmt: skip
+            "crosslens": __version__,
+            "identity": identity,
+            "settings": settings.model_dump(mode="json"),
+            "facts": facts,
+            "corpora": {language: corpus.digest for language, corpus in corpora.items()},
+        }
         _write(folder, model, tokenizers, description)
         release(partial)
     among.wait()
@@ -154,12 +171,17 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
     shape = settings.shape
     one = next(iter(tokenizers.values()))
     usual = {
-        "vocab_size": len(one), "hidden_size": shape.width, "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads, "intermediate_size": shape.feedforward or 4 * shape.width,
-        "max_position_embeddings": shape.positions, "hidden_dropout_prob": shape.dropout,
-        "attention_probs_dropout_prob": shape.dropout, "pad_token_id": one.get_vocab()[SPECIALS["pad_token"]],
+        "vocab_size": len(one),
+        "hidden_size": shape.width,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "intermediate_size": shape.feedforward or 4 * shape.width,
+        "max_position_embeddings": shape.positions,
+        "hidden_dropout_prob": shape.dropout,
+        "attention_probs_dropout_prob": shape.dropout,
+        "pad_token_id": one.get_vocab()[SPECIALS["pad_token"]],
         "initializer_range": shape.initializer_range or 0.55 / math.sqrt(shape.width),
-    }  # fmt: skip
+    }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
         if settings.separate:
@@ -220,7 +242,7 @@ def _with_extra_anchors(
             text[language], table, probability=extra.probability, most=extra.most, seed=settings.seed, language=language
         )
         for language, table in tables.items()
-    }  # fmt: skip
+    }
     return {language: switched.get(language, unchanged) for language, unchanged in text.items()}, digests
 
 
@@ -239,9 +261,13 @@ def _readable(
     length = settings.shape.positions
     if settings.reading == "lines":
         return sort_lines(
-            text, tokenizers, length=length, budget=settings.batch * length, seed=settings.seed,
+            text,
+            tokenizers,
+            length=length,
+            budget=settings.batch * length,
+            seed=settings.seed,
             together="one" if settings.separate else settings.mix,
-        )  # fmt: skip
+        )
     return cut_streams(
         text, tokenizers, length=length, steps=settings.steps, exponent=settings.exponent, seed=settings.seed
     )
@@ -272,9 +298,13 @@ def _held_out_batches(
 
 def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]:
     optimiser = Optimiser(
-        steps=settings.steps, warmup=settings.warmup, betas=settings.betas, weight_decay=settings.weight_decay,
-        clip=settings.clip, schedule=settings.schedule,
-    )  # fmt: skip
+        steps=settings.steps,
+        warmup=settings.warmup,
+        betas=settings.betas,
+        weight_decay=settings.weight_decay,
+        clip=settings.clip,
+        schedule=settings.schedule,
+    )
     groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
     if settings.embedding_learning_rate:
         tables = word_tables(model)

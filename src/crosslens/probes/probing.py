@@ -48,10 +48,14 @@ class Probed:
     def confusion_rows(self) -> list[dict[str, str | int]]:
         """A row for each ``layer``, right ``answer`` and ``given`` answer that occur together, with their ``count``."""
         return [
-            {"layer": int(layer), "answer": self.answers[right], "given": self.answers[given],
-             "count": int(self.confusion[layer, right, given])}
+            {
+                "layer": int(layer),
+                "answer": self.answers[right],
+                "given": self.answers[given],
+                "count": int(self.confusion[layer, right, given]),
+            }
             for layer, right, given in zip(*self.confusion.nonzero(), strict=True)
-        ]  # fmt: skip
+        ]
 
 
 def probe(
@@ -150,9 +154,16 @@ def probe(
     def trained(answers: dict[str, np.ndarray], stage: str) -> tuple[np.ndarray, np.ndarray]:
         """Each layer's guesses for test and training items."""
         weights, biases = fit(
-            vectors["train"], answers["train"], vectors["dev"], answers["dev"], classes=len(classes), how=how,
-            seed=seed, stage=stage, progress=listener,
-        )  # fmt: skip
+            vectors["train"],
+            answers["train"],
+            vectors["dev"],
+            answers["dev"],
+            classes=len(classes),
+            how=how,
+            seed=seed,
+            stage=stage,
+            progress=listener,
+        )
         return tuple((vectors[name] @ weights + biases).argmax(-1) for name in ("test", "train"))
 
     guesses, _ = trained(y, "training the probe")
@@ -166,10 +177,17 @@ def probe(
     for name, tag in (("test", "shared_sentences"), ("dev", "shared_dev")):
         tags |= {tag: len(shared[name])} if shared.get(name) else {}
     columns = {
-        **encoder.columns, "settings": settings, "corpus": test.name, "corpus_digest": test.digest, "train": train.name,
-        "train_digest": train.digest, "dev": dev.name if dev is not None else None, "split": test.split, "seed": seed,
+        **encoder.columns,
+        "settings": settings,
+        "corpus": test.name,
+        "corpus_digest": test.digest,
+        "train": train.name,
+        "train_digest": train.digest,
+        "dev": dev.name if dev is not None else None,
+        "split": test.split,
+        "seed": seed,
         "measure": f"probe {asked.name}",
-    }  # fmt: skip
+    }
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
         np.add.at(confusion[layer], (y["test"], guess), 1)
@@ -195,10 +213,18 @@ def probe(
             low, high = score.interval or (None, None)
             records.append(
                 Record(
-                    **columns, target=answer, layer=layer, metric=metric, value=score.value, low=low, high=high,
-                    n=score.n, signature=score.signature, tags=tags,
+                    **columns,
+                    target=answer,
+                    layer=layer,
+                    metric=metric,
+                    value=score.value,
+                    low=low,
+                    high=high,
+                    n=score.n,
+                    signature=score.signature,
+                    tags=tags,
                 )
-            )  # fmt: skip
+            )
     records.sort(key=lambda record: record.layer or 0)
     return Probed(Results.of(records), confusion, classes)
 

@@ -245,8 +245,7 @@ def _gaps(rows: list[dict], title: str) -> "altair.FacetChart":
     """Each language's gap against a quantity, and a line of least squares."""
     alt = grammar()
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X("similarity:Q", title=title, scale=alt.Scale(zero=False)),
-        alt.Y("gap:Q", title="transfer gap, points"),
+        alt.X("similarity:Q", title=title, scale=alt.Scale(zero=False)), alt.Y("gap:Q", title="transfer gap, points")
     )
     tip = ["language:N", alt.Tooltip("similarity:Q", format=".3f"), alt.Tooltip("gap:Q", format=".1f")]
     fit = base.transform_regression("similarity", "gap").mark_line(color="#888888", strokeDash=[4, 3])

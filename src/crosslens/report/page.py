@@ -8,16 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import (
-    Cell,
-    Cells,
-    Column,
-    Key,
-    Row,
-    cells,
-    in_columns,
-    told_apart,
-)
+from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, in_columns, told_apart
 from crosslens.results.chart import NULLS, PAIR, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results

@@ -111,10 +111,13 @@ def _scores(
     asked = {question.corpus.name: question.id for question in questions}
     counts: Counts = {}
     results = evaluate(
-        subject.model, tests, predictions=predictions, progress=progress,
+        subject.model,
+        tests,
+        predictions=predictions,
+        progress=progress,
         predicted=lambda gold, _: note(f"evaluated {gold.name}"),
         scored=lambda corpus, score: counts.update(counts_of(asked[corpus.name], score)),
-    )  # fmt: skip
+    )
     return {asked[name]: records for (name,), records in results.groups("corpus")}, counts
 
 
@@ -145,7 +148,7 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     for measures, pairs in by_measures.items():
         results = compare(
             subject.encoder, parallel, pairs=[f"{a}-{b}" for a, b in pairs], measures=measures, state=state
-        )  # fmt: skip
+        )
         answers = {key: records for key, records in results.groups("source", "target", "measure")}
         for pair in pairs:
             for question in by_pair[pair]:

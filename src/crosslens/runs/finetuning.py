@@ -153,9 +153,15 @@ def finetune_and_evaluate(
     if fresh:
         parsed = Condition.of((Start(start="bilstm"), *parsed.interventions))
     asked = check_finetuning(
-        task, train=train, tests=tests, dev=dev, recipe=recipe or (BILSTM if fresh else None), settings=settings,
-        data=data, predictions=predictions,
-    )  # fmt: skip
+        task,
+        train=train,
+        tests=tests,
+        dev=dev,
+        recipe=recipe or (BILSTM if fresh else None),
+        settings=settings,
+        data=data,
+        predictions=predictions,
+    )
     device = join_processes(device)
     given = read_vectors(vectors) if vectors is not None else None
     by_word = dict(zip(given.words, given.vectors[0], strict=True)) if given else None
@@ -167,7 +173,7 @@ def finetune_and_evaluate(
         listener.say(f"resuming from {state}")
     model = train_model(
         run, asked.corpora, device=device, state=state, save_every=save_every, vectors=by_word, progress=listener
-    )  # fmt: skip
+    )
     leave_processes()
     if not first:
         return Results.of([])
@@ -203,9 +209,15 @@ def _run(
     if dev is not None and recipe.select == "best" and dev.language != train.language:
         selection = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
     training = Training(
-        asked.task.name, dict(asked.task.settings), train.language or "", train.language,
-        CorpusRef(train.name, train.digest), CorpusRef(dev.name, dev.digest) if dev else None, recipe, selection,
-    )  # fmt: skip
+        asked.task.name,
+        dict(asked.task.settings),
+        train.language or "",
+        train.language,
+        CorpusRef(train.name, train.digest),
+        CorpusRef(dev.name, dev.digest) if dev else None,
+        recipe,
+        selection,
+    )
     return ModelRun(base, condition, seed, training)
 
 

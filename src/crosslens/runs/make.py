@@ -82,22 +82,23 @@ def train(
         if change.tensors:
             listener.say(change.described)
     model = finetune(
-        encoder, training.value, train=corpora.planned(training.train, split="train"),
-        dev=corpora.planned(training.dev, split="dev") if training.dev else None, recipe=training.recipe, seed=run.seed,
-        state=state, save_every=save_every, progress=listener,
-    )  # fmt: skip
+        encoder,
+        training.value,
+        train=corpora.planned(training.train, split="train"),
+        dev=corpora.planned(training.dev, split="dev") if training.dev else None,
+        recipe=training.recipe,
+        seed=run.seed,
+        state=state,
+        save_every=save_every,
+        progress=listener,
+    )
     if model.facts["run"] != run.id:
         raise StoreError(f"{run.label} was planned as run {run.id}, but its training is run {model.facts['run']}")
     return model
 
 
 def make_encoder(
-    run: PretrainRun | AdaptRun,
-    folder: Path,
-    corpora: Corpora,
-    *,
-    device: str | None,
-    progress: Listener = None,
+    run: PretrainRun | AdaptRun, folder: Path, corpora: Corpora, *, device: str | None, progress: Listener = None
 ) -> tuple[dict[str, Any], Results]:
     """Pretrain or adapt an encoder, into a folder; what is known of it, and the perplexity of each language.
 
@@ -119,13 +120,20 @@ def make_encoder(
     encoder = load_encoder(folder, device="cpu")
     records = [
         Record(
-            target=language, measure="perplexity", metric="perplexity", value=facts[f"perplexity {language}"],
-            seed=run.settings.seed, depth=encoder.depth, state="pretrained", corpus=name, corpus_digest=digest,
+            target=language,
+            measure="perplexity",
+            metric="perplexity",
+            value=facts[f"perplexity {language}"],
+            seed=run.settings.seed,
+            depth=encoder.depth,
+            state="pretrained",
+            corpus=name,
+            corpus_digest=digest,
             question=Perplexity().id,
         )
         for language, (name, digest) in texts.items()
         if f"perplexity {language}" in facts
-    ]  # fmt: skip
+    ]
     return {**known, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
 
 

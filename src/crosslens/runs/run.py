@@ -155,8 +155,12 @@ class AdaptRun(_Known):
     def identity(self) -> dict[str, Any]:
         """Settings, encoder and text."""
         settings = self.settings.model_dump(mode="json")
-        return {"adaptation": settings, "encoder": self.base.digest, "text": self.text.digest,
-                "semantics": versions.ADAPTATION}  # fmt: skip
+        return {
+            "adaptation": settings,
+            "encoder": self.base.digest,
+            "text": self.text.digest,
+            "semantics": versions.ADAPTATION,
+        }
 
     @property
     def label(self) -> str:
@@ -188,9 +192,7 @@ class EncoderRun(_Known):
     @property
     def identity(self) -> dict[str, Any]:
         """Encoder, condition and seed."""
-        return {
-            "encoder": self.base.digest, "condition": described_condition(self.condition), "seed": self.seed
-        }  # fmt: skip
+        return {"encoder": self.base.digest, "condition": described_condition(self.condition), "seed": self.seed}
 
     @property
     def label(self) -> str:
@@ -226,9 +228,14 @@ class ModelRun(_Known):
         """See `crosslens.training.identity.training_identity`."""
         training = self.training
         return training_identity(
-            encoder=self.base.digest, condition=self.condition, seed=self.seed, task=training.value,
-            recipe=training.recipe, train=training.train.digest, dev=training.dev.digest if training.dev else None,
-        )  # fmt: skip
+            encoder=self.base.digest,
+            condition=self.condition,
+            seed=self.seed,
+            task=training.value,
+            recipe=training.recipe,
+            train=training.train.digest,
+            dev=training.dev.digest if training.dev else None,
+        )
 
     @property
     def label(self) -> str:
@@ -244,19 +251,27 @@ class ModelRun(_Known):
         training = self.training
         return {
             **_of_encoder(self),
-            "task": training.task, "source": training.language, "train": training.train.name,
-            "train_digest": training.train.digest, "dev": training.dev.name if training.dev else None,
-            "selection": training.selection, "translated_from": training.translated_from,
+            "task": training.task,
+            "source": training.language,
+            "train": training.train.name,
+            "train_digest": training.train.digest,
+            "dev": training.dev.name if training.dev else None,
+            "selection": training.selection,
+            "translated_from": training.translated_from,
             **recipe_columns(training.recipe, training.value),
-        }  # fmt: skip
+        }
 
 
 def _of_encoder(run: EncoderRun | ModelRun) -> dict[str, Any]:
     """Columns of the encoder under a condition; one that runs of the study make has no digest of its name."""
     return {
-        "run": run.id, "encoder": run.base.name, "partner": run.partner, "seed": run.seed,
-        "encoder_digest": None if run.base.made else run.base.digest, **run.condition.columns,
-    }  # fmt: skip
+        "run": run.id,
+        "encoder": run.base.name,
+        "partner": run.partner,
+        "seed": run.seed,
+        "encoder_digest": None if run.base.made else run.base.digest,
+        **run.condition.columns,
+    }
 
 
 Run = PretrainRun | AdaptRun | EncoderRun | ModelRun

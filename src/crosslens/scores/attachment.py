@@ -63,9 +63,13 @@ def attachment_scores(
         real = np.asarray([tag not in PUNCTUATION for tag in right.upos or ()], bool)
         real = real if tagged else np.zeros(len(right), bool)
         for name, counted in (
-            ("words", np.ones(len(right), bool)), ("uas", heads), ("las", labelled),
-            ("real", real), ("uas_real", heads & real), ("las_real", labelled & real),
-        ):  # fmt: skip
+            ("words", np.ones(len(right), bool)),
+            ("uas", heads),
+            ("las", labelled),
+            ("real", real),
+            ("uas_real", heads & real),
+            ("las_real", labelled & real),
+        ):
             counts[name].append(int(counted.sum()))
         if seen is not None:
             unknown += sum(relation not in seen for relation in relations_of)

@@ -138,9 +138,13 @@ def mean_sample(samples: Sequence[Sample]) -> Sample:
 
 
 def half_width(
-    over_seeds: np.ndarray | float, seeds: int, over_sentences: np.ndarray | float = 0.0, sentences: int = 2, *,
+    over_seeds: np.ndarray | float,
+    seeds: int,
+    over_sentences: np.ndarray | float = 0.0,
+    sentences: int = 2,
+    *,
     level: np.ndarray | float = LEVEL,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Half the width of the confidence interval of each mean.
 
     >>> round(float(half_width(1.0, 2)), 3)
@@ -158,9 +162,12 @@ def half_width(
 
 
 def p_value(
-    mean: np.ndarray | float, over_seeds: np.ndarray | float, seeds: int, over_sentences: np.ndarray | float,
+    mean: np.ndarray | float,
+    over_seeds: np.ndarray | float,
+    seeds: int,
+    over_sentences: np.ndarray | float,
     sentences: int,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The level at which the interval of each mean ends at 0.
 
     Args:
@@ -186,9 +193,11 @@ def p_value(
 
     low, high = np.minimum(*ends)[inside] - _PRECISION, np.minimum(np.maximum(*ends)[inside] + _PRECISION, 0.0)
     root = elementwise.find_root(
-        excess, (low, high), args=tuple(part[inside] for part in (size, over_seeds, over_sentences)),
+        excess,
+        (low, high),
+        args=tuple(part[inside] for part in (size, over_seeds, over_sentences)),
         tolerances={"xatol": _PRECISION},
-    )  # fmt: skip
+    )
     p[inside] = np.exp(root.x)
     return p
 

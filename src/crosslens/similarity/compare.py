@@ -193,23 +193,35 @@ def _compared(
             ready = sides.pair(source, target)
             length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
             described = {
-                **columns, "source": source, "target": target, "metric": "similarity", "n": len(parallel),
-                "corpus": parallel.name, "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
-                "length_ratio": length / source_length, "tags": {"crosslens": __version__},
-            }  # fmt: skip
+                **columns,
+                "source": source,
+                "target": target,
+                "metric": "similarity",
+                "n": len(parallel),
+                "corpus": parallel.name,
+                "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
+                "length_ratio": length / source_length,
+                "tags": {"crosslens": __version__},
+            }
             fertility = {pooled: both.subwords / length for pooled, both in ready.items()}
             layers: list[dict[Pooling, tuple[Centred, Centred]]] = [
                 {pooled: both.at(layer) for pooled, both in ready.items()} for layer in range(encoder.depth + 1)
             ]
-            yield (source, target), [
-                Record(
-                    **described, measure=name, layer=layer, fertility=fertility[measure.pooling or pooling],
-                    **values[name],
-                )
-                for layer, sides_of in enumerate(layers)
-                for values in [_values(measures, sides_of, pooling, interval)]
-                for name, measure in measures.items()
-            ]  # fmt: skip
+            yield (
+                (source, target),
+                [
+                    Record(
+                        **described,
+                        measure=name,
+                        layer=layer,
+                        fertility=fertility[measure.pooling or pooling],
+                        **values[name],
+                    )
+                    for layer, sides_of in enumerate(layers)
+                    for values in [_values(measures, sides_of, pooling, interval)]
+                    for name, measure in measures.items()
+                ],
+            )
 
 
 def _values(
@@ -284,9 +296,14 @@ class _Sides:
     """
 
     def __init__(
-        self, parallel: Parallel, pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder],
-        poolings: Collection[Pooling], folder: str, after_reading: Callable[[int, Representations], None],
-    ) -> None:  # fmt: skip
+        self,
+        parallel: Parallel,
+        pairs: Sequence[tuple[str, str]],
+        encoders: Sequence[Encoder],
+        poolings: Collection[Pooling],
+        folder: str,
+        after_reading: Callable[[int, Representations], None],
+    ) -> None:
         self._parallel, self._encoders, self._poolings, self._after_reading = (
             parallel,
             encoders,

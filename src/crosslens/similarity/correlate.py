@@ -111,9 +111,13 @@ def correlate(
         return ((moved if control else _unit(moved, coefficient)) * other).sum(-1)
 
     test = stats.permutation_test(
-        (one if control else x,), statistic, permutation_type="pairings", vectorized=True, n_resamples=resamples,
+        (one if control else x,),
+        statistic,
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=resamples,
         rng=generator,
-    )  # fmt: skip
+    )
     return Correlation(coefficient, value, float(low), float(high), float(test.pvalue), languages, named)
 
 

@@ -123,7 +123,11 @@ def find_measure(name: str) -> Measure:
         measure = MEASURES.get(name.removesuffix(f"_{ending}"))
         if measure is not None and measure.null_of is None:
             return replace(
-                measure, compute=partial(sample, measure.compute), equal=None, symmetric=False, ordered=True,
+                measure,
+                compute=partial(sample, measure.compute),
+                equal=None,
+                symmetric=False,
+                ordered=True,
                 null_of=name.removesuffix(f"_{ending}"),
-            )  # fmt: skip
+            )
     raise RequestError(f"there is no measure {name!r}", hint=suggest(name, MEASURES))

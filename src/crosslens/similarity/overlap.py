@@ -56,11 +56,23 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
         )
         records += [
             Record(
-                **encoder.columns, source=train.language, target=test.language, split=test.split, measure=measure,
-                metric="overlap", value=float(value), low=low, high=high, n=n, corpus=test.name,
-                corpus_digest=test.digest, train=train.name, train_digest=train.digest,
-                fertility=int(counts.sum()) / max(1, sum(test.lengths)), tags=tags,
+                **encoder.columns,
+                source=train.language,
+                target=test.language,
+                split=test.split,
+                measure=measure,
+                metric="overlap",
+                value=float(value),
+                low=low,
+                high=high,
+                n=n,
+                corpus=test.name,
+                corpus_digest=test.digest,
+                train=train.name,
+                train_digest=train.digest,
+                fertility=int(counts.sum()) / max(1, sum(test.lengths)),
+                tags=tags,
             )
             for measure, value, low, high, n in values
-        ]  # fmt: skip
+        ]
     return Results.of(records)

@@ -143,9 +143,7 @@ def correlations(
         >>> correlated.source, sorted(correlated.gaps)
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
-    correlated = find_correlations(
-        results, measures=measures, layers=layers, control=control, coefficient=coefficient
-    )  # fmt: skip
+    correlated = find_correlations(results, measures=measures, layers=layers, control=control, coefficient=coefficient)
     if not correlated:
         raise RequestError(
             f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
@@ -178,16 +176,33 @@ def find_correlations(
                     continue  # these models were not evaluated on both sides
                 gaps = _gaps(models, task=task, source=source)
                 for state, measure, layer, similarities, confounds in _similarities(
-                    records, models, _sized(scores, models), gaps, task=task, source=source, measures=measures,
-                    layers=layers, control=control, alone=len(kinds) == 1,
-                ):  # fmt: skip
+                    records,
+                    models,
+                    _sized(scores, models),
+                    gaps,
+                    task=task,
+                    source=source,
+                    measures=measures,
+                    layers=layers,
+                    control=control,
+                    alone=len(kinds) == 1,
+                ):
                     how = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
                     correlated.append(
                         Correlated(
-                            task, source, encoder, state, measure, layer, gaps.points, similarities, how, variant,
+                            task,
+                            source,
+                            encoder,
+                            state,
+                            measure,
+                            layer,
+                            gaps.points,
+                            similarities,
+                            how,
+                            variant,
                             gaps.same_language,
                         )
-                    )  # fmt: skip
+                    )
     return correlated
 
 
@@ -245,9 +260,18 @@ def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
 
 
 def _similarities(
-    records: Results, models: Results, sized: Results, gaps: Gaps, *, task: str, source: str,
-    measures: Sequence[str], layers: Layers, control: Sequence[str], alone: bool,
-) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:  # fmt: skip
+    records: Results,
+    models: Results,
+    sized: Results,
+    gaps: Gaps,
+    *,
+    task: str,
+    source: str,
+    measures: Sequence[str],
+    layers: Layers,
+    control: Sequence[str],
+    alone: bool,
+) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:
     """State, measure, layer, and of each target language its similarity and confounds."""
     scored = models.records.select(list(TO_MATCH)).to_pylist()
     for state, whose in (("pretrained", None), ("fine-tuned", task)):
@@ -265,8 +289,10 @@ def _similarities(
             for layer, columns in [(None, table.columns)] if layers == "mean" else each:
                 means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
                 # Similarities of a multilingual encoder, and of bilingual ones of version 1, have no partner.
-                ours = {target: means.get((target, partner), means.get((target, None)))
-                        for target, partner in gaps.partners.items()}  # fmt: skip
+                ours = {
+                    target: means.get((target, partner), means.get((target, None)))
+                    for target, partner in gaps.partners.items()
+                }
                 yield state, measure, layer, {t: value for t, value in ours.items() if value is not None}, confounds
 
 

@@ -72,8 +72,10 @@ class Classification(Labelling):
             file, line = corpus.texts[0].where or (corpus.name, None)
             raise DataError(
                 f"every text of {corpus.name} has the label {labels[0]!r}, so there is nothing to learn",
-                file=file, line=line, hint="if the corpus is sorted by label, do not take only its beginning",
-            )  # fmt: skip
+                file=file,
+                line=line,
+                hint="if the corpus is sorted by label, do not take only its beginning",
+            )
         return labels
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":

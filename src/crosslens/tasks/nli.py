@@ -42,6 +42,8 @@ class Inference(Classification):
             (label,) = self.gold(text)
             if label not in LABELS:
                 raise DataError(
-                    f"{label!r} is none of the labels {', '.join(LABELS)}", file=file, line=line,
+                    f"{label!r} is none of the labels {', '.join(LABELS)}",
+                    file=file,
+                    line=line,
                     hint=suggest(label, LABELS),
-                )  # fmt: skip
+                )

@@ -111,9 +111,11 @@ class Parsing(BaseModel):
                 if unknown:
                     file, line = sentence.where or (corpus.name, None)
                     raise DataError(
-                        f"the tag {min(unknown)!r} is none of UPOS, which the parser reads", file=file, line=line,
+                        f"the tag {min(unknown)!r} is none of UPOS, which the parser reads",
+                        file=file,
+                        line=line,
                         hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
-                    )  # fmt: skip
+                    )
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """Sentences as windows."""
@@ -130,9 +132,13 @@ class Parsing(BaseModel):
         from crosslens.tasks.heads.biaffine import BiaffineHead
 
         return BiaffineHead(
-            width, len(labels), arc_size=self.arc_size, relation_size=self.relation_size,
-            tag_size=self.tag_size if self.tags == "gold" else 0, dropout=dropout,
-        )  # fmt: skip
+            width,
+            len(labels),
+            arc_size=self.arc_size,
+            relation_size=self.relation_size,
+            tag_size=self.tag_size if self.tags == "gold" else 0,
+            dropout=dropout,
+        )
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
         """``(words, 2)``: each word's head, 0 for the root, and the number of its relation."""
@@ -187,7 +193,7 @@ class Parsing(BaseModel):
                 gold.sentences, predicted.sentences, data=gold.digest, relations=self.relations, known=known
             ),
             key=lambda score: score.metric != self.metric,
-        )  # fmt: skip
+        )
 
 
 def _first(sentence: Sentence, count: int) -> Sentence:

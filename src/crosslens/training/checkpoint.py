@@ -58,16 +58,22 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         ['config.json', 'crosslens.json', 'tokenizer.json', 'tokenizer_config.json']
     """
     description = {
-        "format": FORMAT, "crosslens": __version__, "task": model.task.name, "task_settings": model.task.settings,
+        "format": FORMAT,
+        "crosslens": __version__,
+        "task": model.task.name,
+        "task_settings": model.task.settings,
         "labels": list(model.labels),
-        "recipe": model.recipe.model_dump(mode="json"), "source": model.source, "seed": model.seed,
-        "facts": dict(model.facts), "encoder": model.encoder.name,
+        "recipe": model.recipe.model_dump(mode="json"),
+        "source": model.source,
+        "seed": model.seed,
+        "facts": dict(model.facts),
+        "encoder": model.encoder.name,
         "origin": model.encoder.origin,
         "changes": [
             {**change.intervention.plain, "seed": change.seed, "tensors": change.tensors, "shared": change.shared}
             for change in model.encoder.changes
         ],
-    }  # fmt: skip
+    }
     with new_folder(folder) as partial, quiet():
         whole = _token_classifier(model)
         (whole if whole is not None else model.encoder.model).save_pretrained(partial)

@@ -73,18 +73,32 @@ def evaluate(
                 scored(corpus, score)
             low, high = score.interval or (None, None)
             tags = {
-                "sentences": len(corpus), "unknown_words": reading.unknown, "cut_words": reading.cut,
-                "split_sentences": reading.split, "crosslens": __version__, **score.notes, **model.provenance,
-            }  # fmt: skip
+                "sentences": len(corpus),
+                "unknown_words": reading.unknown,
+                "cut_words": reading.cut,
+                "split_sentences": reading.split,
+                "crosslens": __version__,
+                **score.notes,
+                **model.provenance,
+            }
             if corpus.release:
                 tags["release"] = corpus.release
             records.append(
                 Record(
-                    **columns, target=corpus.language, split=corpus.split, corpus=corpus.name,
-                    corpus_digest=corpus.digest, metric=score.metric, value=score.value, low=low, high=high, n=score.n,
-                    signature=score.signature, tags=tags,
+                    **columns,
+                    target=corpus.language,
+                    split=corpus.split,
+                    corpus=corpus.name,
+                    corpus_digest=corpus.digest,
+                    metric=score.metric,
+                    value=score.value,
+                    low=low,
+                    high=high,
+                    n=score.n,
+                    signature=score.signature,
+                    tags=tags,
                 )
-            )  # fmt: skip
+            )
         if predicted is not None:
             predicted(corpus, annotated)
     listener.report("evaluating", len(gold), len(gold), "corpora")

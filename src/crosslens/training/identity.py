@@ -43,12 +43,16 @@ def training_identity(
     """
     defaults = type(task)().settings
     described: dict[str, Any] = {
-        "encoder": encoder, "condition": described_condition(condition), "seed": seed, "task": task.name,
+        "encoder": encoder,
+        "condition": described_condition(condition),
+        "seed": seed,
+        "task": task.name,
         "settings": {name: value for name, value in task.settings.items() if defaults.get(name, task) != value},
         "recipe": recipe.model_dump(mode="json", exclude_defaults=True, exclude={"task", "name"}),
-        "train": train, "dev": dev,
+        "train": train,
+        "dev": dev,
         "semantics": versions.FINE_TUNING if condition.trains_all else versions.FINE_TUNING_FROZEN,
-    }  # fmt: skip
+    }
     if condition.start == "bilstm":
         described["bilstm"] = versions.BILSTM
     other = [draw for draw in drawn if draw != seed]

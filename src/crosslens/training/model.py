@@ -41,12 +41,18 @@ class TaskModel:
         """Columns that describe the model in every record (`crosslens.results.record.Record`)."""
         facts, encoder = self.facts, self.encoder
         return {
-            **encoder.condition.columns, "run": facts.get("run"), "task": self.task.name, "encoder": encoder.name,
-            "encoder_digest": encoder.loaded_digest, "depth": encoder.depth, "state": "fine-tuned",
-            "source": self.source, "seed": self.seed,
+            **encoder.condition.columns,
+            "run": facts.get("run"),
+            "task": self.task.name,
+            "encoder": encoder.name,
+            "encoder_digest": encoder.loaded_digest,
+            "depth": encoder.depth,
+            "state": "fine-tuned",
+            "source": self.source,
+            "seed": self.seed,
             **{name: facts.get(name) for name in ("train", "train_digest", "translated_from", "dev", "selection")},
             **recipe_columns(self.recipe, self.task),
-        }  # fmt: skip
+        }
 
     @property
     def provenance(self) -> dict[str, str | int | float]:
@@ -64,7 +70,18 @@ def model_digest(encoder: Encoder, head: nn.Module) -> str:
 
 
 NAMED = frozenset(
-    {"run", "train", "train_digest", "train_release", "translated_from", "dev", "dev_digest", "selection", "seconds",
-     "encoder_digest", "weights"}
-)  # fmt: skip
+    {
+        "run",
+        "train",
+        "train_digest",
+        "train_release",
+        "translated_from",
+        "dev",
+        "dev_digest",
+        "selection",
+        "seconds",
+        "encoder_digest",
+        "weights",
+    }
+)
 """Facts left out of the tags: they have columns, or depend on names or the machine, and records are reproducible."""

@@ -29,22 +29,27 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
     """
     alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.tokenizers
     parts = [
-        f"---\n{_header(model, alone=alone)}---", f"# {_short_name(model)} fine-tuned for {model.task.name}",
-        _training(model), "This card names no licence: add `license: …` to its header before publishing the model.",
-        "## With crosslens", _code("sh", _command(model)), "## With plain transformers",
+        f"---\n{_header(model, alone=alone)}---",
+        f"# {_short_name(model)} fine-tuned for {model.task.name}",
+        _training(model),
+        "This card names no licence: add `license: …` to its header before publishing the model.",
+        "## With crosslens",
+        _code("sh", _command(model)),
+        "## With plain transformers",
         *(_plain_tagging(model) if alone else [_unreadable(model, exported=exported)]),
-    ]  # fmt: skip
+    ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _header(model: TaskModel, *, alone: bool) -> str:
     facts = {
-        "language": model.source, "library_name": "transformers" if alone else "crosslens",
+        "language": model.source,
+        "library_name": "transformers" if alone else "crosslens",
         "base_model": model.encoder.name if _is_on_hub(model.encoder.name) else None,
         "pipeline_tag": "token-classification" if isinstance(model.task, Tagging) else None,
         "tags": ["crosslens", model.task.name],
         "metrics": [model.recipe.select_by or model.task.metric] if "dev_score" in model.facts else None,
-    }  # fmt: skip
+    }
     text = io.StringIO()
     YAML().dump({key: value for key, value in facts.items() if value is not None}, text)
     return text.getvalue()

@@ -16,23 +16,36 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
     """The content of ``run.json``: identity and run id, changes to the encoder, facts, versions and machine."""
     facts, encoder = dict(model.facts), model.encoder
     identity = training_identity(
-        encoder=encoder.loaded_digest, condition=encoder.condition, seed=model.seed, task=model.task,
-        recipe=model.recipe, train=str(facts["train_digest"]), dev=facts.get("dev_digest"),  # pyright: ignore
+        encoder=encoder.loaded_digest,
+        condition=encoder.condition,
+        seed=model.seed,
+        task=model.task,
+        recipe=model.recipe,
+        train=str(facts["train_digest"]),
+        dev=facts.get("dev_digest"),  # pyright: ignore
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
-    )  # fmt: skip
+    )
     changes = encoder.changes
     return {
-        "run": run_id(identity), "identity": identity,
+        "run": run_id(identity),
+        "identity": identity,
         "differs_from_usual": differing(model.recipe, model.task),
         "changed_tensors": {change.intervention.label: list(change.tensors) for change in changes},
         "shared_tensors": {change.intervention.label: list(change.shared) for change in changes if change.shared},
-        "facts": facts, "encoder": model.encoder.name, "source": model.source, "labels": list(model.labels),
+        "facts": facts,
+        "encoder": model.encoder.name,
+        "source": model.source,
+        "labels": list(model.labels),
         "versions": {
-            "crosslens": __version__, "torch": torch.__version__, "transformers": transformers.__version__,
+            "crosslens": __version__,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
             "python": platform.python_version(),
         },
         "machine": {
-            "system": platform.platform(), "processor": platform.machine(),
-            "device": str(model.encoder.device), "threads": torch.get_num_threads(),
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "device": str(model.encoder.device),
+            "threads": torch.get_num_threads(),
         },
-    }  # fmt: skip
+    }

@@ -119,7 +119,7 @@ def advise(
     reasons = [
         f"The text is in {script_name(written.script)} script. The encoder's vocabulary has {written.pieces:,} subwords"
         f" in that script; {written.coverage.unknown:.1f} % of the words are unknown to it, and a word is split into"
-        f" {written.coverage.fertility:.2f} subwords on average.",
+        f" {written.coverage.fertility:.2f} subwords on average."
     ]
     retrieval = _retrieval(encoder, parallel) if parallel is not None else None
     if retrieval is not None:

@@ -58,14 +58,24 @@ class Evidence:
         """What the rule is fitted on, of transfer from one candidate source: `FEATURES`."""
         confidence = self.confidence[source]
         return np.asarray(
-            [self.coverage.fertility, self.coverage.characters, self.overlap[source], confidence.confident,
-             confidence.agreement], float
-        )  # fmt: skip
+            [
+                self.coverage.fertility,
+                self.coverage.characters,
+                self.overlap[source],
+                confidence.confident,
+                confidence.agreement,
+            ],
+            float,
+        )
 
 
 FEATURES = (
-    "fertility", "characters a piece", "overlap with the source %", "confident words %", "agreement of probes %",
-)  # fmt: skip
+    "fertility",
+    "characters a piece",
+    "overlap with the source %",
+    "confident words %",
+    "agreement of probes %",
+)
 
 
 def gather(
@@ -105,9 +115,15 @@ def gather(
     confidence = {name: measure_confidence(probe, states) for name, probe in probes.items()}
     scripts = {script: 100.0 * count / letters for script, count in counted.items()}
     return Evidence(
-        text.name, scheme, text.language, scripts, vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
-        measure_coverage(encoder, words), overlap, confidence,
-    )  # fmt: skip
+        text.name,
+        scheme,
+        text.language,
+        scripts,
+        vocabulary_scripts(encoder.tokenizer)[next(iter(scripts))],
+        measure_coverage(encoder, words),
+        overlap,
+        confidence,
+    )
 
 
 @lru_cache(maxsize=4)

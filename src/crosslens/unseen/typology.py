@@ -128,14 +128,22 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
         by_means = [pair and (pair[0], pair[1] if math.isnan(pair[1]) else 0.0) for pair in (first, second)]
         rows.append(
             {
-                "task": cell.task, "train": cell.train, "corpus": cell.corpus, "encoder": _mean(scores.encoder),
-                "adapted": _mean(scores.adapted), "from scratch": _mean(scores.scratch),
-                "BiLSTM": _mean(scores.baseline), "encoder - BiLSTM": first[0], "q": q_as_it_is,
-                "adapted - BiLSTM": second and second[0], "q adapted": q_adapted,
-                "seeds": as_it_is.seeds if as_it_is else 0, "class": classify(first, second),
+                "task": cell.task,
+                "train": cell.train,
+                "corpus": cell.corpus,
+                "encoder": _mean(scores.encoder),
+                "adapted": _mean(scores.adapted),
+                "from scratch": _mean(scores.scratch),
+                "BiLSTM": _mean(scores.baseline),
+                "encoder - BiLSTM": first[0],
+                "q": q_as_it_is,
+                "adapted - BiLSTM": second and second[0],
+                "q adapted": q_adapted,
+                "seeds": as_it_is.seeds if as_it_is else 0,
+                "class": classify(first, second),
                 "by means": classify(*by_means),
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows)
 
 

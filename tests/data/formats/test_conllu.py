@@ -32,9 +32,15 @@ def block(*lines):
 
 
 def test_words_and_annotation(written):
-    text = block("# sent_id = s1", "# text = They're barking", "1-2\tThey're" + "\t_" * 8,
-                 WORD.format(1, "They", "PRON", 3, "nsubj"), WORD.format(2, "'re", "AUX", 3, "aux"),
-                 "2.1\tgone" + "\t_" * 8, WORD.format(3, "barking", "VERB", 0, "root"))  # fmt: skip
+    text = block(
+        "# sent_id = s1",
+        "# text = They're barking",
+        "1-2\tThey're" + "\t_" * 8,
+        WORD.format(1, "They", "PRON", 3, "nsubj"),
+        WORD.format(2, "'re", "AUX", 3, "aux"),
+        "2.1\tgone" + "\t_" * 8,
+        WORD.format(3, "barking", "VERB", 0, "root"),
+    )
     corpus = read(written(text), language="en", split="dev")
     (sentence,) = corpus.sentences
     assert sentence.words == ("They", "'re", "barking")
@@ -77,9 +83,16 @@ def test_odd_files_are_read_and_written_back_to_the_byte(written, tmp_path, text
 
 @pytest.mark.parametrize(
     ("comment", "expected"),
-    [("# sent_id = a b", "a b"), ("#sent_id 7", "7"), ("# sentid: 8", "8"), ("# sent_id=9", "9"),
-     ("# text = sent_id", None), ("# sent_id =", None), ("# orig_sent_id = 4", None)],
-)  # fmt: skip
+    [
+        ("# sent_id = a b", "a b"),
+        ("#sent_id 7", "7"),
+        ("# sentid: 8", "8"),
+        ("# sent_id=9", "9"),
+        ("# text = sent_id", None),
+        ("# sent_id =", None),
+        ("# orig_sent_id = 4", None),
+    ],
+)
 def test_ids_in_comments_of_both_versions(written, comment, expected):
     assert read(written(block(comment, *PLAIN)))[0].id == expected
 
@@ -109,7 +122,9 @@ REFUSED = {
     "a range behind its words": (block(*PLAIN, "1-2\tx" + "\t_" * 8), 3, "unexpected id '1-2'"),
     "a range past the end": (block("1-3\tx" + "\t_" * 8, *PLAIN), 1, "ends at 3, after the last word 2"),
     "ranges that overlap": (
-        block("1-2\tx" + "\t_" * 8, PLAIN[0], "2-2\tx" + "\t_" * 8, PLAIN[1]), 3, "unexpected id '2-2'",
+        block("1-2\tx" + "\t_" * 8, PLAIN[0], "2-2\tx" + "\t_" * 8, PLAIN[1]),
+        3,
+        "unexpected id '2-2'",
     ),
     "an empty node twice": (block(PLAIN[0], *["1.1\tx" + "\t_" * 8] * 2, PLAIN[1]), 3, "unexpected id '1.1'"),
     "empty nodes out of order": (block(PLAIN[0], "1.2\tx" + "\t_" * 8, PLAIN[1]), 2, "unexpected id '1.2'"),
@@ -122,7 +137,8 @@ REFUSED = {
     "its own head": (block(WORD.format(1, "x", "X", 1, "dep")), 1, "form a cycle: 1 → 1"),
     "a circle": (
         block(*(WORD.format(i, "a", "X", head, "dep") for i, head in ((1, 0), (2, 3), (3, 2)))),
-        2, "form a cycle: 2 → 3 → 2",
+        2,
+        "form a cycle: 2 → 3 → 2",
     ),
     "some tags missing": (block(PLAIN[0], WORD.format(2, "x", "_", 0, "root")), 2, "has no UPOS, but other"),
     "an empty tag": (block(WORD.format(1, "x", "", 0, "root")), 1, "has no UPOS"),
@@ -133,7 +149,7 @@ REFUSED = {
     "empty lines alone": ("\n\n\r\n", None, "contains no sentences"),
     "bad UTF-8": (block(*PLAIN).encode() + b"1\tcaf\xe9\n", 4, "invalid UTF-8: byte 0xe9"),
     "no text at all": (b"\x89PNG\r\n\x1a\n", 1, "invalid UTF-8"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "line", "message"), REFUSED.values(), ids=REFUSED.keys())

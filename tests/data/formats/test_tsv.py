@@ -21,8 +21,9 @@ def write(folder, text, name="file.tsv"):
 def test_topics(tmp_path):
     corpus = read(write(tmp_path, SIB), language="en")
     assert [(text.id, text.label, text.text) for text in corpus.texts] == [
-        ("7", "sports", "The ball is round."), ("3", "health", "Café au lait."),
-    ]  # fmt: skip
+        ("7", "sports", "The ball is round."),
+        ("3", "health", "Café au lait."),
+    ]
     assert corpus[1].where.line == 3
     assert corpus.lengths == (18, 13)
 
@@ -30,8 +31,9 @@ def test_topics(tmp_path):
 def test_pairs_with_windows_line_ends(tmp_path):
     corpus = read(write(tmp_path, PAIRS))
     assert [(text.id, text.segments, text.label) for text in corpus.texts] == [
-        ("1", ("He came home.", "He left."), "contradiction"), ("2", ("She reads.", "She reads a book."), "neutral"),
-    ]  # fmt: skip
+        ("1", ("He came home.", "He left."), "contradiction"),
+        ("2", ("She reads.", "She reads a book."), "neutral"),
+    ]
 
 
 def test_the_columns_are_found_by_their_names(tmp_path):
@@ -94,8 +96,9 @@ def test_documents_are_cut_to_their_first_sentences(tmp_path):
     corpus = load_corpus("mldoc/english:train", data=tmp_path)
     assert (corpus.language, corpus.name, corpus[0].label) == ("en", "mldoc/english:train", "ECAT")
     assert [document.segments for document in first_sentences(corpus).texts] == [
-        ("Mr. Smith paid 3.5 pct.", "He left."), ("Only one.",),
-    ]  # fmt: skip
+        ("Mr. Smith paid 3.5 pct.", "He left."),
+        ("Only one.",),
+    ]
 
 
 def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):

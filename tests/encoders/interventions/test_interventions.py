@@ -23,14 +23,18 @@ EXAMPLES = {
     "factor": [{"factor": "no-anchors"}, {"factor": "mine"}],
     "start": [{"start": "adapted"}, {"start": "scratch"}, {"start": "bilstm"}],
     "reinit": [
-        {"layers": "1-2"}, {"layers": 1}, {"layers": "all"}, {"layers": "0,all"},
-        {"layers": "1-2", "components": "attention"}, {"layers": "2", "init": "torch"},
+        {"layers": "1-2"},
+        {"layers": 1},
+        {"layers": "all"},
+        {"layers": "0,all"},
+        {"layers": "1-2", "components": "attention"},
+        {"layers": "2", "init": "torch"},
     ],
     "freeze": [{"freeze": "0-3"}, {"freeze": 0}],
     "features": [{"use": "features"}, {"use": "features", "hidden": 8}],
     "tower": [{"tower": 2}, {"tower": 0, "height": 1}],
     "scale": [{"scale": "1-2"}, {"scale": "all", "by": 2.0}],
-}  # fmt: skip
+}
 """Kind -> ways to ask for it, as study files write them."""
 
 MADE_BEFORE = ("pretraining", "start")
@@ -134,10 +138,15 @@ def test_each_is_another_training(encoder, toy):
     def identity(condition):
         return run_id(
             training_identity(
-                encoder="e", condition=condition, seed=1, task=find_task("pos"), recipe=find_recipe("small", "pos"),
-                train="t", dev=None,
+                encoder="e",
+                condition=condition,
+                seed=1,
+                task=find_task("pos"),
+                recipe=find_recipe("small", "pos"),
+                train="t",
+                dev=None,
             )
-        )  # fmt: skip
+        )
 
     conditions = [Condition(), *(Condition(**keys) for ways in EXAMPLES.values() for keys in ways)]
     assert len({identity(condition) for condition in conditions}) == len(conditions)
@@ -178,8 +187,22 @@ def test_a_condition_knows_what_it_does():
 
 @pytest.mark.parametrize(
     "label",
-    ["reference", "1-2", "1-2 attention", "reference frozen 0-3", "reference features", "adapted;1-2", "BiLSTM",
-     "from scratch", "no-anchors", "sep-emb-1-3", "reference tower on 2", "0-12", "2 init=torch", "1,3 ffn;5-6"],
-)  # fmt: skip
+    [
+        "reference",
+        "1-2",
+        "1-2 attention",
+        "reference frozen 0-3",
+        "reference features",
+        "adapted;1-2",
+        "BiLSTM",
+        "from scratch",
+        "no-anchors",
+        "sep-emb-1-3",
+        "reference tower on 2",
+        "0-12",
+        "2 init=torch",
+        "1,3 ffn;5-6",
+    ],
+)
 def test_labels_of_version_1_are_read(label):
     assert condition_of_label(label).label == label

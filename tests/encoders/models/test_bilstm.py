@@ -69,9 +69,11 @@ def test_a_naive_network_gives_the_same(bilstm, train):
     with torch.inference_mode():
         for word in words:
             special = word in ("[CLS]", "[SEP]")
-            ids = [tokenizer.convert_tokens_to_ids(word)] if special else tokenizer.encode(
-                [word], is_split_into_words=True, add_special_tokens=False
-            )  # fmt: skip
+            ids = (
+                [tokenizer.convert_tokens_to_ids(word)]
+                if special
+                else tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False)
+            )
             characters = torch.tensor([ids])
             _, (last, _) = model.embeddings.spelling(model.embeddings.characters(characters))
             key = spelling_keys(characters, 0)
@@ -113,10 +115,10 @@ def test_it_depends_on_the_seed_and_on_the_words(train):
 def test_layers_are_drawn_anew_and_frozen(bilstm):
     drawn = random_init(bilstm, "1", seed=3)
     changed = {
-        name for (name, a), (_, b) in zip(
-            bilstm.model.named_parameters(), drawn.model.named_parameters(), strict=True
-        ) if not torch.equal(a, b)
-    }  # fmt: skip
+        name
+        for (name, a), (_, b) in zip(bilstm.model.named_parameters(), drawn.model.named_parameters(), strict=True)
+        if not torch.equal(a, b)
+    }
     assert changed
     assert all(name.startswith("layers.0.") for name in changed)
     frozen = freeze(bilstm, "0-1")

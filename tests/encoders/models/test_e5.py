@@ -22,9 +22,12 @@ ROWS = len(PIECES) + 3
 def packed_file(generator):
     """A model in the layout of the package's file, and the weights in it as a loop over its bytes reads them."""
     tensors = {
-        "emb.word": ROWS * WIDTH, "emb.pos": 24 * WIDTH, "emb.type": 2 * WIDTH, "emb.ln.w": WIDTH,
+        "emb.word": ROWS * WIDTH,
+        "emb.pos": 24 * WIDTH,
+        "emb.type": 2 * WIDTH,
+        "emb.ln.w": WIDTH,
         "emb.ln.b": WIDTH,
-    }  # fmt: skip
+    }
     for name, outputs in LAYER.items():
         inputs = 2 * WIDTH if name == "fo" else WIDTH
         tensors[f"l0.{name}.w"] = WIDTH if outputs is None else outputs * inputs

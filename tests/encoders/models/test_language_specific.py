@@ -27,8 +27,15 @@ from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
 from toys import SENTENCES
 
-SHAPE = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 24, "num_hidden_layers": 3,
-         "max_position_embeddings": 20, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # fmt: skip
+SHAPE = {
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "num_hidden_layers": 3,
+    "max_position_embeddings": 20,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
 IDS = torch.tensor([[2, 5, 7, 9, 3], [2, 6, 8, 3, 0]])
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]])
 
@@ -88,9 +95,13 @@ def encoder(request, tmp_path_factory):
     for language in ("en", "fr"):
         (folder / f"{language}.txt").write_text("\n".join(SENTENCES[language] * 10), "utf-8")
     settings = Pretraining(
-        corpora={"en": "en.txt", "fr": "fr.txt"}, vocabulary=Vocabulary(size=240, anchors="none"),
-        separate=request.param, batch=4, steps=12, shape=Shape(layers=2, width=16, heads=2, positions=24),
-    )  # fmt: skip
+        corpora={"en": "en.txt", "fr": "fr.txt"},
+        vocabulary=Vocabulary(size=240, anchors="none"),
+        separate=request.param,
+        batch=4,
+        steps=12,
+        shape=Shape(layers=2, width=16, heads=2, positions=24),
+    )
     pretrain(settings, folder / "made", base=folder, device="cpu")
     return load_encoder(folder / "made", device="cpu")
 

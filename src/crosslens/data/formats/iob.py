@@ -164,8 +164,10 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
             hint = "every word needs its tag" if len(columns) < layout.columns else None
             raise DataError(
                 f"{len(columns)} columns, but the first word of the file has {layout.columns}",
-                file=file, line=number, hint=hint,
-            )  # fmt: skip
+                file=file,
+                line=number,
+                hint=hint,
+            )
         if layout.numbered and columns[0] != str(len(words) + 1):
             hint = "an empty line separates sentences" if columns[0] == "1" else None
             reason = f"unexpected id {columns[0]!r}, expected {len(words) + 1}"
@@ -182,9 +184,12 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
     if not words:
         return None
     return Sentence(
-        words=tuple(words), entities=tuple(tags) if layout.tag is not None else None, id=name,
-        where=Where(file, first or start), lines=tuple(block),
-    )  # fmt: skip
+        words=tuple(words),
+        entities=tuple(tags) if layout.tag is not None else None,
+        id=name,
+        where=Where(file, first or start),
+        lines=tuple(block),
+    )
 
 
 def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:

@@ -185,9 +185,11 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
         if set(named) <= set(header) if layout.headed else len(layout.columns) == len(header):
             return layout
     raise DataError(
-        "unknown tab-separated format", file=file, line=1,
+        "unknown tab-separated format",
+        file=file,
+        line=1,
         hint="use two columns (label, text), three (premise, hypothesis, label), or a header",
-    )  # fmt: skip
+    )
 
 
 def _fields(row: list[str], places: Sequence[int], layout: Layout, file: str, line: int) -> Iterator[str]:

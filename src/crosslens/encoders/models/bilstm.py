@@ -245,11 +245,7 @@ class BilstmModel(PreTrainedModel):
         return self.embeddings.characters
 
     def forward(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor | None = None,
-        *,
-        output_hidden_states: bool = False,
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, *, output_hidden_states: bool = False
     ) -> BaseModelOutput:
         """States ``(sentences, length, hidden_size)``."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
@@ -321,10 +317,13 @@ def fresh_bilstm(
     if vectors is not None and (len(lengths) != 1 or len(next(iter(lengths))) != 1):
         raise RequestError("word vectors must have one row per word and equal lengths")
     config = BilstmConfig(
-        vocab_size=len(tokenizer), words=len(known), vectors=len(vectors or {}),
+        vocab_size=len(tokenizer),
+        words=len(known),
+        vectors=len(vectors or {}),
         vector_size=next(iter(lengths))[0] if lengths else 0,
-        begins=tuple(sorted(tokenizer.get_vocab()[piece] for piece in (BEGIN, "[CLS]", "[SEP]"))), **sizes,
-    )  # fmt: skip
+        begins=tuple(sorted(tokenizer.get_vocab()[piece] for piece in (BEGIN, "[CLS]", "[SEP]"))),
+        **sizes,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "bilstm", train.digest))  # so that what words it knows is in its digest
         model = BilstmModel(config)
@@ -338,9 +337,13 @@ def fresh_bilstm(
             embeddings.vector_keys.copy_(keys)
             embeddings.vectors.copy_(torch.from_numpy(table))
     return Encoder(
-        model.to(device or default_device()).eval(), tokenizer, find_family("bilstm"), "bilstm",  # pyright: ignore
-        changes=(Change(Start(start="bilstm"), seed),), origin=bilstm_digest(train, vectors, **sizes),
-    )  # fmt: skip
+        model.to(device or default_device()).eval(),
+        tokenizer,
+        find_family("bilstm"),
+        "bilstm",  # pyright: ignore
+        changes=(Change(Start(start="bilstm"), seed),),
+        origin=bilstm_digest(train, vectors, **sizes),
+    )
 
 
 def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:

@@ -35,10 +35,15 @@ SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
 """The first four ids; ``<mask>`` is the last."""
 
 _LAYER_TENSORS = {
-    "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
-    "ao": "attention.output.dense", "aln": "attention.output.LayerNorm",
-    "fi": "intermediate.dense", "fo": "output.dense", "oln": "output.LayerNorm",
-}  # fmt: skip
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
 _SHAPE = ("hidden", "layers", "heads", "intermediate", "vocabulary", "positions", "types")
 
 
@@ -158,23 +163,34 @@ def write_checkpoint(
         _write_json(
             partial / "tokenizer_config.json",
             {
-                "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": shape["positions"],
-                "clean_up_tokenization_spaces": False, **{f"{name}_token": piece for name, piece in names.items()},
+                "tokenizer_class": "PreTrainedTokenizerFast",
+                "model_max_length": shape["positions"],
+                "clean_up_tokenization_spaces": False,
+                **{f"{name}_token": piece for name, piece in names.items()},
             },
-        )  # fmt: skip
+        )
         _write_json(
             partial / "config.json",
             {
-                "architectures": ["BertModel"], "model_type": "bert",
+                "architectures": ["BertModel"],
+                "model_type": "bert",
                 "vocab_size": len(tensors["embeddings.word_embeddings.weight"]),  # has rows that are no piece's
-                "hidden_size": shape["hidden"], "num_hidden_layers": shape["layers"],
-                "num_attention_heads": shape["heads"], "intermediate_size": shape["intermediate"],
-                "hidden_act": "gelu", "max_position_embeddings": shape["positions"],
-                "type_vocab_size": shape["types"], "layer_norm_eps": shape["epsilon"], "initializer_range": 0.02,
-                "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
-                "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2,
+                "hidden_size": shape["hidden"],
+                "num_hidden_layers": shape["layers"],
+                "num_attention_heads": shape["heads"],
+                "intermediate_size": shape["intermediate"],
+                "hidden_act": "gelu",
+                "max_position_embeddings": shape["positions"],
+                "type_vocab_size": shape["types"],
+                "layer_norm_eps": shape["epsilon"],
+                "initializer_range": 0.02,
+                "hidden_dropout_prob": 0.1,
+                "attention_probs_dropout_prob": 0.1,
+                "bos_token_id": 0,
+                "pad_token_id": 1,
+                "eos_token_id": 2,
             },
-        )  # fmt: skip
+        )
     return {"pieces": len(pieces), "weights": sum(tensor.size for tensor in tensors.values())}
 
 
