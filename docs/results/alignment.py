@@ -10,8 +10,6 @@ from crosslens.results.record import read_results
 
 here = Path(__file__).parent
 
-REAL = "A megabyte of text a language"
-
 
 def markdown(frame, title):
     print(f"**{title}**\n")
@@ -28,14 +26,19 @@ def read():
     frame = results.to_pandas()
     rows = results.records.to_pylist()
     frame["encoders"] = [encoders(row) for row in rows]
-    frame["baseline"] = [
-        baseline_of(row, mapping="identity" if row["encoder"].startswith("lab/both") else "procrustes") or "" for row in rows
-    ]
+    frame["baseline"] = [baseline_of(row, mapping="procrustes" if mapped(row) else "identity") or "" for row in rows]
     # In both directions of retrieval, the language beside the source's.
     source = frame["source"].isin(["src", "en"])
     frame["language"] = frame["target"].where(source, frame["source"])
     frame["layer"] = frame["layer"].astype("Int64")
     return frame
+
+
+def mapped(row):
+    """Whether a mapping was learnt: it was not for one encoder of both languages, nor for the real one as it is."""
+    if row["encoder"].startswith("e5"):
+        return not row["measure"].endswith("identity")
+    return not row["encoder"].startswith(("lab/both", "runs-small/"))
 
 
 def encoders(row):
@@ -60,69 +63,67 @@ def main():
     real = frame["encoder"].str.startswith("e5")
     lab = frame["encoder"].str.startswith("lab/")
     initial = frame["encoder"].str.startswith("init/")
-    laboratory(frame[lab])
-    table(of(frame[initial], measure="sentences", metric="precision@1"), f"Initial encoders, rotated: {SENTENCES}")
-    text(frame[~lab & ~real & ~initial])
-    e5 = frame[real].assign(baseline="")
-    for level, title in (("words", "words translated, precision at 1 (CSLS)"), ("sentences", SENTENCES)):
-        e5_level = of(e5, measure=level, metric="precision@1")
-        table(e5_level, f"multilingual-e5-small: {title}")
+    comparisons(frame[lab], "src", ("adj", "sov"))
+    table(
+        of(frame[initial], measure="sentences", metric="precision@1"),
+        f"Initial encoders, rotated: {SENTENCES}",
+        of_one=False,
+    )
+    comparisons(frame[~lab & ~real & ~initial], "en", ("de", "fr", "ru"))
+    for language in ("fr", "ru"):
+        pair = frame[real & frame["language"].eq(language)]
+        words = of(pair, measure="words", metric="precision@1")
+        table(words, f"multilingual-e5-small, en and {language}: words translated, precision at 1 (CSLS)")
+        table(
+            of(pair, measure="sentences", metric="precision@1"),
+            f"multilingual-e5-small, en and {language}: {SENTENCES}",
+        )
 
 
 SENTENCES = "sentences found, mean of both directions (cosine)"
 
 
-def laboratory(frame):
-    for language in ("adj", "sov"):
-        name = f"src and {language}"
-        its = frame[frame["language"].eq(language)]
+def comparisons(frame, source, languages):
+    """The tables of a source language and others: words, sentences, CKA, transfer."""
+    for language in languages:
+        name = f"{source} and {language}"
+        pair = frame[frame["language"].eq(language)]
         for at in (1, 5):
-            words = of(its, measure="words", metric=f"precision@{at}")
-            table(words, f"{name}: words translated, precision at {at} (CSLS)", beside=True)
-        sentences = of(its, measure="sentences", metric="precision@1")
-        similar = of(its, measure="cka", metric="similarity")
-        table(sentences, f"{name}: {SENTENCES}", beside=True)
-        table(percent(similar), f"{name}: CKA, times 100", beside=True)
+            words = of(pair, measure="words", metric=f"precision@{at}")
+            table(words, f"{name}: words translated, precision at {at} (CSLS)")
+        sentences = of(pair, measure="sentences", metric="precision@1")
+        similar = of(pair, measure="cka", metric="similarity")
+        table(sentences, f"{name}: {SENTENCES}")
+        table(percent(similar), f"{name}: CKA, times 100")
         agreement(sentences, similar, name)
-        scores = of(its, metric="accuracy", task="pos")
-        table(scores, f"{name}: zero-shot POS accuracy of a head on one fixed layer", beside=True)
+        scores = of(pair, metric="accuracy", task="pos")
+        table(scores, f"{name}: zero-shot POS accuracy of a head on one fixed layer")
     own = frame[frame["task"].eq("pos") & frame["metric"].eq("accuracy") & frame["target"].eq(frame["source"])]
-    table(own, "src: in-language POS accuracy of the same heads, mean over both pairs", beside=True)
+    table(own, f"{source}: in-language POS accuracy of the same heads, mean over all pairs")
     twice = frame[frame["metric"].eq("similarity") & frame["target"].eq(frame["source"])]
     twice = percent(twice[twice["measure"].eq("cka")])
-    table(twice, "src and src: CKA of encoders of two seeds, times 100", beside=True)
-
-
-def text(frame):
-    table(of(frame, measure="words", metric="precision@1"), f"{REAL}: words translated, precision at 1 (CSLS)")
-    sentences = of(frame, measure="sentences", metric="precision@1")
-    similar = of(frame, measure="cka", metric="similarity")
-    table(sentences, f"{REAL}: {SENTENCES}")
-    different = similar[similar["target"].ne(similar["source"])]
-    table(percent(different), f"{REAL}: CKA, times 100")
-    same = similar[similar["target"].eq(similar["source"])]
-    table(percent(same), f"{REAL}: CKA of one language's encoders of two seeds, times 100")
-    agreement(sentences, different, REAL)
-    scores = of(frame, metric="accuracy", task="pos")
-    table(scores, f"{REAL}: zero-shot POS accuracy of a head on one fixed layer")
+    table(twice, f"{source} and {source}: CKA of encoders of two seeds, times 100")
 
 
 def percent(frame):
     return frame.assign(value=100 * frame["value"])
 
 
-def table(frame, title, *, beside=False):
-    """A row a layer; of one language with all its baselines ``beside``, or of several languages."""
+SHORT = {"two, rotated": "two", "one of both": "one"}
+
+
+def table(frame, title, *, of_one=True):
+    """A row a layer: of one language each kind of encoders with its baselines, or one column for each language."""
     if not len(frame):
         return
     heads = {}
     for language, kind, baseline in sorted(
         set(zip(frame["language"], frame["encoders"], frame["baseline"], strict=True)),
-        key=lambda head: (head[0], head[1] != "two, rotated" if beside else head[1], ["", *BASELINES].index(head[2])),
+        key=lambda head: (head[0], head[1] != "two, rotated", head[1], ["", *BASELINES].index(head[2])),
     ):
         # "one of both" and "two, rotated" are the measurements; the baselines are "one, untrained", "two, shuffled", …
-        short = f"{kind[:3]}, {baseline}" if beside else baseline
-        heads[language, kind, baseline] = ", ".join(([] if beside else [language]) + [short if baseline else kind])
+        name = f"{SHORT.get(kind, kind)}, {baseline}" if baseline else kind
+        heads[language, kind, baseline] = name if of_one else f"{language}, {name}"
     names = [heads[head] for head in zip(frame["language"], frame["encoders"], frame["baseline"], strict=True)]
     table = frame.assign(column=names).pivot_table(index="layer", columns="column", values="value")
     markdown(table[list(dict.fromkeys(heads.values()))], title)
@@ -130,16 +131,16 @@ def table(frame, title, *, beside=False):
 
 def agreement(sentences, similar, name):
     """Pearson's correlation over layers of CKA and sentence retrieval."""
-    found = []
+    lines = []
     columns = ["language", "encoders", "baseline"]
     similarity = dict(list(similar.groupby(columns)))
-    for head, its in sentences.groupby(columns):
-        retrieved = its.groupby("layer")["value"].mean()
+    for head, records in sentences.groupby(columns):
+        retrieved = records.groupby("layer")["value"].mean()
         alike = similarity[head].groupby("layer")["value"].mean() if head in similarity else []
         if len(alike) == len(retrieved) > 2:
-            found.append(f"{', '.join(filter(None, head))}: {stats.pearsonr(alike, retrieved).statistic:.2f}")
-    if found:
-        print(f"{name}: Pearson's correlation of CKA and retrieval over layers. {'; '.join(found)}.\n")
+            lines.append(f"{', '.join(filter(None, head))}: {stats.pearsonr(alike, retrieved).statistic:.2f}")
+    if lines:
+        print(f"{name}: Pearson's correlation of CKA and retrieval over layers. {'; '.join(lines)}.\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """Records apart into what one table of scores can hold."""
 
 from dataclasses import dataclass
+from functools import cache
 
-from crosslens.report.tables import main_metric
-from crosslens.results.cells import encoders_apart
+import pyarrow as pa
+
+from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.results.cells import condition_of, encoders_apart
 from crosslens.results.record import Results
+from crosslens.tasks import TASKS, find_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +37,25 @@ class Block:
         return f"{self.source or '?'}" + (f" ({self.kind})" if self.kind else "")
 
 
+@cache
+def main_metric(task: str | None) -> str | None:
+    """The metric shown in the tables of a task; None if it is not a task."""
+    return find_task(task).metric if task is not None and task in TASKS else None
+
+
+def on_one_layer(results: Results, *, where: bool) -> Results:
+    """The records of heads on one fixed layer, or all others: their tables have layers as columns, not conditions."""
+    conditions = [condition_of(text) for text in results.records["condition"].to_pylist()]
+    kept = [(condition.find(OnOneLayer) is not None) is where for condition in conditions]
+    return Results(results.records.filter(pa.array(kept, pa.bool_())))
+
+
 def score_blocks(results: Results) -> list[Block]:
     """The main scores of every task, source, encoder and split apart, in the order of the records."""
     columns = ("task", "metric", "source", "encoder", "translated_from", "split")
     groups = [
         (key, records)
-        for key, records in encoders_apart(results).filter(measure=None).groups(*columns)
+        for key, records in on_one_layer(encoders_apart(results).filter(measure=None), where=False).groups(*columns)
         if key[1] is not None and key[1] == main_metric(key[0])
     ]
     splits = {key[5] for key, _ in groups}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.layer_figures import layer_figures
 from crosslens.results.cells import cells, told_apart
 from crosslens.results.chart import (
     COLOURS,
@@ -92,7 +93,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
             charts[name] = make(results)
         except RequestError:  # these records do not fill it
             continue
-    return charts
+    return charts | layer_figures(results)
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":
@@ -205,7 +206,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
     rows = []
     asked = [block for (measure,), block in results.groups("measure") if measure is not None]
     for block in asked:
-        for name, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
+        for state, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
             for (metric,), scores in records.groups("metric"):
                 table = cells(scores, rows=("measure",), columns=("layer",))
                 ends = {record["layer"]: (record["low"], record["high"]) for record in told_apart(scores)}
@@ -215,7 +216,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
                     rows.append(
                         {
                             "measure": measure,
-                            "encoder": name,
+                            "encoder": state.name,
                             "answers": ANSWERS[metric],
                             "layer": layer,
                             "value": cell.mean,

@@ -205,7 +205,7 @@ def _similarities(results: Results) -> list[Row]:
                     rows.setdefault(
                         (state, measure, source, target, partner, record["layer"], record["seed"]),
                         {
-                            "state": state,
+                            "state": state.name,
                             "pair": pair,
                             "different": source != target,
                             "measure": measure,

@@ -44,7 +44,7 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
     """A cell's number as people read it: differences with their sign, a dash where there is none."""
     if cell.value is None:
         return "–"
-    write = plain if cell.kind == "score" else signed
+    write = plain if cell.kind in ("score", "similarity") else signed
     text = write(cell.value, decimals=2)
     if spread == "std" and cell.std is not None:
         return f"{text} ± {cell.std:.2f}"

@@ -8,8 +8,9 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.significance import Interval
 from crosslens.results import cells
 
-Kind = Literal["score", "difference", "vs_paper", "coefficient"]
-"""A score in points; a difference to the reference; ours minus a published score; a coefficient from -1 to 1."""
+Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity"]
+"""A score in points; a difference to the reference; ours minus a published score; a coefficient from -1 to 1; a
+similarity, mostly from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

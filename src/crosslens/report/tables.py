@@ -3,9 +3,10 @@
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from crosslens.errors import RequestError
+from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.by_layer import by_layer
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.significance import Interval, Significance
@@ -17,7 +18,7 @@ from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, concatenated
 from crosslens.similarity.measures import CKA
 from crosslens.similarity.transfer_gap import Correlated, find_correlations
-from crosslens.tasks import TASKS, find_task
+from crosslens.tasks import TASKS
 
 OTHERS = "x"
 """Stands for the mean over the other languages, as in the paper."""
@@ -48,6 +49,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
+        lambda: by_layer(results),
     ]
     tables: list[Table] = []
     for make in makers:
@@ -60,7 +62,8 @@ def all_tables(
 
 def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
     """Results without scores that cannot share a table; the reason goes to `skipped`."""
-    kept = [results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])]
+    measured = results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])
+    kept = [measured, on_one_layer(results.filter(measure=None), where=True)]
     refused = False
     for (task, metric, *_), block in groups_of(_scores(results), "task", "metric", "encoder", "source", "split"):
         try:
@@ -72,12 +75,6 @@ def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
             if metric == main_metric(task):
                 skipped(str(error))
     return concatenated(kept) if refused else results
-
-
-@cache
-def main_metric(task: str | None) -> str | None:
-    """The metric shown in the tables of a task; None if it is not a task."""
-    return find_task(task).metric if task is not None and task in TASKS else None
 
 
 def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -201,7 +198,7 @@ def _test(correlated: Correlated) -> str:
 
 
 def _scores(results: Results) -> Results:
-    return results.filter(measure=None)
+    return on_one_layer(results.filter(measure=None), where=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ refused with its name. Nothing else is averaged, unless the table says so where 
 of cells, over the languages that it names.
 """
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -319,6 +320,14 @@ def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str
 def condition_of(text: str | None) -> Condition:
     """A record's condition as a value."""
     return Condition.parse(text) if text else Condition()
+
+
+_SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
+
+
+def settings_of(text: str | None) -> dict[str, str]:
+    """The settings of a record by name; values can contain spaces."""
+    return dict(_SETTING.findall(text or ""))
 
 
 def languages_of(records: Results) -> Callable[[str], str]:

@@ -14,10 +14,12 @@ from crosslens.results.cells import (
     Cells,
     Column,
     Key,
+    Row,
     cells,
     condition_of,
     encoders_apart,
     mean_of,
+    settings_of,
     told_apart,
     variants_of,
 )
@@ -66,7 +68,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
     alt = grammar()
     kinds = {measure + ending: kind for ending, kind in NULLS.items()}
     rows = []
-    for name, records in by_state(results.filter(metric="similarity", measure=list(kinds))):
+    for state, records in by_state(results.filter(metric="similarity", measure=list(kinds))):
         for (each,), block in records.groups("measure"):
             table = pair_cells(block)
             for layer in table.columns if table.rows else ():
@@ -77,7 +79,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                 low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
                 rows.append(
                     {
-                        "encoder": name,
+                        "encoder": state.name,
                         "sentences": kinds[each],
                         "layer": layer,
                         "value": value,
@@ -114,31 +116,62 @@ def pair_cells(results: Results) -> Cells:
     return Cells(tuple(row for row in table.rows if row[0] != row[1]), table.columns, table.values)
 
 
-def by_state(results: Results) -> list[tuple[str, Results]]:
-    """Records of similarity or probes, apart by the encoder in whose state they were measured, each with its name.
+@dataclass(frozen=True, slots=True)
+class State:
+    """What similarity or probes were measured on.
 
-    An encoder, what it was fine-tuned for, what was done to it before, on what corpus it was looked at, and with which
-    settings: ``pretrained``, ``untrained``, ``fine-tuned for pos``, ``fine-tuned for pos, layers 1-2 re-initialised``.
+    Attributes:
+        encoder: name of the encoder, or of both; "" if all results are of one.
+        text: ``pretrained``, ``untrained``, ``fine-tuned for pos, layers 1-2 re-initialised``, …
+    """
+
+    encoder: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The encoder, if it has to be named, and its state."""
+        return f"{self.encoder}: {self.text}" if self.encoder else self.text
+
+
+def by_state(results: Results) -> list[tuple[State, Results]]:
+    """Group records of similarity or probes by encoder and state.
+
+    Encoders, corpora and settings are named where there are several.
     """
     groups = []
     for _, models in encoders_apart(results).groups("task"):
         members: dict[tuple, list[int]] = {}
         records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
-        for place, (record, variant) in enumerate(zip(records, variants_of(told_apart(models)), strict=True)):
-            members.setdefault((*record.values(), variant), []).append(place)
+        apart = [_both_encoders(record) for record in told_apart(models)]
+        for place, (record, named, variant) in enumerate(zip(records, apart, variants_of(apart), strict=True)):
+            key = (named["encoder"], *list(record.values())[1:], variant)
+            members.setdefault(key, []).append(place)
         groups += [(key, Results(models.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
     encoders = {key[0] for key, _ in groups}
-    corpora = {key[4] for key, _ in groups}
-    untrained = {key[2] for key, _ in groups if key[3] == "untrained"}
+    corpora = {(key[0], key[4]) for key, _ in groups}
+    untrained = Counter(key[0] for key in {key[:3] for key, _ in groups if key[3] == "untrained"})
     named = []
     for (encoder, task, condition, state, corpus, variant), records in groups:
         words = [f"fine-tuned for {task}" if task else str(state or "pretrained")]
-        if state != "untrained" or task or len(untrained) > 1:
+        if state != "untrained" or task or untrained[encoder] > 1:
             words += done_to(condition_of(condition))
-        words += [corpus] if corpus and len(corpora) > 1 else []
+        words += [corpus] if corpus and sum(other == encoder for other, _ in corpora) > 1 else []
         words += [variant] if variant else []
-        named.append((f"{encoder}: " * (len(encoders) > 1) + ", ".join(words), records))
+        named.append((State(encoder if len(encoders) > 1 else "", ", ".join(words)), records))
     return named
+
+
+def _both_encoders(record: Row) -> Row:
+    """A record whose encoder's name includes the encoder of the second language, if that is another one."""
+    settings = settings_of(record["settings"])
+    against = settings.pop("against", None)
+    if against is None:
+        return record
+    if record["state"] == "untrained":  # then both are
+        settings.pop("against_condition", None)
+    text = " ".join(f"{name}={value}" for name, value in settings.items())
+    return record | {"encoder": f"{record['encoder']} and {against}", "settings": text or None}
 
 
 def done_to(condition: Condition) -> list[str]:

@@ -337,10 +337,10 @@ def fresh_bilstm(
             embeddings.vector_keys.copy_(keys)
             embeddings.vectors.copy_(torch.from_numpy(table))
     return Encoder(
-        model.to(device or default_device()).eval(),
+        model.to(device or default_device()).eval(),  # pyright: ignore[reportArgumentType] (transformers wraps `to`)
         tokenizer,
         find_family("bilstm"),
-        "bilstm",  # pyright: ignore
+        "bilstm",
         changes=(Change(Start(start="bilstm"), seed),),
         origin=bilstm_digest(train, vectors, **sizes),
     )

@@ -1,0 +1,278 @@
+"""Tables by layer: similarity, word and sentence retrieval, transfer through a mapping, and probes, with baselines."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
+from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.table import Kind, Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.cells import condition_of, mean_of, settings_of, told_apart
+from crosslens.results.chart import NULLS, PAIR, State, by_state
+from crosslens.results.record import Results
+
+PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
+"""Metric of a probe -> what distinguishes its control task."""
+
+EXPLAINED = {
+    "untrained": "every parameter re-initialised",
+    "shuffled": "mapping learnt from shuffled pairs",
+    "identity": "no mapping",
+}
+"""Baseline of an alignment -> its description in a caption."""
+
+ORDER = ("", *BASELINES)
+"""A measurement stands above its baselines."""
+
+Layer = int | None
+"""A layer, 0 being the embeddings; None for static word vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a table by layer.
+
+    Attributes:
+        group: title of its group.
+        label: name of the row.
+        by_layer: layer -> mean over seeds.
+        baseline: name of the baseline, or "" for the measurement itself.
+        state: encoder and state of a similarity; None for anything else.
+    """
+
+    group: str
+    label: str
+    by_layer: Mapping[Layer, cells.Cell]
+    baseline: str = ""
+    state: State | None = None
+
+    @property
+    def name(self) -> str:
+        """The label, and the baseline if it is one."""
+        return ", ".join(filter(None, (self.label, self.baseline)))
+
+
+def by_layer(results: Results) -> list[Table]:
+    """Make the tables of everything that has a value for each layer.
+
+    - ``similarity-MEASURE`` (Muller et al. 2021, Figures 1, 2 and 4 to 8; Conneau, Wu et al. 2020, Figure 7)
+    - ``words`` and ``sentences``: retrieval (Conneau, Wu et al. 2020, Figures 4 and 6)
+    - ``transfer-by-layer-TASK``: zero-shot transfer of a head on one fixed layer (Figure 5)
+    - ``probes`` (Wu & Dredze 2019, Figure 2)
+
+    Returns:
+        The tables that the results fill; none if nothing in them has layers.
+    """
+    makers: Sequence[Callable[[Results], list[Table]]] = (similarity, retrieval, transfer, probes)
+    return [table for make in makers for table in make(results)]
+
+
+def similarity(results: Results) -> list[Table]:
+    """Similarity of translations and of unrelated sentences: the mean over language pairs, then each pair."""
+    named = results.filter(metric="similarity")
+    measures = dict.fromkeys(_without_ending(measure) for (measure,), _ in named.groups("measure"))
+    caption = (
+        "{} of the representations of translations, by layer (0: embeddings), and of pairs of unrelated sentences as"
+        " baselines."
+    )
+    tables = []
+    for measure in measures:
+        lines = similarity_lines(named, measure)
+        pairs = list(dict.fromkeys(line.group for line in lines))
+        tables += _table(
+            f"similarity-{measure}", caption.format(measure), [*_means(lines, pairs), *lines], "similarity"
+        )
+    return tables
+
+
+def similarity_lines(results: Results, measure: str) -> list[Line]:
+    """One line per language pair, state of the encoder and kind of sentence pairs."""
+    lines = []
+    for state, records in by_state(results.filter(measure=[measure + ending for ending in NULLS])):
+        for (name,), block in records.groups("measure"):
+            table = cells.cells(block, rows=PAIR, columns=("layer",))
+            ending = str(name).removeprefix(measure)
+            for row in table.rows:
+                pair = "–".join(str(language) for language in row[:2]) + (f" with {row[2]}" if row[2] else "")
+                values = {layer: table.get(row, layer) for layer in table.columns}
+                lines.append(Line(pair, state.name, values, NULLS[ending] if ending else "", state))
+    order = list(dict.fromkeys(line.group for line in lines))
+    return sorted(lines, key=lambda line: order.index(line.group))
+
+
+def _without_ending(measure: str | None) -> str:
+    name = str(measure)
+    return next((name.removesuffix(ending) for ending in NULLS if ending and name.endswith(ending)), name)
+
+
+def _means(lines: Sequence[Line], pairs: Sequence[str]) -> list[Line]:
+    """Means over all pairs of different languages, for rows that every pair has."""
+    different = [pair for pair in pairs if len(set(pair.split(" ")[0].split("–"))) > 1]
+    if len(different) < 2:
+        return []
+    names: dict[tuple[str, str], dict[str, Line]] = {}
+    for line in lines:
+        names.setdefault((line.label, line.baseline), {})[line.group] = line
+    means = []
+    for (label, baseline), by_pair in names.items():
+        chosen = [by_pair[pair] for pair in different if pair in by_pair]
+        if len(chosen) == len(different):
+            layers = dict.fromkeys(layer for line in chosen for layer in line.by_layer)
+            values = {layer: mean_of([line.by_layer.get(layer, cells.EMPTY) for line in chosen]) for layer in layers}
+            means.append(Line(f"mean of {len(different)} pairs", label, values, baseline))
+    return means
+
+
+def retrieval(results: Results) -> list[Table]:
+    """Precision of word translation and of sentence retrieval."""
+    caption = {
+        "words": "Precision of word translation by layer (0: embeddings), percent.",
+        "sentences": "Precision of sentence retrieval by layer (0: embeddings), percent, mean over both directions.",
+    }
+    lines = {level: retrieval_lines(results, level) for level in LEVELS}
+    return [
+        table
+        for level in LEVELS
+        for table in _table(level, caption[level] + _explained(lines[level]), lines[level], "score")
+    ]
+
+
+def retrieval_lines(results: Results, level: str) -> list[Line]:
+    """One line per language pair, cutoff, encoders and baseline."""
+    measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
+    records = [record for record in told_apart(results.filter(measure=measures)) if record["value"] is not None]
+    orientation: dict[frozenset, tuple[str, str]] = {}
+    for record in records:
+        pair = (str(record["source"]), str(record["target"]))
+        orientation.setdefault(frozenset(pair), pair)
+    read = [(_retrieved(record, orientation), record) for record in records]
+    methods = {retrieved.method for retrieved, _ in read}
+    # Where no mapping was learnt, "identity" is the measurement and not its baseline.
+    mapped = {retrieved for retrieved, record in read if "procrustes" in record["measure"]}
+    return _gather(
+        (
+            f"{retrieved.pair}: {record['metric'].replace('@', ' at ')}",
+            ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
+            baseline_of(record, mapping="procrustes" if retrieved in mapped else "identity") or "",
+            record,
+        )
+        for retrieved, record in read
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Retrieved:
+    """The two sides of a retrieval, whatever its direction; the method is how neighbours are ranked."""
+
+    pair: str
+    encoders: str
+    method: str
+
+
+def _retrieved(record: cells.Row, orientation: Mapping[frozenset, tuple[str, str]]) -> _Retrieved:
+    settings = settings_of(record["settings"])
+    pair = (str(record["source"]), str(record["target"]))
+    encoders = [record["encoder"], settings.pop("against", None)]
+    first = orientation[frozenset(pair)]
+    settings.pop("against_condition", None)
+    method = " ".join(settings.values())
+    return _Retrieved("–".join(first), _joined(encoders if pair == first else reversed(encoders)), method)
+
+
+def _joined(encoders: Iterable[str | None]) -> str:
+    return " and ".join(dict.fromkeys(filter(None, encoders)))
+
+
+def transfer(results: Results) -> list[Table]:
+    """Zero-shot scores of a head on one fixed layer, read through a mapping where there is a second encoder."""
+    tables = []
+    for (task, metric), lines in transfer_lines(results).items():
+        caption = (
+            f"Zero-shot {task} {metric} of fresh layers trained on one fixed layer of the source language's encoder, by"
+            f" layer (0: embeddings).{_explained(lines)}"
+        )
+        tables += _table(f"transfer-by-layer-{task}", caption, lines, "score")
+    return tables
+
+
+def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
+    """Task and metric -> one line per target, encoders and baseline."""
+    read = [
+        (record, condition.find(OnOneLayer))
+        for record in told_apart(on_one_layer(results.filter(measure=None), where=True))
+        for condition in [condition_of(record["condition"])]
+    ]
+    scores = [(record, layer) for record, layer in read if layer and record["metric"] == main_metric(record["task"])]
+    lines: dict[tuple[str, str], list[Line]] = {}
+    for task, metric in dict.fromkeys((record["task"], record["metric"]) for record, _ in scores):
+        lines[task, metric] = _gather(
+            (
+                f"{record['source']} → {record['target']}",
+                _joined((record["encoder"], layer.mapped_from)),
+                baseline_of(record) or "",
+                record | {"layer": layer.layer},
+            )
+            for record, layer in scores
+            if (record["task"], record["metric"]) == (task, metric)
+        )
+    return lines
+
+
+def probes(results: Results) -> list[Table]:
+    """Accuracy of linear probes, with the control task of Hewitt & Liang (2019)."""
+    lines = []
+    for (measure,), block in results.filter(metric=list(PROBED), target=None).groups("measure"):
+        for state, records in by_state(block) if measure is not None else ():
+            for (metric,), scores in records.groups("metric"):
+                table = cells.cells(scores, rows=("measure",), columns=("layer",))
+                for row in table.rows:
+                    values = {layer: table.get(row, layer) for layer in table.columns}
+                    lines.append(Line(str(measure), state.name, values, PROBED[str(metric)]))
+    return _table("probes", "Accuracy of linear probes by layer (0: embeddings), percent.", lines, "score")
+
+
+def _explained(lines: Sequence[Line]) -> str:
+    baselines = dict.fromkeys(line.baseline for line in lines)
+    words = [f"{name}: {text}" for name, text in EXPLAINED.items() if name in baselines]
+    return f" Baselines: {'; '.join(words)}." if words else ""
+
+
+def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[Table]:
+    """A table with one column per layer; none without lines."""
+    layers = {layer for line in lines for layer in line.by_layer}
+    if not layers:
+        return []
+    ordered = sorted(layers, key=lambda layer: -1 if layer is None else layer)
+    notes = Notes()
+    groups: dict[str, tuple[Row, ...]] = {}
+    for line in lines:
+        values = tuple(cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes) for layer in ordered)
+        row = Row(line.name, values, "beside" if line.baseline else "plain")
+        groups[line.group] = (*groups.get(line.group, ()), row)
+    head = tuple("vectors" if layer is None else str(layer) for layer in ordered)
+    return [Table(name, caption, head, groups, tuple(notes.texts))]
+
+
+def _gather(records: Any) -> list[Line]:
+    """Records of one group, label and baseline as a line: mean over directions, seed by seed."""
+    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[int | None, float]]]] = {}
+    for group, label, baseline, record in records:
+        side = (record["source"], record["target"], record["corpus"])
+        layers = kept.setdefault((group, label, baseline), {})
+        layers.setdefault(record["layer"], {}).setdefault(side, {})[record["seed"]] = record["value"]
+    order = list(dict.fromkeys(key[:2] for key in kept))
+    groups = list(dict.fromkeys(group for group, _ in order))
+    return [
+        Line(
+            group,
+            label,
+            {layer: mean_of([cells.Cell(by_seed) for by_seed in sides.values()]) for layer, sides in layers.items()},
+            baseline,
+        )
+        for (group, label, baseline), layers in sorted(
+            kept.items(),
+            key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2])),
+        )
+    ]

@@ -1,0 +1,107 @@
+"""Figures by layer: word and sentence retrieval, transfer through a mapping, and similarity of each language pair."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from crosslens.alignment.baselines import LEVELS
+from crosslens.errors import RequestError
+from crosslens.report.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
+from crosslens.results.chart import COLOURS, grammar, layer_axis, styled
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+MEASURED = "measured"
+"""Name of what is no baseline, in legends."""
+
+WHITE_INK = 0.55
+"""Similarities above this are written in white on their dark boxes."""
+
+
+def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
+    """Name -> figure, of everything but scores that has a value for each layer.
+
+    ``words`` and ``sentences``: Figures 4 and 6 of Conneau, Wu et al. (2020); ``transfer-by-layer-TASK``: Figure 5;
+    ``similarity-by-pair``: the heat map of Figure 7.
+    """
+    lines: dict[str, list[Line]] = {level: retrieval_lines(results, level) for level in LEVELS}
+    titles: dict[str, str] = dict.fromkeys(LEVELS, "precision, percent")
+    for (task, metric), scores in transfer_lines(results).items():
+        lines[f"transfer-by-layer-{task}"] = scores
+        titles[f"transfer-by-layer-{task}"] = f"{task} {metric}, points"
+    charts: dict[str, altair.TopLevelMixin] = {
+        name: curves(several, title=titles[name]) for name, several in lines.items() if several
+    }
+    pairs = similarity_lines(results.filter(metric="similarity"), "cka")
+    return charts | ({"similarity-by-pair": similarity_by_pair(pairs)} if pairs else {})
+
+
+def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
+    """A panel for each group, a colour for each encoder, a line style for each baseline."""
+    alt = grammar()
+    order = [MEASURED, *ORDER[1:]]
+    highest = max(cell.mean or 0.0 for line in lines for cell in line.by_layer.values())
+    dash = alt.StrokeDash(
+        "baseline:N",
+        sort=order,
+        scale=alt.Scale(domain=order, range=[[1, 0], [6, 3], [2, 2], [1, 4]]),
+        title=None,
+        legend=alt.Legend(orient="bottom", direction="horizontal"),
+    )
+    width = alt.condition(alt.datum.baseline == MEASURED, alt.value(2.2), alt.value(1.2))
+    panels = []
+    for group in dict.fromkeys(line.group for line in lines):
+        rows = [
+            {"encoder": line.label, "baseline": line.baseline or MEASURED, "layer": layer, "value": cell.mean}
+            for line in lines
+            for layer, cell in line.by_layer.items()
+            if line.group == group and layer is not None and cell.mean is not None
+        ]
+        encoders = list(dict.fromkeys(row["encoder"] for row in rows))
+        scale = alt.Scale(domain=encoders, range=list(COLOURS))
+        legend = alt.Legend(symbolOpacity=1, symbolType="stroke", orient="bottom", columns=1, labelLimit=240)
+        base = alt.Chart(alt.InlineData(values=rows), title=group).encode(
+            layer_axis(),
+            alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, highest])),
+            alt.Color("encoder:N", sort=encoders, title=None, scale=scale, legend=legend),
+            dash,
+            strokeWidth=width,
+            tooltip=["encoder:N", "baseline:N", "layer:Q", alt.Tooltip("value:Q", format=".1f")],
+        )
+        panels.append(base.mark_line().properties(width=220, height=170))
+    return styled(alt.concat(*panels, columns=3).resolve_scale(color="independent"))
+
+
+def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
+    """Similarity of translations: a heat map of language pairs and layers for each state of the encoders.
+
+    Raises:
+        RequestError: if there is no similarity of translations.
+    """
+    alt = grammar()
+    shown = [(line, line.state) for line in lines if line.state and not line.baseline]
+    if not shown:
+        raise RequestError("these results contain no similarity of translations")
+    maps = []
+    for text in dict.fromkeys(state.text for _, state in shown):
+        rows = [
+            {
+                "pair": f"{line.group}, {state.encoder}" if state.encoder else line.group,
+                "layer": layer,
+                "value": cell.mean,
+            }
+            for line, state in shown
+            for layer, cell in line.by_layer.items()
+            if state.text == text and cell.mean is not None
+        ]
+        base = alt.Chart(alt.InlineData(values=rows), title=text).encode(
+            alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+            alt.Y("pair:N", sort=list(dict.fromkeys(row["pair"] for row in rows)), title=None),
+        )
+        colour = alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1]))
+        boxes = base.mark_rect().encode(colour, tooltip=["pair:N", "layer:O", alt.Tooltip("value:Q", format=".3f")])
+        ink = alt.condition(alt.datum.value > WHITE_INK, alt.value("white"), alt.value("black"))
+        numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format=".2f"), color=ink)
+        maps.append((boxes + numbers).properties(width=alt.Step(34), height=alt.Step(17)))
+    return styled(alt.concat(*maps, columns=2))

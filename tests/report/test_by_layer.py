@@ -1,0 +1,176 @@
+"""Tables by layer: every number against a plain recomputation from the records."""
+
+import statistics
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.by_layer import by_layer
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Record, Results
+from made_records import PLAIN, score, similarity
+
+
+def retrieved(
+    value, *, layer=0, level="sentences", mapping="procrustes", direction="en-fr", metric="precision@1", **columns
+):
+    source, target = direction.split("-")
+    encoders = {"en": "mono-en", "fr": "mono-fr"}
+    return Record(
+        encoder=encoders[source],
+        source=source,
+        target=target,
+        measure=f"{level} {mapping}",
+        metric=metric,
+        layer=layer,
+        value=value,
+        depth=1,
+        state="pretrained",
+        corpus="tatoeba/fr",
+        **{"settings": f"against={encoders[target]} method=cosine"} | columns,
+    )
+
+
+UNTRAINED = Condition.model_validate({"layers": "0-1"})
+
+
+def untrained(value, seed, **columns):
+    against = {"settings": f"against=mono-fr method=cosine against_condition={UNTRAINED.text}"}
+    return retrieved(value, seed=seed, **UNTRAINED.columns, **against, **columns)
+
+
+def shown(table):
+    """(group, label) -> values."""
+    return {
+        (title, row.label): [cell.value for cell in row.cells] for title, rows in table.groups.items() for row in rows
+    }
+
+
+def only(results, name):
+    tables = {table.name: table for table in all_tables(results)}
+    return tables[name]
+
+
+def test_retrieval_is_the_mean_over_directions_with_its_baselines_below():
+    records = [
+        *(retrieved(value, layer=layer) for layer, value in enumerate((90.0, 50.0))),
+        *(retrieved(value, layer=layer, direction="fr-en") for layer, value in enumerate((80.0, 30.0))),
+        *(untrained(value, seed) for seed, value in ((1, 70.0), (2, 60.0))),
+        *(retrieved(value, mapping="procrustes_shuffled", seed=seed) for seed, value in ((1, 1.0), (2, 0.0))),
+        retrieved(0.5, mapping="identity"),
+    ]
+    table = only(Results.of(records), "sentences")
+    assert table.head == ("0", "1")
+    group, label = "en–fr: precision at 1", "mono-en and mono-fr"
+    assert shown(table) == {
+        (group, label): [statistics.fmean([90.0, 80.0]), statistics.fmean([50.0, 30.0])],
+        (group, f"{label}, untrained"): [65.0, None],
+        (group, f"{label}, shuffled"): [0.5, None],
+        (group, f"{label}, identity"): [0.5, None],
+    }
+    assert [row.kind for row in table.groups[group]] == ["plain", "beside", "beside", "beside"]
+    for words in ("untrained: every parameter", "shuffled: mapping learnt", "identity: no mapping"):
+        assert words in table.caption
+
+
+def test_without_a_mapping_the_identity_is_the_measurement():
+    table = only(Results.of([retrieved(20.0, mapping="identity", level="words", metric="precision@5")]), "words")
+    assert shown(table) == {("en–fr: precision at 5", "mono-en and mono-fr"): [20.0]}
+    assert "Baselines" not in table.caption
+
+
+def test_two_methods_of_retrieval_are_two_rows():
+    records = [retrieved(20.0), retrieved(30.0, settings="against=mono-fr method=csls")]
+    rows = shown(only(Results.of(records), "sentences"))
+    assert sorted(rows.values()) == [[20.0], [30.0]]
+    assert {label for _, label in rows} == {"mono-en and mono-fr, cosine", "mono-en and mono-fr, csls"}
+
+
+def test_similarity_has_each_pair_and_their_mean_beside_unrelated_sentences():
+    records = [
+        similarity(measure, value + layer / 10, layer=layer, target=target)
+        for measure, values in (("cka", (0.5, 0.7)), ("cka_shuffled", (0.1, 0.2)))
+        for target, value in zip(("fr", "de"), values, strict=True)
+        for layer in (0, 1)
+    ]
+    rows = shown(only(Results.of(records), "similarity-cka"))
+    assert rows["mean of 2 pairs", "pretrained"] == pytest.approx([0.6, 0.7])
+    assert rows["mean of 2 pairs", "pretrained, unrelated"] == pytest.approx([0.15, 0.25])
+    assert rows["en–de", "pretrained"] == pytest.approx([0.7, 0.8])
+    assert len(rows) == 6
+
+
+def test_a_pair_that_lacks_a_layer_has_no_mean_there():
+    records = [similarity("cka", 0.5), similarity("cka", 0.6, layer=1), similarity("cka", 0.7, target="de")]
+    assert shown(only(Results.of(records), "similarity-cka"))["mean of 2 pairs", "pretrained"] == [
+        pytest.approx(0.6),
+        None,
+    ]
+
+
+def test_two_encoders_are_named_and_both_are_untrained():
+    condition = {**UNTRAINED.columns, "settings": f"against=f against_condition={UNTRAINED.text}", "state": "untrained"}
+    records = [
+        similarity("cka", 0.5, settings="against=f"),
+        similarity("cka", 0.2, seed=1, **condition),
+        similarity("cka", 0.4),
+    ]
+    rows = shown(only(Results.of(records), "similarity-cka"))
+    assert rows == {
+        ("en–fr", "e and f: pretrained"): [0.5],
+        ("en–fr", "e and f: untrained"): [0.2],
+        ("en–fr", "e: pretrained"): [0.4],
+    }
+
+
+def one_layer(target, value, layer, **fields):
+    return score(target, value, condition={"tower": layer, **fields})
+
+
+def test_transfer_through_a_mapping_has_layers_as_columns_and_is_no_condition_of_other_tables():
+    records = [
+        *PLAIN,
+        *(one_layer("en", value, layer) for layer, value in ((0, 90.0), (3, 91.0))),
+        *(one_layer("fr", value, layer, mapped_from="f", mapping="ab") for layer, value in ((0, 70.0), (3, 60.0))),
+        one_layer("fr", 12.0, 0, mapped_from="f", mapping="cd", mapped_by="identity"),
+    ]
+    tables = {table.name: table for table in all_tables(Results.of(records))}
+    assert tables["transfer-by-layer-pos"].head == ("0", "3")
+    assert shown(tables["transfer-by-layer-pos"]) == {
+        ("en → en", "e"): [90.0, 91.0],
+        ("en → fr", "e and f"): [70.0, 60.0],
+        ("en → fr", "e and f, identity"): [12.0, None],
+    }
+    assert tables["layer-deltas"].head == ("Ref", "Δ 1-2")
+    assert shown(tables["layer-deltas"]) == shown(only(Results.of(PLAIN), "layer-deltas"))
+
+
+def probed(value, *, layer, metric="accuracy", **columns):
+    return Record(
+        encoder="e",
+        measure="langid",
+        metric=metric,
+        layer=layer,
+        value=value,
+        seed=1,
+        depth=1,
+        corpus="wili/all",
+        state="pretrained",
+        **columns,
+    )
+
+
+def test_probes_stand_beside_their_control():
+    records = [
+        *(probed(value, layer=layer) for layer, value in enumerate((95.0, 90.0))),
+        *(probed(value, layer=layer, metric="accuracy_shuffled") for layer, value in enumerate((3.0, 4.0))),
+        probed(50.0, layer=0, target="fr"),
+    ]
+    assert shown(only(Results.of(records), "probes")) == {
+        ("langid", "pretrained"): [95.0, 90.0],
+        ("langid", "pretrained, shuffled labels"): [3.0, 4.0],
+    }
+
+
+def test_scores_alone_have_no_table_by_layer():
+    assert by_layer(Results.of(PLAIN)) == []
