@@ -16,9 +16,9 @@ class Update:
     """Progress of one stage.
 
     Attributes:
-        stage: what is being done.
-        done: units completed.
-        total: units in all; None if unknown.
+        stage: name of the stage.
+        done: number of completed units.
+        total: total number of units; None if unknown.
         unit: name of the unit, in the plural: ``steps``, ``runs``, ``bytes``.
         note: a few words, such as the loss.
         line: a line for the log, or ""; with a line, the other attributes repeat the previous update.

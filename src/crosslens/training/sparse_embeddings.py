@@ -1,7 +1,7 @@
-"""Training of only those embeddings that occur in the text: a treebank uses one in ten of XLM-R's 250,000 subwords.
+"""Train only the embeddings that occur in the text: a treebank uses one in ten of XLM-R's 250,000 subwords.
 
-An embedding that never occurs has no gradient, and embeddings do not decay, so AdamW leaves it unchanged. Removing such
-rows during training saves time and memory and does not affect the result.
+Other embeddings have no gradient and no weight decay, so AdamW leaves them unchanged. Removing their rows during
+training saves time and memory, and does not affect the result.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import EncodedCorpus
 
 LOW_IDS = 1000
-"""Padding ids up to this value keep their number. The table is not restricted if the padding id is higher, if there is
-another table over the vocabulary, or if the encoder computes with the ids themselves."""
+"""Highest padding id that stays unchanged. The table is not restricted if the padding id is higher, if there is another
+table over the vocabulary, or if the encoder computes with the ids themselves."""
 
 
 @contextmanager
@@ -25,17 +25,17 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
     """Restrict the encoder's embedding table, inside the block, to the rows that these corpora use.
 
     Args:
-        encoder: the encoder; the whole table, with the trained rows, is restored after the block.
+        encoder: the encoder; the full table, with the trained rows, is restored after the block.
         readings: all encoded corpora that are used inside the block.
 
-    Returns:
-        The corpora with ids of the restricted table, or unchanged where it cannot be restricted.
+    Yields:
+        The corpora with ids of the restricted table; unchanged if the table cannot be restricted.
     """
     table = encoder.model.get_input_embeddings()
     whole = table.get_parameter("weight")
     used = np.concatenate([window.ids for reading in readings for window in reading.windows])
     rows = np.union1d(used, np.arange(encoder.padding + 1))
-    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _stands_alone(encoder.model, whole)
+    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _is_only_table(encoder.model, whole)
     if fixed or 2 * len(rows) > len(whole):
         yield readings
         return
@@ -54,7 +54,7 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
         table.weight = whole
 
 
-def _stands_alone(model: nn.Module, whole: nn.Parameter) -> bool:
+def _is_only_table(model: nn.Module, whole: nn.Parameter) -> bool:
     """Whether the table is trainable, belongs to one module, and is the only parameter of its length."""
     owners = sum(parameter is whole for module in model.modules() for parameter in module._parameters.values())
     tables = sum(parameter.shape[:1] == whole.shape[:1] for parameter in model.parameters())
