@@ -15,6 +15,9 @@ MEGABYTE = 1 << 20
 class Update:
     """Progress of one stage.
 
+    >>> str(Update("fine-tuning", 300, 900, "steps", "loss 0.213"))
+    'fine-tuning: 300 of 900 steps, loss 0.213'
+
     Attributes:
         stage: name of the stage.
         done: number of completed units.

@@ -141,7 +141,7 @@ def show_tables(results: "Results", *, metric: str | None = None) -> None:
 
 
 def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a table, or the reason why there is none."""
+    """Print a table, or the reason why it cannot be printed."""
     try:
         table = block.table()
     except RequestError as error:
@@ -219,8 +219,8 @@ class Log:
         self.written = self.stage.began
         if self.beginnings:
             from_the_start = update.total is not None and update.done <= 1
-            whole = (replace(update, done=update.total, total=None) if from_the_start else update).counted
-            self.write(": ".join(filter(None, (update.stage, whole))) + " …")
+            amount = (replace(update, done=update.total, total=None) if from_the_start else update).counted
+            self.write(": ".join(filter(None, (update.stage, amount))) + " …")
 
     def beat(self) -> None:
         """Write the progress of the stage if the last line is old enough."""

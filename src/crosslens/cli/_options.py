@@ -14,9 +14,9 @@ device_option = click.option(
 )
 
 
-def out_option(what: str) -> Callable:
+def out_option(description: str) -> Callable:
     """Return the option ``--out``, a path that must not exist yet."""
-    return click.option("--out", required=True, metavar="PATH", help=f"{what}; must not exist yet.")
+    return click.option("--out", required=True, metavar="PATH", help=f"{description}; must not exist yet.")
 
 
 def split_names(text: str) -> list[str]:

@@ -47,14 +47,14 @@ class Corpora:
         parallel = self.parallel(name)
         return parallel.head(sentences) if sentences else parallel
 
-    def planned(self, wanted: CorpusRef, *, split: str = "test") -> Corpus:
+    def planned(self, ref: CorpusRef, *, split: str = "test") -> Corpus:
         """Load a corpus that must be the same as when the run was planned.
 
         Raises:
             StoreError: when the corpus has changed.
         """
-        corpus = self.corpus(wanted.name, split=split)
-        refuse_changed(wanted.name, corpus.digest, wanted.digest)
+        corpus = self.corpus(ref.name, split=split)
+        refuse_changed(ref.name, corpus.digest, ref.digest)
         return corpus
 
     def matching(self, patterns: tuple[str, ...]) -> list[str]:
@@ -63,11 +63,11 @@ class Corpora:
         return list(dict.fromkeys(names))
 
 
-def refuse_changed(name: str, digest: str, wanted: str) -> None:
+def refuse_changed(name: str, digest: str, planned: str) -> None:
     """Check that data or an encoder are the same as when a run was planned.
 
     Raises:
         StoreError: when the digests differ.
     """
-    if digest != wanted:
+    if digest != planned:
         raise StoreError(f"{name} has changed since the study was planned", hint="plan the study again")

@@ -18,7 +18,11 @@ def counts_of(question: str, score: Score) -> Counts:
 
 
 def key(question: str, metric: str) -> str:
-    """Return the key of the counts of one question and metric."""
+    """Return the key of the counts of one question and metric.
+
+    >>> key("3f2a", "las")
+    '3f2a las'
+    """
     return f"{question} {metric}"
 
 

@@ -207,10 +207,10 @@ class _Work:
             results.write(folder / "records.parquet")
             self.describe(folder, **described)
 
-    def describe(self, folder: Path, **known: Any) -> None:
+    def describe(self, folder: Path, **facts: Any) -> None:
         """Write ``run.json`` and the log."""
         run = self.asked.run
-        described: dict[str, Any] = {**known, "run": run.id, "label": run.label, "identity": run.identity}
+        described: dict[str, Any] = {**facts, "run": run.id, "label": run.label, "identity": run.identity}
         if self.context.command:
             described["repeat"] = f"{self.context.command} --only {shlex.quote(run.id)}"
         text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"

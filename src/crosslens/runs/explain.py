@@ -7,7 +7,11 @@ from crosslens.runs.store import Store
 
 
 def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Flatten nested values to dotted names: ``{"recipe": {"batch": 16}}`` becomes ``{"recipe.batch": 16}``."""
+    """Flatten nested values to dotted names.
+
+    >>> flat({"seed": 1, "recipe": {"batch": 16}})
+    {'seed': 1, 'recipe.batch': 16}
+    """
     leaves: dict[str, Any] = {}
     for name, value in identity.items():
         leaves |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}

@@ -108,14 +108,14 @@ def make_encoder(
     Raises:
         StoreError: when text has changed since the run was planned.
     """
-    known: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     options: dict[str, Any] = {"device": device, "progress": progress}
     if isinstance(run, AdaptRun):
         text = corpora.text(run.text.name)
         refuse_changed(run.text.name, text.digest, run.text.digest)
         texts = {run.language: (run.text.name, run.text.digest)}
         facts = adapt(run.base.path, {run.language: text}, folder, settings=run.settings, **options)
-        known["words"] = facts[f"words {run.language}"]
+        described["words"] = facts[f"words {run.language}"]
     else:
         names = run.settings.corpora
         texts = {language: (name, run.texts[language]) for language, name in names.items()}
@@ -137,7 +137,7 @@ def make_encoder(
         for language, (name, digest) in texts.items()
         if f"perplexity {language}" in facts
     ]
-    return {**known, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
+    return {**described, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
 
 
 @lru_cache(maxsize=1)

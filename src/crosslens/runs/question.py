@@ -103,7 +103,7 @@ class ProbeQuestion(Question):
         settings: all settings of the probe.
         train: training corpus.
         test: test corpus.
-        dev: corpus that triggers learning rate decay; None: a part of ``train``.
+        dev: development corpus for the learning-rate schedule; None: a part of ``train``.
         inputs: scaling of the states.
         seed: random seed for data order and control labels.
     """

@@ -177,12 +177,12 @@ class Store:
 
     def add_answers(self, run: str, results: Results, counts: Counts) -> None:
         """Add answers to a finished run. Files are replaced atomically, and existing answers kept."""
-        known = self.answers(run)
-        answered = set(known.records["question"].to_pylist())
-        fresh = [records for (question,), records in results.groups("question") if question not in answered]
+        stored = self.answers(run)
+        answered = set(stored.records["question"].to_pylist())
+        new = [records for (question,), records in results.groups("question") if question not in answered]
         with _writing(self.folder):
             write_counts(self.path(run) / COUNTS, {**counts, **read_counts(self.path(run) / COUNTS)})
-            concatenated([known, *fresh]).write(self.path(run) / "records.parquet")
+            concatenated([stored, *new]).write(self.path(run) / "records.parquet")
 
     def counts(self, run: str) -> Counts:
         """Read the counts per sentence of a finished run."""

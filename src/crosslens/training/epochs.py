@@ -40,9 +40,9 @@ class DevData:
             RequestError: when the task has no such score on this corpus.
         """
         metric = recipe.select_by or task.metric
-        known = [score.metric for score in task.score(corpus, corpus)]
-        if metric not in known:
-            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
+        metrics = [score.metric for score in task.score(corpus, corpus)]
+        if metric not in metrics:
+            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, metrics))
         return cls(corpus, encoded, metric)
 
     def score(self, model: TaskModel, states: StateCache) -> float:

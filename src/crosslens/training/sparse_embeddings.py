@@ -32,17 +32,17 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
         The corpora with ids of the restricted table; unchanged if the table cannot be restricted.
     """
     table = encoder.model.get_input_embeddings()
-    whole = table.get_parameter("weight")
+    full_weight = table.get_parameter("weight")
     used = np.concatenate([window.ids for reading in readings for window in reading.windows])
     rows = np.union1d(used, np.arange(encoder.padding + 1))
-    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _is_only_table(encoder.model, whole)
-    if fixed or 2 * len(rows) > len(whole):
+    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _is_only_table(encoder.model, full_weight)
+    if fixed or 2 * len(rows) > len(full_weight):
         yield readings
         return
-    kept = torch.from_numpy(rows).to(whole.device)
-    new_ids = np.full(len(whole), -1, np.int64)
+    used_rows = torch.from_numpy(rows).to(full_weight.device)
+    new_ids = np.full(len(full_weight), -1, np.int64)
     new_ids[rows] = np.arange(len(rows))
-    table.weight = nn.Parameter(whole.detach()[kept])
+    table.weight = nn.Parameter(full_weight.detach()[used_rows])
     try:
         yield tuple(
             replace(reading, windows=tuple(replace(window, ids=new_ids[window.ids]) for window in reading.windows))
@@ -50,12 +50,12 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
         )
     finally:
         with torch.no_grad():
-            whole.index_copy_(0, kept, table.get_parameter("weight"))
-        table.weight = whole
+            full_weight.index_copy_(0, used_rows, table.get_parameter("weight"))
+        table.weight = full_weight
 
 
-def _is_only_table(model: nn.Module, whole: nn.Parameter) -> bool:
+def _is_only_table(model: nn.Module, weight: nn.Parameter) -> bool:
     """Whether the table is trainable, belongs to one module, and is the only parameter of its length."""
-    owners = sum(parameter is whole for module in model.modules() for parameter in module._parameters.values())
-    tables = sum(parameter.shape[:1] == whole.shape[:1] for parameter in model.parameters())
-    return whole.requires_grad and owners == 1 and tables == 1
+    owners = sum(parameter is weight for module in model.modules() for parameter in module._parameters.values())
+    tables = sum(parameter.shape[:1] == weight.shape[:1] for parameter in model.parameters())
+    return weight.requires_grad and owners == 1 and tables == 1
