@@ -1,5 +1,7 @@
-"""Execute runs in worker processes that keep torch and the encoder in memory: one thread each on CPUs, one run per GPU
-otherwise."""
+"""Execute runs in worker processes that keep torch and the encoder in memory.
+
+By default there is one worker per GPU, or else one single-threaded worker per CPU core.
+"""
 
 import os
 import signal
