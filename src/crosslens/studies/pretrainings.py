@@ -40,7 +40,7 @@ def find_pretraining(name: str) -> tuple[Pretraining, str]:
         return read_settings(name, Pretraining), str(Path(name).resolve().parent)
     shipped = pretrainings()
     if name not in shipped:
-        raise RequestError(f"there are no settings of a pretraining {name!r}", hint=suggest(name, [*shipped, "lab"]))
+        raise RequestError(f"there are no pretraining settings {name!r}", hint=suggest(name, [*shipped, "lab"]))
     return read_settings(shipped[name], Pretraining), "."
 
 
