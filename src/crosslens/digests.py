@@ -13,7 +13,6 @@ def canonical_json(value: Any) -> bytes:
     >>> canonical_json({"b": 1, "a": [None, "é"]}).decode()
     '{"a":[null,"é"],"b":1}'
 
-
     Raises:
         ValueError: for NaN and infinities, which JSON does not have.
     """
@@ -22,7 +21,7 @@ def canonical_json(value: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of a plain value's canonical JSON, in hexadecimal; the order of keys does not matter.
+    """Compute the SHA-256 of a plain value's canonical JSON, in hexadecimal; the order of keys does not matter.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
@@ -31,7 +30,11 @@ def digest(value: Any) -> str:
 
 
 def digest_chunks(chunks: Iterable[bytes]) -> str:
-    """SHA-256 of chunks of bytes, in hexadecimal."""
+    """Compute the SHA-256 of chunks of bytes, in hexadecimal.
+
+    >>> digest_chunks([b"cross", b"lens"]) == digest_chunks([b"crosslens"])
+    True
+    """
     state = hashlib.sha256()
     for chunk in chunks:
         state.update(chunk)
@@ -39,7 +42,7 @@ def digest_chunks(chunks: Iterable[bytes]) -> str:
 
 
 def digest_file(path: str | Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """Compute the SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as stream:
         return digest_chunks(iter(lambda: stream.read(1 << 20), b""))
 
@@ -47,8 +50,8 @@ def digest_file(path: str | Path) -> str:
 def stream_seed(*path: str | int) -> int:
     """Derive a 63-bit seed for one named stream of random numbers.
 
-    Every use of randomness has its own stream, ``stream_seed(seed, "head")`` or
-    ``stream_seed(seed, "init", "layer 3")``, so that drawing from one never shifts another.
+    Every use of randomness has its own stream, such as ``stream_seed(seed, "head")`` or
+    ``stream_seed(seed, "init", "layer 3")``, so that draws from one stream never shift another.
 
     >>> stream_seed(1, "head") == stream_seed(1, "head")
     True

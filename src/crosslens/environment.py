@@ -1,10 +1,10 @@
-"""What the user's environment asks of crosslens."""
+"""Environment variables that crosslens reads."""
 
 import os
 
-_NO = {"", "0", "no", "off", "false"}
+_FALSE = {"", "0", "no", "off", "false"}
 
 
 def offline() -> bool:
-    """Whether the network is switched off: CROSSLENS_OFFLINE or HF_HUB_OFFLINE is set, and to none of 0, no, off."""
-    return any(os.environ.get(name, "").lower() not in _NO for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"))
+    """Whether CROSSLENS_OFFLINE or HF_HUB_OFFLINE forbids network access; 0, no, off and false allow it."""
+    return any(os.environ.get(name, "").lower() not in _FALSE for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"))

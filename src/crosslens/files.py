@@ -32,7 +32,7 @@ def write_text(path: str | Path, content: str) -> None:
 
 
 def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
-    """Return the path if nothing exists there yet; an empty folder counts as nothing.
+    """Check that a path does not exist yet, or is an empty folder, and return it.
 
     Raises:
         RequestError: if the path exists.

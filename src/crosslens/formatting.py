@@ -1,4 +1,4 @@
-"""Numbers and durations as text."""
+"""Format numbers and durations as text."""
 
 MINUS = "−"
 

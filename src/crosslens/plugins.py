@@ -1,6 +1,6 @@
-"""Registries of built-in parts and of plug-ins that installed distributions add as entry points.
+"""Registries of tasks, measures, probes and executors: built-in ones, and plug-ins from entry points.
 
-Tasks, measures, probes and executors each have a registry. A distribution adds to one in its ``pyproject.toml``::
+An installed distribution registers a plug-in in its ``pyproject.toml``::
 
     [project.entry-points."crosslens.tasks"]
     sentiment = "my_package.sentiment:Sentiment"
@@ -23,10 +23,10 @@ class Registry(Mapping[str, Part]):
     """Mapping from name to part: built-in parts first, then plug-ins by name.
 
     Args:
-        kind: what errors call a part; its entry points are those of the group ``crosslens.{kind}s``.
-        built_in: name -> part of the folder itself. A plug-in may not take one of these names.
-        contracts: what a plug-in must be: classes, of which it is an instance, and protocols, whose members it has.
-        classes: whether the parts are classes. Where they are values, a plug-in's class is made without arguments.
+        kind: name of the kind of part, for errors and the entry point group ``crosslens.{kind}s``.
+        built_in: name -> built-in part. Plug-ins may not reuse these names.
+        contracts: required base classes and protocols of plug-ins.
+        classes: whether the parts are classes; if not, a plug-in class is instantiated without arguments.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Registry(Mapping[str, Part]):
             part = point.load()
             part = part() if isinstance(part, type) and not self._classes else part
             reason = self._wrong(point.name, part)
-        except Exception as error:  # whatever a foreign module does when it is imported
+        except Exception as error:  # importing a plug-in may raise anything
             reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
         if reason is not None:
             raise RequestError(f"the {self.kind} {point.name!r} of {_distribution(point)} cannot be used: {reason}")
@@ -101,13 +101,13 @@ class Registry(Mapping[str, Part]):
                     return f"it has no {', '.join(missing)}"
             elif not isinstance(part, contract):
                 return f"it is not a {contract.__name__}"
-        own = getattr(part, "name", name)
-        return None if own == name else f"it calls itself {own!r}"
+        part_name = getattr(part, "name", name)
+        return None if part_name == name else f"it calls itself {part_name!r}"
 
 
 @lru_cache
 def _entry_points(group: str, path: tuple[str, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
-    """The entry points of a group, sorted by name; ``path`` is where distributions are looked for."""
+    """Return the entry points of a group, sorted by name; ``path`` is part of the cache key."""
     return tuple(sorted(importlib.metadata.entry_points(group=group), key=lambda point: (point.name, point.value)))
 
 

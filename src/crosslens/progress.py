@@ -15,10 +15,13 @@ MEGABYTE = 1 << 20
 class Update:
     """Progress of one stage.
 
+    >>> str(Update("fine-tuning", 300, 900, "steps", "loss 0.213"))
+    'fine-tuning: 300 of 900 steps, loss 0.213'
+
     Attributes:
-        stage: what is being done.
-        done: units completed.
-        total: units in all; None if unknown.
+        stage: name of the stage.
+        done: number of completed units.
+        total: total number of units; None if unknown.
         unit: name of the unit, in the plural: ``steps``, ``runs``, ``bytes``.
         note: a few words, such as the loss.
         line: a line for the log, or ""; with a line, the other attributes repeat the previous update.

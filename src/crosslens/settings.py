@@ -1,4 +1,4 @@
-"""Settings files: YAML 1.2, strict, and every mistake at once with its file, line, path and a suggestion."""
+"""Strict settings files in YAML 1.2. Errors list every invalid setting with file, line, path and a suggestion."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,10 +14,10 @@ from crosslens.errors import RequestError, suggest
 Settings = TypeVar("Settings", bound=BaseModel)
 
 Count = Annotated[int, Field(ge=1)]
-"""A number of things, at least one."""
+"""A positive integer."""
 
 Share = Annotated[float, Field(ge=0, lt=1)]
-"""A fraction below 1."""
+"""A fraction from 0, below 1."""
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
@@ -32,16 +32,16 @@ class Strict(BaseModel):
 def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, str] | None = None) -> Settings:
     """Read and validate a settings file.
 
-    YAML 1.2: ``no`` and ``on`` are strings, so that Norwegian is a language.
+    In YAML 1.2, ``no`` and ``on`` are strings, so that ``no`` can stand for Norwegian.
 
     Args:
         path: the file.
-        model: what it must fit.
+        model: class of the settings.
         overrides: dotted setting -> value as YAML, such as ``{"shape.layers": "6"}``.
 
     Raises:
-        RequestError: for a file that is missing or no YAML, or for settings that are unknown, missing or wrong: all
-            of them, one a line, each with its place.
+        RequestError: for a missing file or invalid YAML; for unknown, missing or invalid settings, with one line for
+            each, its file and line number.
     """
     file = Path(path)
     yaml = YAML(typ="rt")
@@ -63,51 +63,52 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     try:
         return model.model_validate(_plain(document))
     except ValidationError as error:
-        raise RequestError("\n".join(_explain(path, document, model, e) for e in error.errors())) from None
+        raise RequestError("\n".join(_explain(path, document, model, problem) for problem in error.errors())) from None
 
 
 def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, kind: str) -> Any:
-    """One of several values by its name, with some settings replaced.
+    """Look up a value by name, and replace some of its settings.
 
     Args:
         name: one of ``among``.
         among: name -> value with its default settings.
-        settings: setting -> value, as `replace_settings` takes them.
-        kind: what errors call them.
+        settings: setting -> value, as in `replace_settings`.
+        kind: name of the kind of value, for errors.
 
     Raises:
-        RequestError: when there is none of that name; as `replace_settings`.
+        RequestError: for an unknown name, or an unknown or invalid setting.
     """
     if name not in among:
         raise RequestError(f"there is no {kind} {name!r}", hint=suggest(name, among))
     return replace_settings(among[name], settings, what=f"the {kind} {name}")
 
 
-def replace_settings(usual: Settings, settings: Mapping[str, Any], *, what: str) -> Settings:
-    """A value with some of its settings replaced, and validated again.
+def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: str) -> Settings:
+    """Copy settings with some values replaced, and validate them.
 
     Args:
-        usual: the value.
-        settings: setting -> value; text is read as the setting's type, and ``none`` is None.
-        what: what errors call the value.
+        current: the settings.
+        settings: setting -> value; strings are converted to the setting's type, and ``none`` to None.
+        what: name of the settings, for errors.
 
     Raises:
-        RequestError: naming every setting that is unknown or has a value that does not fit.
+        RequestError: for an unknown setting; with every invalid value.
     """
-    model = type(usual)
-    replaced: dict[str, Any] = usual.model_dump()
+    model = type(current)
+    replaced: dict[str, Any] = current.model_dump()
     for setting, value in settings.items():
         if setting not in model.model_fields:
             raise RequestError(f"{what} has no setting {setting!r}", hint=suggest(setting, model.model_fields))
         if isinstance(value, str):
-            several = isinstance(replaced[setting], tuple)
-            value = None if value.lower() == "none" else value.split(",") if several else value
+            is_tuple = isinstance(replaced[setting], tuple)
+            value = None if value.lower() == "none" else value.split(",") if is_tuple else value
         replaced[setting] = value
     try:
         return model.model_validate(replaced)
     except ValidationError as error:
-        wrong = [f"{e['loc'][0]}={settings.get(str(e['loc'][0]), '')}: {e['msg']}" for e in error.errors()]
-        raise RequestError("; ".join(dict.fromkeys(wrong))) from None
+        problems = [(str(problem["loc"][0]), problem["msg"]) for problem in error.errors()]
+        lines = [f"{setting}={settings.get(setting, '')}: {message}" for setting, message in problems]
+        raise RequestError("; ".join(dict.fromkeys(lines))) from None
 
 
 def _override(document: dict, setting: str, value: Any) -> None:
@@ -134,7 +135,7 @@ def _explain(path: str | Path, document: CommentedMap, model: type[BaseModel], e
 
 
 def _line_of(node: Any, location: tuple) -> int:
-    """The line of a setting, or of the nearest thing around it that is in the file."""
+    """Return the line of a setting, or of the innermost enclosing setting in the file."""
     line = node.lc.line
     for key in location:
         try:

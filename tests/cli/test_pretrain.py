@@ -7,4 +7,4 @@ def test_pretraining(run, tmp_path):
     assert "subwords/s" in said
     status, shown, _ = run("encoders", "show", "made", "--device", "cpu")
     assert status == 0
-    assert "layers    1" in shown
+    assert "layers      1" in shown

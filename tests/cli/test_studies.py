@@ -105,7 +105,7 @@ def test_wrong_requests_are_one_sentence(run, file, arguments, words):
 
 def test_a_run_that_there_is_not(run, file):
     run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")
-    for name, words in (("zzz", "there is none"), ("", "2 runs begin so")):
+    for name, words in (("zzz", "no run id of runs begins with 'zzz'"), ("", "2 run ids of runs begin with ''")):
         status, _, said = run("explain", name, "--out", "runs")
         assert status == 2
         assert words in said

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crosslens.runs.status import LATELY, Status, status
+from crosslens.runs.status import RATE_WINDOW, Status, status
 from crosslens.runs.store import Store
 
 
@@ -29,13 +29,13 @@ def store(tmp_path):
 
 def test_the_rate_is_of_the_time_between_the_runs_of_the_last_hour(store):
     """Three runs in half an hour are two steps of a quarter of an hour; what is older is not counted."""
-    (found,) = status(store(2 * LATELY, 2000, 1100, 200, left=("a", "b")))
+    (found,) = status(store(2 * RATE_WINDOW, 2000, 1100, 200, left=("a", "b")))
     assert (found.runs, found.done, found.waiting) == (6, 4, 2)
     assert found.per_hour == pytest.approx(4.0)
     assert found.describe() == "s: 4 of 6 runs done, 2 wait for others, 4 an hour, 30 min 0 s left"
 
 
-@pytest.mark.parametrize("ago", [(), (100,), (2 * LATELY, 3 * LATELY)])
+@pytest.mark.parametrize("ago", [(), (100,), (2 * RATE_WINDOW, 3 * RATE_WINDOW)])
 def test_there_is_no_rate_of_fewer_than_two_runs(store, ago):
     (found,) = status(store(*ago, left=("a",)))
     assert found.per_hour == 0.0

@@ -163,7 +163,7 @@ def test_settings_that_are_shipped_are_valid_and_others_are_refused(tmp_path):
         if name == "conneau2020":
             shape = settings.shape
             assert (shape.layers, shape.heads, shape.width, shape.positions) == (8, 12, 768, 256)
-    with pytest.raises(RequestError, match="no settings of a pretraining 'conneau'"):
+    with pytest.raises(RequestError, match="no pretraining settings 'conneau'"):
         find_pretraining("conneau")
     with pytest.raises(RequestError, match="no text of 'xx'"):
         plan(

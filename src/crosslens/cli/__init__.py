@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
         """Import a command; return None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        module = "listing" if cmd_name == "list" else cmd_name  # a submodule named list would hide the built-in here
+        module = "listing" if cmd_name == "list" else cmd_name  # a submodule `list` would shadow the built-in here
         return importlib.import_module(f"crosslens.cli.{module}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,7 +72,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; exit with status 2 for an invalid request and 1 for failed work, with a message."""
-    # Read once, when huggingface_hub is imported: it must be set before anything of ours imports it.
+    # huggingface_hub reads this once, when it is imported.
     if offline():
         os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

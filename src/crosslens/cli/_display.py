@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 
-def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
+def _formatter(kind: str, *, is_difference: bool) -> Callable[..., str]:
+    """Return the function that formats the cells of a column, from the kind of its dtype."""
     if kind == "i":  # counts
         return lambda value, decimals: str(value)
     write = signed if is_difference else plain
@@ -34,10 +35,10 @@ def _writing(kind: str, *, is_difference: bool) -> Callable[..., str]:
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a table of numbers and words: index on the left, means in bold, missing values as a dash.
+    """Print a table, with means in bold and missing values as a dash.
 
-    Numbers are never truncated: columns that do not fit the terminal continue in a further table below. Columns named
-    in ``frame.attrs["differences"]`` are printed with a sign.
+    Columns that do not fit the terminal continue in a further table below. Columns named in
+    ``frame.attrs["differences"]`` are printed with a sign.
     """
     from crosslens.results.pivot import CROSS, SAME
 
@@ -49,7 +50,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     columns = {
         str(name): [write(value, decimals=decimals) for value in frame[name]]
         for name in frame.columns
-        for write in (_writing(frame[name].dtype.kind, is_difference=name in differences),)
+        for write in (_formatter(frame[name].dtype.kind, is_difference=name in differences),)
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # files and pipes have no width
@@ -85,7 +86,7 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
 
 
 LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
-"""Level of a difference -> style that is readable on dark and light backgrounds."""
+"""Level of a difference -> style, readable on dark and light backgrounds."""
 
 
 def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
@@ -94,20 +95,20 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
 
     console = Console(emoji=False)
     console = Console(width=console.width if console.is_terminal else 10_000, emoji=False)
-    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
-    drawn.add_column("", no_wrap=True)
+    printed = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
+    printed.add_column("", no_wrap=True)
     for head in table.head:
-        drawn.add_column(Text(head), justify="right", no_wrap=True)
+        printed.add_column(Text(head), justify="right", no_wrap=True)
     for title, rows in table.groups.items():
-        drawn.add_row(Text(title, style="italic"))
+        printed.add_row(Text(title, style="italic"))
         for row in rows:
             style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
             cells = [Text(number(cell, spread=spread), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
-            drawn.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
-    console.print(drawn)
+            printed.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
+    console.print(printed)
     console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
-    for place, note in enumerate(table.notes, start=1):
-        console.print(f"[{place}] {note}", highlight=False, markup=False, soft_wrap=True)
+    for index, note in enumerate(table.notes, start=1):
+        console.print(f"[{index}] {note}", highlight=False, markup=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
@@ -140,11 +141,11 @@ def show_tables(results: "Results", *, metric: str | None = None) -> None:
 
 
 def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a table, or the reason why there is none."""
+    """Print a table, or the reason why it cannot be printed."""
     try:
         table = block.table()
-    except RequestError as refused:
-        Console(emoji=False).print(f"{title}: {refused}", highlight=False, markup=False, soft_wrap=True)
+    except RequestError as error:
+        Console(emoji=False).print(f"{title}: {error}", highlight=False, markup=False, soft_wrap=True)
     else:
         print_table(table, title=title, note=note, decimals=decimals)
 
@@ -164,7 +165,7 @@ def say_oddities(results: "Results") -> None:
                 say(f"{corpus}: {words}: {facts[fact]}")
 
 
-EVERY = 10.0
+LINE_EVERY = 10.0
 """Seconds between two progress lines if standard error is not a terminal."""
 
 
@@ -179,18 +180,18 @@ class _Stage:
 
 @dataclass(slots=True)
 class Log:
-    """Progress as lines: one when a stage begins, one when it ends, and one every ten seconds in between.
+    """Progress as lines: at the beginning and end of a stage, and every ten seconds in between.
 
     Attributes:
         write: writes a line.
         clock: monotonic clock in seconds.
         every: seconds between two lines of a stage.
-        beginnings: whether to write a line when a stage begins, which a bar shows anyway.
+        beginnings: whether to write a line when a stage begins; not needed next to a bar.
     """
 
     write: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
-    every: float = EVERY
+    every: float = LINE_EVERY
     beginnings: bool = True
     stage: _Stage | None = None
     written: float = 0.0
@@ -218,8 +219,8 @@ class Log:
         self.written = self.stage.began
         if self.beginnings:
             from_the_start = update.total is not None and update.done <= 1
-            whole = (replace(update, done=update.total, total=None) if from_the_start else update).counted
-            self.write(": ".join(filter(None, (update.stage, whole))) + " …")
+            amount = (replace(update, done=update.total, total=None) if from_the_start else update).counted
+            self.write(": ".join(filter(None, (update.stage, amount))) + " …")
 
     def beat(self) -> None:
         """Write the progress of the stage if the last line is old enough."""
@@ -231,8 +232,8 @@ class Log:
             first, latest, passed = self.stage.first, self.stage.latest, now - self.stage.began
             words = [latest.counted, f"{duration(passed)} so far"]
             if latest.total and first.done < latest.done < latest.total:
-                left = passed / (latest.done - first.done) * (latest.total - latest.done)
-                words.append(f"about {duration(left)} left")
+                remaining = passed / (latest.done - first.done) * (latest.total - latest.done)
+                words.append(f"about {duration(remaining)} left")
             self.write(f"{latest.stage}: {', '.join(filter(None, [*words, latest.note]))}")
 
     def end(self, *, well: bool = True) -> None:
@@ -287,7 +288,7 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
         return
     console = Console(stderr=True, emoji=False)
     lines = not console.is_terminal
-    log = Log(say, every=EVERY if lines else float("inf"), beginnings=lines)
+    log = Log(say, every=LINE_EVERY if lines else float("inf"), beginnings=lines)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -310,10 +311,10 @@ def progress(*, shown: bool = True) -> Iterator[Progress]:
 @contextmanager
 def _beating(log: Log, *, on: bool) -> Iterator[None]:
     """Keep writing progress lines while the work reports nothing."""
-    over = threading.Event()
+    finished = threading.Event()
 
     def beat() -> None:
-        while not over.wait(1):
+        while not finished.wait(1):
             log.beat()
 
     thread = threading.Thread(target=beat, daemon=True)
@@ -322,4 +323,4 @@ def _beating(log: Log, *, on: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        finished.set()

@@ -1,4 +1,4 @@
-"""Functions that the evaluating commands share: loading corpora, evaluating, printing the table."""
+"""Functions shared by commands that evaluate: load corpora, evaluate, print tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
-    """Load the corpora that ``--test`` names; files are read in the format of the task."""
+    """Load the corpora of ``--test``; files are read in the format of the task."""
     from crosslens.corpora.catalogue import load_corpus, match_corpora
 
     names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
@@ -39,6 +39,6 @@ def show_results(results: "Results", task: "Task", *, title: str, note: str = ""
     """Print the table of the task's metric, and warnings about the corpora."""
     from crosslens.cli._display import print_table, say_oddities
 
-    shown = results.filter(metric=task.metric)
-    say_oddities(shown)
-    print_table(shown.table(), title=title, note=note)
+    main_scores = results.filter(metric=task.metric)
+    say_oddities(main_scores)
+    print_table(main_scores.table(), title=title, note=note)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and functions that read their values."""
+"""Shared command-line options, and functions that parse their values."""
 
 from collections.abc import Callable
 
@@ -14,25 +14,31 @@ device_option = click.option(
 )
 
 
-def out_option(what: str) -> Callable:
+def out_option(description: str) -> Callable:
     """Return the option ``--out``, a path that must not exist yet."""
-    return click.option("--out", required=True, metavar="PATH", help=f"{what}; must not exist yet.")
+    return click.option("--out", required=True, metavar="PATH", help=f"{description}; must not exist yet.")
 
 
 def split_names(text: str) -> list[str]:
-    """Split ``a,b`` into its names.
+    """Split names at commas.
+
+    >>> split_names("ud/en_pud, ud/fr_pud")
+    ['ud/en_pud', 'ud/fr_pud']
 
     Raises:
-        RequestError: if there are none.
+        RequestError: if there are no names.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise RequestError(f"{text!r} names nothing", hint="separate names with commas")
+        raise RequestError(f"{text!r} contains no names", hint="separate names with commas")
     return names
 
 
 def read_settings(words: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
-    """Read the ``key=value`` words of an option as a mapping.
+    """Parse the ``key=value`` words of an option.
+
+    >>> read_settings(("epochs=1", "batch=16"))
+    {'epochs': '1', 'batch': '16'}
 
     Raises:
         RequestError: for a word without a key, ``=`` or a value.

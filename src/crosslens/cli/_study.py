@@ -1,4 +1,4 @@
-"""Options and functions that the commands on studies share."""
+"""Options and functions shared by commands on studies."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -48,13 +48,17 @@ def mean_seconds(store: "Store") -> dict[str, float]:
     times: dict[str, list[float]] = {}
     for run in store.ids():
         described = store.describe(run)
-        if "facts" in described and "task" in described["identity"]:  # other runs make or inspect encoders
+        if "facts" in described and "task" in described["identity"]:  # other runs train no task
             times.setdefault(described["identity"]["task"], []).append(described["facts"]["seconds"])
     return {task: sum(seconds) / len(seconds) for task, seconds in times.items()}
 
 
 def describe_differences(different: Mapping[str, tuple[Any, Any]]) -> str:
-    """``seed: 2 instead of 1; recipe.batch: 16 instead of 32``."""
+    """Describe the differences between two runs in one line.
+
+    >>> describe_differences({"seed": (2, 1), "recipe.batch": (16, 32)})
+    'recipe.batch: 16 instead of 32; seed: 2 instead of 1'
+    """
 
     def short(value: Any) -> str:
         text = str(value)

@@ -39,7 +39,7 @@ def command(
 
     The same command resumes an interrupted run. The result is an encoder like any other:
     `crosslens finetune OUT pos …`. An encoder without a masked language modelling head gets a randomly
-    initialised one. Train that first, on text of languages that the encoder was pretrained on: --set freeze=0-12.
+    initialised one. Train that head first, on languages that the encoder was pretrained on: --set freeze=0-12.
     """
     from crosslens.files import refuse_existing
 
@@ -52,7 +52,7 @@ def command(
     from crosslens.mlm.adapt_settings import Adaptation
     from crosslens.settings import replace_settings
 
-    chosen: Adaptation = replace_settings(Adaptation(), read_settings(settings), what="an adaptation")
+    adaptation: Adaptation = replace_settings(Adaptation(), read_settings(settings), what="an adaptation")
     corpora = {}
     for name in texts:
         corpus = load_text(name, data=data)
@@ -62,13 +62,13 @@ def command(
         corpora[tag] = corpus
     with progress() as bar:
         facts = adapt(
-            encoder, corpora, out, settings=chosen, data=data, save_every=save_every, device=device, progress=bar
+            encoder, corpora, out, settings=adaptation, data=data, save_every=save_every, device=device, progress=bar
         )
     if facts["fresh_head"]:
         say(f"{encoder} has no masked language modelling head: a randomly initialised one was trained")
     for tag in corpora:
         say(
             f"{tag}: {facts[f'words {tag}']:,} words, {facts[f'unknown {tag}']:.1f} % of them unknown,"
-            f" {facts[f'broken {tag}']:.1f} % in pieces, {facts[f'fertility {tag}']:.2f} pieces a word; perplexity"
+            f" {facts[f'broken {tag}']:.1f} % split, {facts[f'fertility {tag}']:.2f} subwords per word; perplexity"
             f" {facts[f'perplexity before {tag}']:,.1f} before, {facts[f'perplexity {tag}']:,.1f} after"
         )

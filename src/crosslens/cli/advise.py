@@ -25,7 +25,7 @@ from crosslens.cli._options import data_option, device_option, split_names
 )
 @click.option("--parallel", metavar="NAME", help="Parallel sentences of the language and a source: en=FILE,wo=FILE.")
 @click.option(
-    "--rule", metavar="FILE", help="CSV file of your own measured transfer scores [default: the shipped one]."
+    "--rule", metavar="FILE", help="CSV file of your own measured transfer scores [default: the shipped file]."
 )
 @data_option
 @device_option
@@ -42,11 +42,11 @@ def command(
 ) -> None:
     """Recommend how to use ENCODER for LANGUAGE zero-shot: as it is, from another source, or adapted.
 
-    Probes of parts of speech are trained on each source, and read the text: how sure they are, and how far they agree,
-    needs no labels of LANGUAGE. A rule fitted to measured zero-shot scores estimates the score from each source. The
-    output says where the rule was fitted, and how wrong it is on languages left out beside a constant guess. LANGUAGE
-    itself is left out of the rule. For another encoder than the rule was fitted to, or evidence outside what it was
-    fitted to, nothing is estimated.
+    Trains a part-of-speech probe on each source and applies it to the text: its confidence, and the agreement between
+    probes, need no labels of LANGUAGE. A rule fitted to measured zero-shot scores then estimates the score from each
+    source. The output names the data that the rule was fitted to, and compares its error on left-out languages with
+    that of a constant guess. LANGUAGE itself is left out of the rule. Encoders and evidence outside the range of the
+    rule get no estimate.
     """
     from dataclasses import replace
 
@@ -66,28 +66,28 @@ def command(
         source.language or source.name: source
         for source in (load_corpus(name, split="train", data=data) for name in split_names(sources))
     }
-    tried = [] if schemes == "none" else split_names(schemes or "uroman")
+    scheme_names = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
         say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
-        tried = []
+        scheme_names = []
     translations = load_parallel(parallel, data=data) if parallel else None
     advice = advise(
         load_encoder(encoder, device=device),
         replace(corpus, language=language),
         candidates,
         parallel=translations,
-        schemes=tried,
+        schemes=scheme_names,
         rule=read_rule(rule),
     )
     texts = {
         scheme or "as it is written": {
-            "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(read.scripts.items())[:2]),
-            "words": read.coverage.words,
-            "unknown %": read.coverage.unknown,
-            "broken %": read.coverage.broken,
-            "subwords a word": read.coverage.fertility,
+            "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(evidence.scripts.items())[:2]),
+            "words": evidence.coverage.words,
+            "unknown %": evidence.coverage.unknown,
+            "broken %": evidence.coverage.broken,
+            "subwords a word": evidence.coverage.fertility,
         }
-        for scheme, read in advice.evidence.items()
+        for scheme, evidence in advice.evidence.items()
     }
     title = f"{language}: coverage of {corpus.name} by the tokenizer of {encoder}"
     print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
@@ -97,11 +97,11 @@ def command(
             "right on the source %": advice.accuracy[source],
             "confident %": confidence.confident,
             "agreed %": confidence.agreement,
-            "shared %": read.overlap[source],
+            "shared %": evidence.overlap[source],
             **expected.get((scheme, source), {}),
         }
-        for scheme, read in advice.evidence.items()
-        for source, confidence in read.confidence.items()
+        for scheme, evidence in advice.evidence.items()
+        for source, confidence in evidence.confidence.items()
     }
     title = "UPOS probes trained on each source and applied to the text; subwords shared with the source"
     print_table(pd.DataFrame.from_dict(transfers, orient="index"), title=title, decimals=1)
@@ -112,13 +112,13 @@ def command(
     for reason in (*advice.refusals, *advice.reasons):
         click.echo(f"  {reason}")
     click.echo()
-    applied = advice.rule
-    if applied.measured:
+    fitted = advice.rule
+    if fitted.measured:
         errors = {
-            "error of an estimate": applied.error,
-            "error of a constant guess": applied.constant_error,
-            "regret of the choice": applied.regret,
-            f"regret of always {applied.sources[0]}": applied.default_regret,
+            "error of an estimate": fitted.error,
+            "error of a constant guess": fitted.constant_error,
+            "regret of the choice": fitted.regret,
+            f"regret of always {fitted.sources[0]}": fitted.default_regret,
         }
         frame = pd.DataFrame.from_dict(
             {
@@ -130,4 +130,4 @@ def command(
         print_table(
             frame, title=f"The rule on languages left out, in points ({language} is not among them)", decimals=1
         )
-    click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {applied.about}.")
+    click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {fitted.about}.")

@@ -89,9 +89,9 @@ def words(
     data: str | None,
     device: str | None,
 ) -> None:
-    """Translate words: precision at 1, 5 and 10 for every layer.
+    """Translate words, and measure precision at 1, 5 and 10 for every layer.
 
-    ENCODER is a hub name, a folder, or a file of static vectors that ends in .vec (fastText's), and so is --against.
+    ENCODER and --against are hub names, folders, or .vec files of static vectors (fastText's format).
 
     \b
     crosslens align words E --against F --pair en-fr --text en=raw/en,fr=raw/fr --out words
@@ -109,9 +109,9 @@ def words(
     from crosslens.corpora.dictionaries import load_dictionary
     from crosslens.data.formats.text import cut_words
 
-    chosen: Any = mapping or ("procrustes" if against else "identity")
-    how: Any = method or "csls"
-    baselines = _baselines(baseline, chosen)
+    mapping_name: Any = mapping or ("procrustes" if against else "identity")
+    retrieval: Any = method or "csls"
+    baselines = _baselines(baseline, mapping_name)
     dictionaries = [
         load_dictionary(name or f"muse/{pair}:{split}", data=data) for name, split in ((train, "train"), (test, "test"))
     ]
@@ -141,8 +141,8 @@ def words(
             right,
             train=dictionaries[0],
             test=dictionaries[1],
-            mapping=chosen,
-            method=how,
+            mapping=mapping_name,
+            method=retrieval,
             baselines=baselines,
             baseline_seeds=seeds,
             untrained=untrained,
@@ -152,9 +152,9 @@ def words(
     _finish(
         results,
         out,
-        called=lambda row: row["metric"],
-        mapping=chosen,
-        title=f"{pair}: word translation by {how}, {_named(chosen)}",
+        heading=lambda row: row["metric"],
+        mapping=mapping_name,
+        title=f"{pair}: word translation by {retrieval}, {_described(mapping_name)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
         f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
     )
@@ -207,9 +207,9 @@ def sentences(
     from crosslens.alignment.measure import sentence_retrieval
     from crosslens.corpora.parallel import load_parallel
 
-    chosen: Any = mapping or ("procrustes" if against else "identity")
-    how: Any = method or "cosine"
-    baselines = _baselines(baseline, chosen)
+    mapping_name: Any = mapping or ("procrustes" if against else "identity")
+    retrieval: Any = method or "cosine"
+    baselines = _baselines(baseline, mapping_name)
     parallel = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
 
     from crosslens.cli._display import progress
@@ -224,8 +224,8 @@ def sentences(
             train=parallel[0],
             test=parallel[1],
             pair=languages,
-            mapping=chosen,
-            method=how,
+            mapping=mapping_name,
+            method=retrieval,
             baselines=baselines,
             baseline_seeds=range(seed, seed + baseline_seeds),
             progress=bar,
@@ -233,9 +233,9 @@ def sentences(
     _finish(
         results,
         out,
-        called=lambda row: f"{row['source']}→{row['target']}",
-        mapping=chosen,
-        title=f"Sentence retrieval in {test} by {how}, {_named(chosen)}: precision@1",
+        heading=lambda row: f"{row['source']}→{row['target']}",
+        mapping=mapping_name,
+        title=f"Sentence retrieval in {test} by {retrieval}, {_described(mapping_name)}: precision@1",
         note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}",
     )
 
@@ -290,7 +290,7 @@ def transfer(
     """Train TASK on one fixed layer of ENCODER, and evaluate it on the mapped layer of another encoder.
 
     Four randomly initialised Transformer layers and the task's head are trained on the first language. Without
-    --against, ENCODER reads both languages without a mapping: a bilingual encoder, for comparison.
+    --against, ENCODER is a bilingual encoder that reads both languages without a mapping, for comparison.
 
     \b
     crosslens align transfer pos E --against F --pair en-fr --parallel ud/pud --train ud/en_ewt \\
@@ -315,14 +315,14 @@ def transfer(
     from crosslens.tasks import find_task
     from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
 
-    how = find_recipe(recipe or DEFAULT_RECIPE, task, read_settings(settings))
-    asked = find_task(task, how.task)
+    chosen_recipe = find_recipe(recipe or DEFAULT_RECIPE, task, read_settings(settings))
+    chosen_task = find_task(task, chosen_recipe.task)
     baselines = _baselines(baseline, "procrustes" if against else "identity")
     labelled = load_corpus(train, split="train", data=data)
     held_out = load_corpus(dev, split="dev", data=data) if dev else None
     tests = [load_corpus(name, data=data) for name in split_names(test)]
     for corpus in (labelled, *tests):
-        asked.check(corpus)
+        chosen_task.check(corpus)
     sides = load_parallel(parallel, languages=languages, data=data) if against and parallel else None
     source = load_encoder(encoder, device=device)
     target = source if against == encoder else load_encoder(against, device=device) if against else None
@@ -338,7 +338,7 @@ def transfer(
             parallel=sides,
             links=links,
             layers=layers,
-            recipe=how,
+            recipe=chosen_recipe,
             seed=seed,
             baselines=baselines,
             baseline_seeds=range(seed, seed + baseline_seeds),
@@ -346,28 +346,28 @@ def transfer(
         )
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
-    scores = results.filter(metric=asked.metric)
+    scores = results.filter(metric=chosen_task.metric)
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
-    called = languages_of(results)
-    table = _by_layer(scores, lambda row: called(row["corpus"]), mapping="procrustes" if against else "identity")
-    print_table(table, title=f"{task} {asked.metric} of a head on one frozen layer", note=note)
+    language_of = languages_of(results)
+    table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
+    print_table(table, title=f"{task} {chosen_task.metric} of a head on one frozen layer", note=note)
 
 
 def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
-    """The baselines of ``--baseline`` that apply; named ones that do not apply are reported as skipped."""
+    """Return the baselines that apply; those of ``--baseline`` that do not are reported as skipped."""
     from crosslens.alignment.baselines import BASELINES, choose_baselines
     from crosslens.cli._display import say
 
     names = [] if text == "none" else split_names(text) if text else BASELINES
-    chosen = choose_baselines(names, mapping=mapping)
-    skipped = [name for name in names if name not in chosen]
+    baselines = choose_baselines(names, mapping=mapping)
+    skipped = [name for name in names if name not in baselines]
     if text and skipped:
         say(f"skipped: the {' and '.join(skipped)} baseline needs a mapping")
-    return chosen
+    return baselines
 
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
-    """The languages of ``--pair``, checked against those of the parallel corpus."""
+    """Return the languages of ``--pair``, after checking that the parallel corpus has them."""
     from crosslens.corpora.parallel import list_languages
     from crosslens.data.language_pairs import split_pair
 
@@ -385,29 +385,29 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
     return sides
 
 
-def _named(mapping: str) -> str:
+def _described(mapping: str) -> str:
     return "orthogonal mapping" if mapping == "procrustes" else "no mapping"
 
 
 def _finish(
-    results: "Results", out: str, *, called: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
+    results: "Results", out: str, *, heading: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
 ) -> None:
     from crosslens.cli._display import print_table
     from crosslens.files import new_folder
 
     with new_folder(out) as folder:
         results.write(folder / "results.csv")
-    print_table(_by_layer(results, called, mapping=mapping), title=title, note=note)
+    print_table(_by_layer(results, heading, mapping=mapping), title=title, note=note)
 
 
-def _by_layer(results: "Results", called: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":
-    """Tabulate layers against measurements, each followed by its baselines (mean over seeds)."""
+def _by_layer(results: "Results", heading: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":
+    """Tabulate measurements by layer, each followed by its baselines (mean over seeds)."""
     import pandas as pd
 
     from crosslens.alignment.baselines import BASELINES, baseline_of
 
     rows = results.records.to_pylist()
-    heads = [(called(row), baseline_of(row, mapping=mapping) or "") for row in rows]
+    heads = [(heading(row), baseline_of(row, mapping=mapping) or "") for row in rows]
     order = sorted(set(heads), key=lambda head: (heads.index((head[0], "")), ["", *BASELINES].index(head[1])))
     frame = pd.DataFrame(
         {

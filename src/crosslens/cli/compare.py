@@ -1,4 +1,4 @@
-"""``crosslens compare``: similarity of translations."""
+"""``crosslens compare``: compare representations of parallel sentences."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 @click.option(
     "--intervals",
     is_flag=True,
-    help="Add 95 % jackknife intervals of the measure's expected value over samples of this size; for debiased"
-    " CKA, of its value in the population of sentences.",
+    help="Add 95 % jackknife intervals for the expected value over samples of this size (debiased CKA: for the value in"
+    " the population of sentences).",
 )
 @click.option("--original", metavar="LANGUAGE", help="Use only PUD sentences originally written in this language.")
 @click.option(
@@ -97,10 +97,13 @@ def command(
     from crosslens.similarity.compare import compare, select_sentences
     from crosslens.similarity.measures import choose_measures
 
-    asked: Any = {"measures": split_names(measures) if measures else None, "nulls": split_names(nulls) if nulls else []}
-    wanted = split_names(pairs)
-    choose_measures(**asked)  # before an encoder is loaded
-    parallel = select_sentences(corpus, wanted, original=original, sentences=sentences, data=data)
+    chosen: Any = {
+        "measures": split_names(measures) if measures else None,
+        "nulls": split_names(nulls) if nulls else [],
+    }
+    patterns = split_names(pairs)
+    choose_measures(**chosen)  # checks the names before an encoder is loaded
+    parallel = select_sentences(corpus, patterns, original=original, sentences=sentences, data=data)
 
     from crosslens.cli._display import print_table, progress, say
     from crosslens.encoders import reinit
@@ -113,8 +116,8 @@ def command(
         results = compare(
             loaded,
             parallel,
-            pairs=wanted,
-            **asked,
+            pairs=patterns,
+            **chosen,
             against=load_encoder(against, device=device) if against else None,
             pooling=pooling,
             interval="jackknife" if intervals else "none",

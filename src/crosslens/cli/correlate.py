@@ -1,4 +1,4 @@
-"""``crosslens correlate``: transfer gap against similarity."""
+"""``crosslens correlate``: correlate the transfer gap with similarity."""
 
 from typing import TYPE_CHECKING
 
@@ -46,8 +46,8 @@ def command(
     """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
     The gap is the same-language score minus the cross-language score of the reference, so a similarity that
-    predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, p-values from
-    permutations of them.
+    predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, and p-values from
+    permutations of the languages.
     """
     from crosslens.files import refuse_existing, write_text
 
@@ -68,18 +68,18 @@ def command(
     )
     rows = [
         {
-            "task": each.called,
-            "source": each.source,
-            "similarity of": each.state,
-            "measure": each.measure,
-            "layer": "mean" if each.layer is None else str(each.layer),
-            "languages": len(each.correlation.languages),
-            coefficient: each.correlation.value,
-            "low": each.correlation.low,
-            "high": each.correlation.high,
-            "p": each.correlation.p,
+            "task": row.called,
+            "source": row.source,
+            "similarity of": row.state,
+            "measure": row.measure,
+            "layer": "mean" if row.layer is None else str(row.layer),
+            "languages": len(row.correlation.languages),
+            coefficient: row.correlation.value,
+            "low": row.correlation.low,
+            "high": row.correlation.high,
+            "p": row.correlation.p,
         }
-        for each in correlated
+        for row in correlated
     ]
     table = pd.DataFrame(rows)
     if file:
@@ -91,7 +91,7 @@ def command(
         decimals=3,
         note="negative: languages with similar representations transfer better",
     )
-    for each in {(each.task, each.source): each for each in correlated if len(each.same_language) > 1}.values():
-        say(f"{each.task}: the same-language score of {each.source} is the mean over {', '.join(each.same_language)}")
-    for warning in dict.fromkeys(each.correlation.warning for each in correlated if each.correlation.warning):
+    for row in {(row.task, row.source): row for row in correlated if len(row.same_language) > 1}.values():
+        say(f"{row.task}: the same-language score of {row.source} is the mean over {', '.join(row.same_language)}")
+    for warning in dict.fromkeys(row.correlation.warning for row in correlated if row.correlation.warning):
         say(warning)

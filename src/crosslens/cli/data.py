@@ -34,7 +34,7 @@ def get(name: str, release: str, into: str | None, url: str | None, sha256: str 
 
     folder = into or cache_folder()
     with progress() as bar:
-        made = get_ud(release, folder, url=url, sha256=sha256, progress=bar)
-    say(f"{made}: {sum(1 for child in made.iterdir() if child.is_dir())} treebanks")
+        unpacked = get_ud(release, folder, url=url, sha256=sha256, progress=bar)
+    say(f"{unpacked}: {sum(1 for child in unpacked.iterdir() if child.is_dir())} treebanks")
     if into:
         say(f"set CROSSLENS_DATA={into} or pass --data {into} to use them")

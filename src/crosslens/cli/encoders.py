@@ -19,7 +19,7 @@ def command() -> None:
     "--trim-to",
     multiple=True,
     metavar="FILES",
-    help="Text files (or a pattern) whose subwords are kept; all others are removed.",
+    help="Text files (or a pattern) whose subwords are kept; all other subwords are removed.",
 )
 @click.option(
     "--characters",
@@ -45,15 +45,15 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
     from crosslens.cli._display import say
     from crosslens.encoders.models.e5 import get_e5_small
 
-    made = get_e5_small(out, trim_to=files, characters=characters)
-    say(f"{out}: multilingual-e5-small, {made['pieces']:,} pieces, {made['weights']:,} weights")
+    sizes = get_e5_small(out, trim_to=files, characters=characters)
+    say(f"{out}: multilingual-e5-small, {sizes['pieces']:,} subwords, {sizes['weights']:,} weights")
 
 
 @command.command("show")
 @click.argument("encoder")
 @device_option
 def show(encoder: str, device: str | None) -> None:
-    """Show layers, sizes and digest of ENCODER, a hub name or a folder."""
+    """Show the layers, sizes and digest of ENCODER, a hub name or a folder."""
     from crosslens.encoders.load import load_encoder
 
     loaded = load_encoder(encoder, device=device)
@@ -63,9 +63,9 @@ def show(encoder: str, device: str | None) -> None:
         ("family", loaded.family.name),
         ("layers", loaded.depth),
         ("width", loaded.width),
-        ("subwords", f"{loaded.capacity} at once"),
-        ("pieces", f"{len(loaded.tokenizer):,}"),
+        ("window", f"{loaded.capacity} subwords"),
+        ("vocabulary", f"{len(loaded.tokenizer):,} subwords"),
         ("weights", f"{weights:,}, {in_layers:,} of them in layers"),
         ("digest", loaded.digest),
     ):
-        click.echo(f"{name:<9} {value}")
+        click.echo(f"{name:<11} {value}")

@@ -33,6 +33,6 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
     tests = load_tests(test, data=data, format=task.format)
     if predictions:
         prediction_files(task, tests)
-    with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as kept:
-        results = evaluate_into(folder, loaded, tests, predictions=kept)
+    with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as annotated:
+        results = evaluate_into(folder, loaded, tests, predictions=annotated)
     show_results(results, task, title=f"{task.name} {task.metric} of {model}")

@@ -83,7 +83,7 @@ def command(
     from crosslens.cli._display import progress
     from crosslens.runs.finetuning import finetune_and_evaluate
 
-    given = {key: value for key, value in condition.items() if value is not None}
+    interventions = {key: value for key, value in condition.items() if value is not None}
     with progress() as bar:
         results = finetune_and_evaluate(
             encoder,
@@ -91,7 +91,7 @@ def command(
             train=train,
             tests=split_names(test),
             dev=dev,
-            condition=given,
+            condition=interventions,
             recipe=recipe,
             settings=read_settings(settings),
             vectors=vectors,

@@ -1,4 +1,4 @@
-"""``crosslens lab``: artificial languages."""
+"""``crosslens lab``: export artificial languages."""
 
 import click
 
@@ -10,7 +10,7 @@ def command() -> None:
     """Artificial languages with gold annotation, texts and dictionaries.
 
     lab/src, lab/adj, lab/gen and lab/sov are corpora like any other: crosslens finetune pos ENCODER --train lab/src
-    --test 'lab/*'. Those of another preset have its name behind them: lab/sov_no_anchors.
+    --test 'lab/*'. For other presets, append the preset's name: lab/sov_no_anchors.
     """
 
 
@@ -28,9 +28,9 @@ def command() -> None:
 )
 @out_option("Output folder")
 def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -> None:
-    """Write a laboratory's treebanks, texts and dictionaries, and settings for `crosslens pretrain`.
+    """Write treebanks, texts and dictionaries of artificial languages, and settings for `crosslens pretrain`.
 
-    With --set: anchors, names, numerals, cognates, false_friends and homonyms are shares of 0 to 1, sentences is the
+    With --set, anchors, names, numerals, cognates, false_friends and homonyms are shares from 0 to 1; sentences is the
     size of each raw text.
     """
     from crosslens.files import refuse_existing

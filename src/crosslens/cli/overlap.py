@@ -1,4 +1,4 @@
-"""``crosslens overlap``: subwords that training and test data share."""
+"""``crosslens overlap``: measure the subword overlap of training and test data."""
 
 import click
 
@@ -14,11 +14,11 @@ from crosslens.cli._options import data_option, out_option
 @out_option("Folder for results.csv")
 @data_option
 def command(encoder: str, train: str, test: str, out: str, data: str | None) -> None:
-    """Measure how many of the test data's subwords occur in the training data, with ENCODER's tokenizer.
+    """Measure the percentage of the test data's subwords that occur in the training data, with ENCODER's tokenizer.
 
-    overlap_types counts every subword once, overlap_tokens every occurrence; both in percent. Put together with scores,
-    `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson` says whether it goes with
-    transfer.
+    overlap_types counts each distinct subword once, overlap_tokens every occurrence. To correlate overlap with
+    transfer, merge the results with scores and run
+    `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson`.
     """
     from crosslens.files import new_folder, refuse_existing
 

@@ -5,11 +5,11 @@ import click
 from crosslens.cli._options import data_option
 from crosslens.cli._study import set_option, store_option
 
-SHOWN = 4
-"""Number of missing evaluations that are listed by name; the others are counted."""
+MAX_QUESTIONS = 4
+"""Maximum number of missing evaluations to list by name; the remaining ones are counted."""
 
-FEW = 3
-"""Most differences to the nearest run that are listed; a run with more is a different experiment."""
+MAX_DIFFERENCES = 3
+"""Maximum number of differences to the nearest run to list; with more, it is a different experiment."""
 
 
 @click.command("plan")
@@ -37,13 +37,13 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
     store = Store(out)
     with progress() as bar:
         planned = plan(chosen, store, corpora=Corpora(data), progress=bar)
-    left = {asked.run.id: asked for asked in planned.left}
+    unfinished = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():
         for run in runs if name != chosen.name else ():
             shared.setdefault(run, []).append(name)
     for run in (asked.run for asked in planned.runs):
-        todo = left.get(run.id)
+        todo = unfinished.get(run.id)
         if todo is None and not everything:
             continue
         state = "done" if todo is None else "to do"
@@ -52,22 +52,22 @@ def command(study: str, out: str, settings: tuple[str, ...], everything: bool, d
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
             names = [question.about for question in todo.questions]
-            more = f" and {len(names) - SHOWN} more evaluations" if len(names) > SHOWN else ""
-            words.append(f"done except for {', '.join(names[:SHOWN])}{more}")
+            more = f" and {len(names) - MAX_QUESTIONS} more evaluations" if len(names) > MAX_QUESTIONS else ""
+            words.append(f"done except for {', '.join(names[:MAX_QUESTIONS])}{more}")
         elif todo is not None:
             if store.failed(run.id):
                 words.append("failed in the last attempt")
-            near = nearest(run.identity, store)
-            if near and len(near[1]) <= FEW:
-                words.append(f"new: {describe_differences(near[1])} in {near[0]}")
+            neighbour = nearest(run.identity, store)
+            if neighbour and len(neighbour[1]) <= MAX_DIFFERENCES:
+                words.append(f"new: {describe_differences(neighbour[1])} in {neighbour[0]}")
         click.echo("; ".join(words))
     for note in planned.notes:
         click.echo(f"note: {note}")
     waiting = f", {planned.waiting} waiting for other runs" if planned.waiting else ""
     click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
-    known = [
-        seconds.get(run.training.task) if isinstance(run, ModelRun) else 0.0 for run in (a.run for a in planned.left)
+    estimates = [
+        seconds.get(asked.run.training.task) if isinstance(asked.run, ModelRun) else 0.0 for asked in planned.left
     ]
-    if planned.left and None not in known:
-        say(f"estimated training time: {duration(sum(filter(None, known)))} on one core, from the finished runs")
+    if planned.left and None not in estimates:
+        say(f"estimated training time: {duration(sum(filter(None, estimates)))} on one core, from the finished runs")

@@ -37,9 +37,9 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
         raise RequestError(
             f"--out {out}: {task.name} is written as {ending}", hint=f"name a file that ends in {ending}"
         )
-    read = load_corpus(corpus, data=data, format=task.format)
+    items = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
-        predicted = predict(loaded, read, progress=bar)
+        predicted = predict(loaded, items, progress=bar)
     task.format.write(predicted, Path(out))
-    what = f"sentences, {read.words} words" if isinstance(read[0], Sentence) else "texts"
-    say(f"{out}: {len(read)} {what}, {task.name} predicted")
+    unit = f"sentences, {items.words} words" if isinstance(items[0], Sentence) else "texts"
+    say(f"{out}: {len(items)} {unit}, {task.name} predicted")

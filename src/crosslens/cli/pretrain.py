@@ -1,4 +1,4 @@
-"""``crosslens pretrain``: a masked language model from raw text."""
+"""``crosslens pretrain``: pretrain a masked language model on raw text."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -60,27 +60,27 @@ def command(
     from crosslens.settings import read_settings as read_file
     from crosslens.training.distributed import join_processes, leave_processes, processes
 
-    chosen = read_file(settings_file, Pretraining, overrides=read_settings(settings))
+    pretraining = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)
-    alone = processes().rank == 0  # only the first process logs and reports
-    with progress(shown=alone) as bar:
+    first = processes().rank == 0  # only the first process logs and reports
+    with progress(shown=first) as bar:
         facts = pretrain(
-            chosen,
+            pretraining,
             out,
             base=Path(settings_file).parent,
             data=data,
             save_every=save_every,
             device=device,
             progress=bar,
-            stepped=lambda step, loss: log(step, {"loss": loss}) if alone else None,
+            stepped=lambda step, loss: log(step, {"loss": loss}) if first else None,
             validated=lambda step, perplexities: log(
-                step, {f"perplexity/{name}": value for name, value in perplexities.items() if alone}
+                step, {f"perplexity/{name}": value for name, value in perplexities.items() if first}
             ),
         )
     leave_processes()
-    if alone:
-        kept = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
-        say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{kept}")
+    if first:
+        saved = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
+        say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{saved}")
 
 
 def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
@@ -90,7 +90,7 @@ def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
     from crosslens.errors import RequestError
 
     try:
-        from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # torch does not list it
+        from torch.utils.tensorboard.writer import SummaryWriter
     except ImportError:
         raise RequestError("--tensorboard needs the package tensorboard", hint="pip install tensorboard") from None
     writer = SummaryWriter(folder)

@@ -70,11 +70,11 @@ def command(
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.probes import find_probe
 
-    asked = find_probe(probe, read_settings(settings))
-    corpora = {"train": train, "test": test} | ({"dev": dev} if dev else {})
-    read = {split: load_corpus(name, split=split, data=data) for split, name in corpora.items()}
-    for corpus in read.values():
-        asked.answers(corpus)
+    chosen = find_probe(probe, read_settings(settings))
+    names = {"train": train, "test": test} | ({"dev": dev} if dev else {})
+    splits = {split: load_corpus(name, split=split, data=data) for split, name in names.items()}
+    for corpus in splits.values():
+        chosen.answers(corpus)  # checks the annotation before an encoder is loaded
 
     import pandas as pd
 
@@ -87,10 +87,16 @@ def command(
     loaded = load_encoder(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
-    how = Fit(inputs=inputs)
     with progress() as bar:
         probed = probing.probe(
-            loaded, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=seed, progress=bar
+            loaded,
+            chosen,
+            train=splits["train"],
+            test=splits["test"],
+            dev=splits.get("dev"),
+            how=Fit(inputs=inputs),
+            seed=seed,
+            progress=bar,
         )
     with new_folder(out) as folder:
         probed.results.write(folder / "results.csv")
@@ -99,6 +105,6 @@ def command(
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
         table,
-        title=f"Probe accuracy by layer: {asked.about}, {len(probed.answers)} labels",
+        title=f"Probe accuracy by layer: {chosen.about}, {len(probed.answers)} labels",
         note=f"shuffled: control with shuffled labels; {out}/confusion.csv has the confusion matrices",
     )

@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     " confidence interval, with * for differences that are significant after correction.",
 )
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
-    """Write the papers' tables and figures of the results in PATHS (files, folders, stores of runs).
+    """Write tables and figures like those of the papers from the results in PATHS (files, folders, stores of runs).
 
-    OUT/index.html is one page that needs no network: findings, interactive tables, and every number with its run. Each
-    table is a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex has all of them.
+    OUT/index.html is an offline page with findings, interactive tables, and the run behind every number. Each table is
+    a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex contains all tables.
     Results without scores have no tables. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
-    Everything is computed from the records alone.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
@@ -71,9 +70,9 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         (folder / "index.html").write_text(page, "utf-8")
         try:
             figures = write_figures(results, folder)
-        except RequestError as missing:
+        except RequestError as error:
             figures = []
-            say(str(missing))
+            say(str(error))
     if tables:
         print_report(tables[0], spread=spread)
     else:

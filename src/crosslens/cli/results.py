@@ -14,12 +14,12 @@ NAMES = ("results.csv", "results.parquet")
 
 
 def read_paths(paths: tuple[str, ...]) -> "Results":
-    """The records of files, of stores of runs, and of all results files in other folders.
+    """Read the records of results files, stores of runs, and other folders.
 
-    Results files in folders are ``results.csv`` or ``results.parquet``; of a folder with both, the first is read.
+    Folders are searched recursively for ``results.csv``, or else ``results.parquet``.
 
     Raises:
-        DataError: when there are none.
+        DataError: when there are no results.
     """
     from crosslens.errors import DataError
     from crosslens.results.record import concatenated
@@ -34,15 +34,15 @@ def _read(path: Path) -> "list[Results]":
     from crosslens.results.record import read_results
     from crosslens.runs.store import Store, is_store
 
-    if is_store(path):  # of a study that may be unfinished
+    if is_store(path):  # its studies may be unfinished
         store = Store(path)
         return [store.collect(study) for study in store.studies()]
     return [read_results(file) for file in (_results_files(path) if path.is_dir() else [path])]
 
 
 def _results_files(folder: Path) -> list[Path]:
-    folders = sorted({file.parent for name in NAMES for file in folder.rglob(name)})
-    return [next(each / name for name in NAMES if (each / name).is_file()) for each in folders]
+    parents = sorted({file.parent for name in NAMES for file in folder.rglob(name)})
+    return [next(parent / name for name in NAMES if (parent / name).is_file()) for parent in parents]
 
 
 @click.command("results")

@@ -22,9 +22,7 @@ from crosslens.cli._study import set_option, store_option
 @click.option(
     "--with", "options", multiple=True, metavar="KEY=VALUE", help="Executor setting, e.g. timeout_min=240 for slurm."
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Number of parallel runs [default: one for each GPU or core]."
-)
+@click.option("--workers", type=click.IntRange(min=1), help="Number of parallel runs [default: one per GPU or core].")
 @click.option("--only", metavar="RUN", help="Id of a single run to do.")
 @data_option
 @device_option
@@ -39,10 +37,10 @@ def command(
     data: str | None,
     device: str | None,
 ) -> None:
-    """Run what is missing of STUDY, and show its tables.
+    """Run the unfinished runs of STUDY, and show its tables.
 
     The same command resumes after an interruption. Several processes may run one study in one folder.
-    A failed run does not stop the others; its log is kept in OUT/failed.
+    A failed run does not stop the others; its log is in OUT/failed.
 
     \b
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
@@ -85,10 +83,10 @@ def command(
         say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join(words)} --only {outcome.run}")
     if report.stopped:
         say("stopped; the same command resumes")
-    left = len(report.plan.left)
+    remaining = len(report.plan.left)
     say(
         f"{chosen.name}: {done} runs done"
-        + (f", {left} left" if left else f"; {out}/studies/{chosen.name}/results.csv")
+        + (f", {remaining} left" if remaining else f"; {out}/studies/{chosen.name}/results.csv")
     )
     if report.failed or report.stopped:
         sys.exit(1)

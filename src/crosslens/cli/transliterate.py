@@ -1,4 +1,4 @@
-"""``crosslens transliterate``: a corpus in another script."""
+"""``crosslens transliterate``: transliterate a corpus into another script."""
 
 from pathlib import Path
 
@@ -42,4 +42,4 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
         (iob if written.sentences[0].entities is not None else conllu).write(written, path)
     else:
         tsv.write(written, path)
-    say(f"{out}: {len(written):,} items of {written.name}, {written.language or 'of no known language'}")
+    say(f"{out}: {len(written):,} items of {written.name}, language {written.language or 'unknown'}")

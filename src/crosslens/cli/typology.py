@@ -21,11 +21,11 @@ from crosslens.cli._options import data_option
 def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None) -> None:
     """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
-    Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: only after adaptation to raw text of the
-    language. Hard: in neither case. Undecided: a test that decides the class is not significant. With one seed there is
-    no test and no class.
+    Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: it does so only after adaptation to raw
+    text. Hard: it never does. Undecided: a test that decides the class is not significant. With one seed there is no
+    test and no class.
 
-    STORE holds a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
+    STORE needs a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_text
@@ -59,8 +59,8 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
             "words of text",
         ]
         table: Any = rows.set_index(["", "trained on"])[columns].replace("", float("nan")).dropna(axis=1, how="all")
-        without = list(rows["class"].isna())
-        about = "no class: one seed cannot be tested" if all(without) else "class of each language"
+        unclassified = list(rows["class"].isna())
+        about = "no class: one seed cannot be tested" if all(unclassified) else "class of each language"
         print_table(table, title=f"{task}: scores in points, {about}")
     if len(shared):
         click.echo(

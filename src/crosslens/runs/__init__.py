@@ -1,1 +1,1 @@
-"""Runs: what is made or trained once, what is asked of it, and the store that keeps both."""
+"""Runs: encoders and models that are trained once, their evaluations, and the store that keeps the results."""

@@ -1,4 +1,4 @@
-"""Answering questions of a run's model or encoder."""
+"""Run the evaluations of a model or encoder."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.model import TaskModel
 
 Note = Callable[[str], None]
-"""Takes a line of a run's log."""
+"""Called with each line of a run's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked.
+    """The encoder or model to evaluate.
 
     Attributes:
-        encoder: the encoder, changed and perhaps fine-tuned.
-        model: the fine-tuned model around it; None: it is not fine-tuned.
+        encoder: the encoder, after interventions and fine-tuning, if any.
+        model: the fine-tuned model that contains the encoder; None: the encoder is not fine-tuned.
     """
 
     encoder: Encoder
@@ -44,52 +44,54 @@ def answer(
     progress: Listener = None,
     predictions: str | Path | None = None,
 ) -> tuple[Results, Counts]:
-    """The answers to questions, and what each sentence adds to the scores.
+    """Answer questions about a model or encoder.
 
     Args:
-        subject: whom they are asked.
-        questions: each once.
-        corpora: keeps what was read.
-        note: called with what was done.
-        progress: hears how far evaluation is.
-        predictions: a folder to make, with the predictions for each corpus; None: they are not kept.
+        subject: the model or encoder.
+        questions: the questions, without duplicates.
+        corpora: loads and caches corpora.
+        note: called with a log line after each step.
+        progress: listener for the progress of the evaluation.
+        predictions: new folder for the predictions on each corpus; None: predictions are not written.
 
     Returns:
-        Records that carry the ids of their questions, in the order of these.
+        Records with the ids of their questions, in the order of the questions, and the counts of each sentence.
 
     Raises:
-        StoreError: for data that have changed since the questions were planned.
+        StoreError: when data have changed since the questions were planned.
     """
     answered: dict[str, Results] = {}
     counts: Counts = {}
-    for alike in _together(questions):
-        first = alike[0]
+    for group in _grouped(questions):
+        first = group[0]
         if isinstance(first, Score):
-            scores = [each for each in alike if isinstance(each, Score)]
+            scores = [question for question in group if isinstance(question, Score)]
             answers, counts = _scores(subject, scores, corpora, note, progress, predictions)
             answered |= answers
         elif isinstance(first, ProbeQuestion):
             answered[first.id] = _probe(subject, first, corpora)
             note(f"probed {first.test.name}")
         elif isinstance(first, Similarity):
-            answered |= _similarities(subject, [each for each in alike if isinstance(each, Similarity)], corpora)
+            similarities = [question for question in group if isinstance(question, Similarity)]
+            answered |= _similarities(subject, similarities, corpora)
             note(f"compared {first.corpus}")
         elif isinstance(first, Overlap):
-            overlaps = [each for each in alike if isinstance(each, Overlap)]
+            overlaps = [question for question in group if isinstance(question, Overlap)]
             train = corpora.planned(first.train, split="train")
-            for each in overlaps:
-                answered[each.id] = subword_overlap(subject.encoder, train=train, tests=[corpora.planned(each.test)])
+            for overlap in overlaps:
+                test = corpora.planned(overlap.test)
+                answered[overlap.id] = subword_overlap(subject.encoder, train=train, tests=[test])
             note(f"counted subwords shared with {train.name}")
-    named = [answered[question.id].with_columns(question=question.id) for question in questions]
-    return concatenated(named), counts
+    records = [answered[question.id].with_columns(question=question.id) for question in questions]
+    return concatenated(records), counts
 
 
-def _together(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Questions that are answered in one call: all scores, and what is asked of one parallel or one training corpus."""
-    groups: dict[tuple, list[Question]] = {}
+def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
+    """Group the questions that one call answers: all scores, and those that share a parallel or training corpus."""
+    groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         if isinstance(question, Similarity):
-            key: tuple = (question.kind, question.corpus, question.sentences)
+            key: tuple[object, ...] = (question.kind, question.corpus, question.sentences)
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
         else:
@@ -108,7 +110,7 @@ def _scores(
 ) -> tuple[dict[str, Results], Counts]:
     assert subject.model is not None
     tests = [corpora.planned(question.corpus) for question in questions]
-    asked = {question.corpus.name: question.id for question in questions}
+    ids = {question.corpus.name: question.id for question in questions}
     counts: Counts = {}
     results = evaluate(
         subject.model,
@@ -116,23 +118,27 @@ def _scores(
         predictions=predictions,
         progress=progress,
         predicted=lambda gold, _: note(f"evaluated {gold.name}"),
-        scored=lambda corpus, score: counts.update(counts_of(asked[corpus.name], score)),
+        scored=lambda corpus, score: counts.update(counts_of(ids[corpus.name], score)),
     )
-    return {asked[name]: records for (name,), records in results.groups("corpus")}, counts
+    return {ids[name]: records for (name,), records in results.groups("corpus")}, counts
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:
     refs = {"train": question.train, "test": question.test} | ({"dev": question.dev} if question.dev else {})
-    read = {split: corpora.planned(ref, split=split) for split, ref in refs.items()}
-    how = Fit(inputs=question.inputs)  # pyright: ignore[reportArgumentType]
-    asked = find_probe(question.name, question.settings)
+    splits = {split: corpora.planned(ref, split=split) for split, ref in refs.items()}
     return probe(
-        subject.encoder, asked, train=read["train"], test=read["test"], dev=read.get("dev"), how=how, seed=question.seed
+        subject.encoder,
+        find_probe(question.name, question.settings),
+        train=splits["train"],
+        test=splits["test"],
+        dev=splits.get("dev"),
+        how=Fit(inputs=question.inputs),
+        seed=question.seed,
     ).results
 
 
 def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Corpora) -> dict[str, Results]:
-    """Pairs that are asked by the same measures are compared in one call, which reads each language once."""
+    """Compare all pairs that share their measures in one call, which encodes each language once."""
     parallel = corpora.head(questions[0].corpus, questions[0].sentences)
     for question in questions:
         for language, digest in zip((question.source, question.target), question.digests, strict=True):
@@ -141,8 +147,8 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     for question in questions:
         by_pair.setdefault((question.source, question.target), []).append(question)
     by_measures: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for pair, alike in by_pair.items():
-        by_measures.setdefault(tuple(question.measure for question in alike), []).append(pair)
+    for pair, of_pair in by_pair.items():
+        by_measures.setdefault(tuple(question.measure for question in of_pair), []).append(pair)
     by_question: dict[str, Results] = {}
     state = "fine-tuned" if subject.model is not None else None
     for measures, pairs in by_measures.items():

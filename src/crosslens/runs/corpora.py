@@ -1,4 +1,4 @@
-"""The corpora that runs name, read once each."""
+"""A cache of the corpora that runs use."""
 
 from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
 from crosslens.corpora.parallel import load_parallel
@@ -10,11 +10,11 @@ from crosslens.runs.question import CorpusRef
 
 
 class Corpora:
-    """Corpora by name; what was read once is kept.
+    """Load corpora by name, and keep them in memory.
 
     Args:
-        data: a folder that is looked through first.
-        format: of files of a task, in addition to the default ones.
+        data: folder that is searched first.
+        format: file format of a task, in addition to the default formats.
     """
 
     def __init__(self, data: str | None = None, *, format: Format | None = None) -> None:
@@ -24,50 +24,50 @@ class Corpora:
         self._parallel: dict[str, Parallel] = {}
 
     def corpus(self, name: str, *, split: str = "test") -> Corpus:
-        """A corpus; see `crosslens.corpora.catalogue.load_corpus`."""
+        """Load a corpus; see `crosslens.corpora.catalogue.load_corpus`."""
         key = (name, split)
         if key not in self._corpora:
             self._corpora[key] = load_corpus(name, split=split, data=self.data, format=self.format)
         return self._corpora[key]
 
     def text(self, name: str, *, language: str | None = None) -> Corpus:
-        """Raw text; see `crosslens.corpora.catalogue.load_text`."""
+        """Load raw text; see `crosslens.corpora.catalogue.load_text`."""
         if name not in self._texts:
             self._texts[name] = load_text(name, language=language, data=self.data)
         return self._texts[name]
 
     def parallel(self, name: str) -> Parallel:
-        """Parallel corpora in all their languages."""
+        """Load a parallel corpus in all its languages."""
         if name not in self._parallel:
             self._parallel[name] = load_parallel(name, data=self.data)
         return self._parallel[name]
 
     def head(self, name: str, sentences: int | None) -> Parallel:
-        """Parallel corpora, or the first sentences of them."""
+        """Load a parallel corpus, or only its first sentences."""
         parallel = self.parallel(name)
         return parallel.head(sentences) if sentences else parallel
 
-    def planned(self, wanted: CorpusRef, *, split: str = "test") -> Corpus:
-        """A corpus as it was when a run was planned.
+    def planned(self, ref: CorpusRef, *, split: str = "test") -> Corpus:
+        """Load a corpus that must be the same as when the run was planned.
 
         Raises:
-            StoreError: when it has changed since.
+            StoreError: when the corpus has changed.
         """
-        corpus = self.corpus(wanted.name, split=split)
-        refuse_changed(wanted.name, corpus.digest, wanted.digest)
+        corpus = self.corpus(ref.name, split=split)
+        refuse_changed(ref.name, corpus.digest, ref.digest)
         return corpus
 
     def matching(self, patterns: tuple[str, ...]) -> list[str]:
-        """The names that patterns stand for, each once."""
+        """Return the corpus names that match the patterns, without duplicates."""
         names = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
         return list(dict.fromkeys(names))
 
 
-def refuse_changed(name: str, digest: str, wanted: str) -> None:
-    """Refuse data, or an encoder, that is not what a run was planned with.
+def refuse_changed(name: str, digest: str, planned: str) -> None:
+    """Check that data or an encoder are the same as when a run was planned.
 
     Raises:
-        StoreError: naming it.
+        StoreError: when the digests differ.
     """
-    if digest != wanted:
+    if digest != planned:
         raise StoreError(f"{name} has changed since the study was planned", hint="plan the study again")

@@ -1,4 +1,4 @@
-"""What each sentence adds to a score: kept with the answer, so that intervals and tests need no second evaluation."""
+"""Counts per sentence behind a score, stored so that intervals and tests need no second evaluation."""
 
 import io
 from pathlib import Path
@@ -13,24 +13,28 @@ Counts = dict[str, np.ndarray]
 
 
 def counts_of(question: str, score: Score) -> Counts:
-    """A score's counts under its name."""
+    """Return the counts of a score under their key."""
     return {key(question, score.metric): np.stack([score.numerator, score.denominator])}
 
 
 def key(question: str, metric: str) -> str:
-    """The name of the counts that answer a question by one metric."""
+    """Return the key of the counts of one question and metric.
+
+    >>> key("3f2a", "las")
+    '3f2a las'
+    """
     return f"{question} {metric}"
 
 
 def write_counts(path: Path, counts: Counts) -> None:
-    """Write an .npz file whole or not at all."""
+    """Write counts to an .npz file, atomically."""
     stream = io.BytesIO()
     np.savez_compressed(stream, allow_pickle=False, **counts)
     write_bytes(path, stream.getvalue())
 
 
 def read_counts(path: Path) -> Counts:
-    """What `write_counts` wrote; empty where there is no file."""
+    """Read a file that `write_counts` wrote; a missing file has no counts."""
     if not path.exists():
         return {}
     with np.load(path, allow_pickle=False) as file:

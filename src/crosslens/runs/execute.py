@@ -1,4 +1,4 @@
-"""Doing one run of a store, in this process."""
+"""Execute one run in this process, and publish it in the store."""
 
 import json
 import shlex
@@ -21,25 +21,26 @@ from crosslens.runs.run import AdaptRun, Asked, ModelRun, PretrainRun, Run
 from crosslens.runs.store import COUNTS, Store
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.distributed import threads
+from crosslens.training.model import TaskModel
 from crosslens.training.provenance import describe_run
 
 PATIENCE = 0.3
-"""Seconds that a claimed run is waited for, because `crosslens status` claims it for a moment."""
+"""Seconds to wait for a claimed run, because `crosslens status` claims runs for a moment."""
 
-REPORTED = 200
+LOG_EVERY = 200
 """Steps between two lines of a run's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a run is done in; nothing of it changes a result.
+    """Where and how runs are executed; no field changes a result.
 
     Attributes:
         store: folder of the store.
-        data: folder that is looked through first for corpora.
-        device: None: a GPU where there is one.
-        keep_models: whether the weights are kept.
-        command: what was typed, for whoever repeats a run.
+        data: folder that is searched first for corpora.
+        device: torch device; None: a GPU if available.
+        keep_models: keep the weights of fine-tuned models.
+        command: command line of the study, recorded for repeating a run.
     """
 
     store: str
@@ -51,13 +52,13 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes:
-        run: its id.
-        label: what a person calls it.
-        state: ``done``, ``failed``, ``taken`` (another process works on it), ``stopped`` (asked to).
-        tail: of a failed run's log.
+        run: run id.
+        label: readable name.
+        state: ``done``, ``failed``, ``taken`` (claimed by another process) or ``stopped`` (on request).
+        tail: last lines of the log.
     """
 
     run: str
@@ -67,15 +68,15 @@ class Outcome:
 
 
 def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda: False) -> Outcome:
-    """Do a run, or what is left of it, and publish it in the store.
+    """Execute a run, or its unanswered questions, and publish it in the store.
 
     Args:
-        asked: what is to be done, and the questions that it must answer.
+        asked: the run and its questions.
         context: the store and the device.
-        stop: asked after every step; True: the training's state is saved, and the outcome is ``stopped``.
+        stop: called after every step; True saves the training state and ends the run as ``stopped``.
 
     Returns:
-        What became of it. No error of the run itself is raised: it is in the outcome, and in the store's ``failed``.
+        The outcome. An error of the run is not raised, but recorded in the outcome and in the store's ``failed``.
     """
     run = asked.run
     log: list[str] = []
@@ -85,41 +86,41 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
 
     try:
         store = Store(context.store)
-        # One thread, because the bits must not depend on where a run is done.
+        # One thread, so that results are bit-identical on every machine.
         with store.claim(run.id, patience=PATIENCE) as claimed, threads(1):
             if not claimed:
                 return outcome("taken")
-            left = store.missing(asked)  # another process may have done it since it was planned
-            if left is not None:
-                _Work(left, store, context, log, stop).do()
+            missing = store.missing(asked)  # another process may have finished the run in the meantime
+            if missing is not None:
+                _Work(missing, store, context, log, stop).do()
         return outcome("done")
     except KeyboardInterrupt:
         return outcome("stopped")
     except Exception as error:
-        ours = isinstance(error, CrosslensError)
-        log.extend([str(error)] if ours else traceback.format_exc().splitlines())
+        expected = isinstance(error, CrosslensError)
+        log.extend([str(error)] if expected else traceback.format_exc().splitlines())
         try:
             Store(context.store).keep_failure(run, "\n".join(log) + "\n")
-        except StoreError as unkept:
-            log.append(str(unkept))
+        except StoreError as store_error:
+            log.append(str(store_error))
         return outcome("failed")
 
 
 def lost(run: Run, context: Context, reason: str) -> Outcome:
-    """The outcome of a run whose process ended without one; it is kept in the store's ``failed``."""
+    """Record a run as failed whose process ended without an outcome."""
     Store(context.store).keep_failure(run, reason + "\n")
     return Outcome(run.id, run.label, "failed", reason)
 
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """The progress of a training: now and then a line in the run's log, and its end where that is asked for."""
+    """Progress listener that writes to the run's log, and interrupts training on request."""
 
     note: Callable[[str], None]
     stop: Callable[[], bool]
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
-        if done and done % REPORTED == 0:
+        if done and done % LOG_EVERY == 0:
             self.note(str(Update(stage, done, total, unit, note)))
         if self.stop():
             raise KeyboardInterrupt
@@ -130,7 +131,7 @@ class _Log:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One run that this process has claimed."""
+    """A run that this process has claimed."""
 
     asked: Asked
     store: Store
@@ -148,18 +149,18 @@ class _Work:
             self.make_encoder(run)
             return
         corpora = _corpora(self.context.data)
-        there = self.store.path(run.id)
+        stored = self.store.path(run.id)
         if not isinstance(run, ModelRun):
             subject = Subject(begin(run, corpora, device=self.context.device))
-        elif (there / "model").is_dir():
-            model = load_model(there / "model", device=self.context.device)
+        elif (stored / "model").is_dir():
+            model = load_model(stored / "model", device=self.context.device)
             subject = Subject(model.encoder, model)
             self.note("using its stored weights")
         else:
             model = self.train(run, corpora)
             subject = Subject(model.encoder, model)
         results, counts = answer(subject, self.asked.questions, corpora, note=self.note)
-        if there.is_dir():
+        if stored.is_dir():
             self.store.add_answers(run.id, results, counts)
             return
         self.note("done")
@@ -171,8 +172,8 @@ class _Work:
             if subject.model is not None and self.context.keep_models:
                 save_model(subject.model, folder / "model")
 
-    def train(self, run: ModelRun, corpora: Corpora) -> Any:
-        """The model; one that was trained before, and whose weights were not kept, must become the same again."""
+    def train(self, run: ModelRun, corpora: Corpora) -> TaskModel:
+        """Train the model; if the run is finished but its weights were not kept, they must come out the same."""
         state = self.store.state(run.id)
         if state.exists():
             self.note(f"resuming from {state.name}")
@@ -182,7 +183,7 @@ class _Work:
         self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
             before = self.store.describe(run.id)["facts"]["weights"]
-            state.unlink(missing_ok=True)  # no publishing follows, which else removes it
+            state.unlink(missing_ok=True)  # otherwise publishing removes the state
             if facts["weights"] != before:
                 raise StoreError(
                     f"{run.label} was retrained for new evaluations and has different weights"
@@ -193,23 +194,23 @@ class _Work:
         return model
 
     def make_encoder(self, run: PretrainRun | AdaptRun) -> None:
-        made = self.store.folder / "tmp" / f"{run.id}.encoder"
-        shutil.rmtree(made, ignore_errors=True)  # of a process that died between making and publishing it
+        encoder = self.store.folder / "tmp" / f"{run.id}.encoder"
+        shutil.rmtree(encoder, ignore_errors=True)  # left by a process that died before publishing it
         started = time.perf_counter()
         corpora, progress = _corpora(self.context.data), _Log(self.note, self.stop)
-        described, results = make_encoder(run, made, corpora, device=self.context.device, progress=progress)
+        described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
         self.note(f"{facts['steps']} steps in {seconds:.0f} s, last loss {facts['loss']:.4f}")
         with self.store.publishing(run.id) as folder:
-            shutil.move(made, folder / "encoder")
+            shutil.move(encoder, folder / "encoder")
             results.write(folder / "records.parquet")
             self.describe(folder, **described)
 
-    def describe(self, folder: Path, **known: Any) -> None:
+    def describe(self, folder: Path, **facts: Any) -> None:
         """Write ``run.json`` and the log."""
         run = self.asked.run
-        described: dict[str, Any] = {**known, "run": run.id, "label": run.label, "identity": run.identity}
+        described: dict[str, Any] = {**facts, "run": run.id, "label": run.label, "identity": run.identity}
         if self.context.command:
             described["repeat"] = f"{self.context.command} --only {shlex.quote(run.id)}"
         text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""What a run is, and which of the runs that there are it is closest to."""
+"""Compare a run with the finished runs of a store."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,11 @@ from crosslens.runs.store import Store
 
 
 def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested values by dotted names: ``{"recipe.batch": 16}``."""
+    """Flatten nested values to dotted names.
+
+    >>> flat({"seed": 1, "recipe": {"batch": 16}})
+    {'seed': 1, 'recipe.batch': 16}
+    """
     leaves: dict[str, Any] = {}
     for name, value in identity.items():
         leaves |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
@@ -15,7 +19,11 @@ def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Where two identities differ: dotted name -> the two values."""
+    """Return the differences of two identities: dotted name -> (value in ``a``, value in ``b``).
+
+    >>> differences({"seed": 1, "recipe": {"batch": 16}}, {"seed": 2, "recipe": {"batch": 16}})
+    {'seed': (1, 2)}
+    """
     x, y = flat(a), flat(b)
     return {name: (x.get(name), y.get(name)) for name in {**x, **y} if x.get(name) != y.get(name)}
 
@@ -23,15 +31,16 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[A
 def nearest(
     identity: Mapping[str, Any], store: Store, *, besides: str | None = None
 ) -> tuple[str, dict[str, tuple[Any, Any]]] | None:
-    """The finished run whose identity differs least, and where it does.
+    """Find the finished run with the fewest differences to a run.
 
     Args:
-        identity: of the run that is explained.
-        store: where finished runs are.
-        besides: an id that is left out.
+        identity: identity of the run to explain.
+        store: the store of finished runs.
+        besides: run id to skip.
 
     Returns:
-        The id, and dotted name -> (the explained run's value, its value); None in an empty store.
+        The id of the nearest run, and dotted name -> (value of the explained run, value of the nearest run); None
+        for an empty store.
     """
     neighbours = []
     for run in store.ids():
@@ -40,5 +49,5 @@ def nearest(
             neighbours.append((len(different), run, different))
     if not neighbours:
         return None
-    _, run, different = min(neighbours, key=lambda each: each[:2])
+    _, run, different = min(neighbours, key=lambda neighbour: neighbour[:2])
     return run, different

@@ -1,7 +1,7 @@
-"""One fine-tuning from names to results: what ``crosslens finetune`` does, as a function."""
+"""Fine-tune an encoder and evaluate it on test corpora: the function behind ``crosslens finetune``."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,15 +39,15 @@ ODDITIES = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A fine-tuning that was checked, and not begun.
+    """A valid request for fine-tuning.
 
     Attributes:
-        task: with the recipe's settings.
-        recipe: how it is trained.
+        task: the task, with the recipe's settings.
+        recipe: the training recipe.
         train: name of the training data.
-        dev: name of the development data; None: none is needed.
+        dev: name of the development data; None: not needed.
         tests: names of the test corpora.
-        corpora: has read them.
+        corpora: cache that holds the corpora.
     """
 
     task: Task
@@ -69,25 +69,25 @@ def check_finetuning(
     data: str | None = None,
     predictions: str | Path | None = None,
 ) -> Request:
-    """Refuse what is asked wrongly before anything heavy is loaded. The arguments are `finetune_and_evaluate`'s.
+    """Check the arguments of `finetune_and_evaluate` before an encoder is loaded.
 
     Raises:
-        RequestError: for a task, recipe or setting that does not exist; for predictions of one name.
-        DataError: for a corpus that is missing, or lacks the annotation.
+        RequestError: for an unknown task, recipe or setting; when two prediction files would have the same name.
+        DataError: when a corpus is missing or lacks the annotation.
     """
-    how = find_recipe(recipe or DEFAULT_RECIPE, find_task(task), settings)
-    chosen = find_task(task, how.task)
-    corpora = Corpora(data, format=chosen.format)
-    selects = how.select == "best" or how.schedule == "plateau"
-    dev = dev or (name_split(train, "dev") if selects else None)
+    checked_recipe = find_recipe(recipe or DEFAULT_RECIPE, find_task(task), settings)
+    checked_task = find_task(task, checked_recipe.task)
+    corpora = Corpora(data, format=checked_task.format)
+    needs_dev = checked_recipe.select == "best" or checked_recipe.schedule == "plateau"
+    dev = dev or (name_split(train, "dev") if needs_dev else None)
     names = tuple(name for pattern in tests for name in match_corpora(pattern, data=data))
-    read = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
+    labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
     test_corpora = [corpora.corpus(name) for name in names]
-    for corpus in (*read, *test_corpora):
-        chosen.check(corpus)
+    for corpus in (*labelled, *test_corpora):
+        checked_task.check(corpus)
     if predictions is not None:
-        prediction_files(chosen, test_corpora)
-    return Request(chosen, how, train, dev, names, corpora)
+        prediction_files(checked_task, test_corpora)
+    return Request(checked_task, checked_recipe, train, dev, names, corpora)
 
 
 def finetune_and_evaluate(
@@ -112,36 +112,36 @@ def finetune_and_evaluate(
 ) -> Results:
     """Fine-tune an encoder on one language, and evaluate it on others.
 
-    The same training has the same id here, in a study and by `crosslens.finetune`.
+    The run has the same id here, in a study and with `crosslens.finetune`.
 
     Args:
-        encoder: a hub name, a folder, or ``bilstm``: a network without pretraining.
-        task: its name.
+        encoder: hub name, folder, or ``bilstm`` for a BiLSTM baseline without pretraining.
+        task: name of the task.
         train: name of the training data.
-        tests: names of test corpora; ``ud/*_pud`` is every PUD treebank.
-        dev: name of the development data; None: the same treebank's, where the recipe needs some.
-        condition: what is done to the encoder before, as a study file writes it: ``{"layers": "1-2", "freeze": "0"}``.
-        recipe: a named recipe; None: the task's usual one.
-        settings: setting -> value, of the recipe or the task.
-        vectors: given word vectors of a BiLSTM, in fastText's format.
-        seed: of re-initialised layers, task head and data order.
-        out: a folder to make, with ``results.csv``, ``run.json`` and perhaps ``model/``; None: nothing is written.
-            While training goes on its state is in ``OUT.state``, from which the same call resumes.
-        keep: ``model``: the fine-tuned model as well.
-        predictions: a folder to make, with the predictions; None: they are not kept.
-        save_every: steps between two states.
-        data: a folder that is looked through first for corpora.
-        device: None: a GPU where there is one.
-        progress: hears how far it is.
+        tests: names of test corpora; ``ud/*_pud`` matches every PUD treebank.
+        dev: name of the development data; None: the dev split of ``train``, if the recipe needs it.
+        condition: interventions before training, as in a study file: ``{"layers": "1-2", "freeze": "0"}``.
+        recipe: name of a recipe; None: the default recipe of the task.
+        settings: setting -> value, for recipe or task.
+        vectors: file of pretrained word vectors for a BiLSTM, in fastText's format.
+        seed: random seed for re-initialised layers, task head and data order.
+        out: new folder for ``results.csv``, ``run.json`` and ``model/``; None: nothing is written. The training
+            state is kept in ``OUT.state`` until the run ends; the same call resumes from it.
+        keep: ``model`` also saves the fine-tuned model.
+        predictions: new folder for the predictions; None: predictions are not written.
+        save_every: steps between two saved states.
+        data: folder that is searched first for corpora.
+        device: torch device; None: a GPU if available.
+        progress: progress listener.
 
     Returns:
-        A record for each corpus and metric. In processes that `torchrun` started the first has them, and writes.
+        A record for each corpus and metric. Under `torchrun`, only the first process returns records and writes files.
 
     Raises:
-        RequestError: for what is asked wrongly; for a folder that exists.
-        DataError: for a corpus that cannot be read, or lacks the annotation.
-        EncoderError: for an encoder that cannot be loaded, or layers that it does not have.
-        TrainingError: when the loss is no longer a number, or the memory is full.
+        RequestError: for an invalid argument, or a folder that exists.
+        DataError: when a corpus cannot be read or lacks the annotation.
+        EncoderError: when the encoder cannot be loaded or lacks the layers.
+        TrainingError: when the loss is not finite, or memory runs out.
     """
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
@@ -152,7 +152,7 @@ def finetune_and_evaluate(
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")
     if fresh:
         parsed = Condition.of((Start(start="bilstm"), *parsed.interventions))
-    asked = check_finetuning(
+    request = check_finetuning(
         task,
         train=train,
         tests=tests,
@@ -163,41 +163,41 @@ def finetune_and_evaluate(
         predictions=predictions,
     )
     device = join_processes(device)
-    given = read_vectors(vectors) if vectors is not None else None
-    by_word = dict(zip(given.words, given.vectors[0], strict=True)) if given else None
-    run = _run(asked, str(encoder), parsed, seed, vectors=by_word, device=device)
+    table = read_vectors(vectors) if vectors is not None else None
+    by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
+    run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
     listener = listening(progress)
-    first = processes().rank == 0  # the others train along, and leave the rest to the first
+    first = processes().rank == 0  # only the first process evaluates and writes
     state = Path(f"{str(out).rstrip('/')}.state") if out is not None else None
     if first and state is not None and state.exists():
         listener.say(f"resuming from {state}")
     model = train_model(
-        run, asked.corpora, device=device, state=state, save_every=save_every, vectors=by_word, progress=listener
+        run, request.corpora, device=device, state=state, save_every=save_every, vectors=by_word, progress=listener
     )
     leave_processes()
     if not first:
         return Results.of([])
     _say_facts(model, listener.say)
-    with _folder(out) as made, _folder(predictions) as kept:
-        results = _evaluate(run, model, asked, kept, listener)
-        if made is not None:
-            results.write(made / "results.csv")
+    with _folder(out) as out_folder, _folder(predictions) as predictions_folder:
+        results = _evaluate(run, model, request, predictions_folder, listener)
+        if out_folder is not None:
+            results.write(out_folder / "results.csv")
             described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)
-            (made / "run.json").write_text(described + "\n", "utf-8")
+            (out_folder / "run.json").write_text(described + "\n", "utf-8")
             if keep == "model":
-                save_model(model, made / "model")
+                save_model(model, out_folder / "model")
     if state is not None:
         state.unlink(missing_ok=True)
     return results
 
 
 def _run(
-    asked: Request, encoder: str, condition: Condition, seed: int, *, vectors: Vectors | None, device: str | None
+    request: Request, encoder: str, condition: Condition, seed: int, *, vectors: Vectors | None, device: str | None
 ) -> ModelRun:
-    """The run, once the encoder is loaded."""
-    corpora, recipe = asked.corpora, asked.recipe
-    train = corpora.corpus(asked.train, split="train")
-    dev = corpora.corpus(asked.dev, split="dev") if asked.dev else None
+    """Build the run; loads the encoder for its digest and depth."""
+    corpora, recipe = request.corpora, request.recipe
+    train = corpora.corpus(request.train, split="train")
+    dev = corpora.corpus(request.dev, split="dev") if request.dev else None
     if condition.start == "bilstm":
         fresh = bilstm_digest(train.limited(recipe.limit), vectors)
         base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
@@ -209,8 +209,8 @@ def _run(
     if dev is not None and recipe.select == "best" and dev.language != train.language:
         selection = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
     training = Training(
-        asked.task.name,
-        dict(asked.task.settings),
+        request.task.name,
+        dict(request.task.settings),
         train.language or "",
         train.language,
         CorpusRef(train.name, train.digest),
@@ -221,15 +221,17 @@ def _run(
     return ModelRun(base, condition, seed, training)
 
 
-def _evaluate(run: ModelRun, model: TaskModel, asked: Request, kept: Path | None, progress: Listener) -> Results:
-    tests = [asked.corpora.corpus(name) for name in asked.tests]
+def _evaluate(
+    run: ModelRun, model: TaskModel, request: Request, predictions: Path | None, progress: Listener
+) -> Results:
+    tests = [request.corpora.corpus(name) for name in request.tests]
     questions = tuple(Score(CorpusRef(test.name, test.digest), run.training.settings) for test in tests)
     subject = Subject(model.encoder, model)
-    results, _ = answer(subject, questions, asked.corpora, predictions=kept, progress=progress)
+    results, _ = answer(subject, questions, request.corpora, predictions=predictions, progress=progress)
     return results.with_columns(**run.columns)
 
 
-def _say_facts(model: TaskModel, say: Any) -> None:
+def _say_facts(model: TaskModel, say: Callable[[str], None]) -> None:
     facts = model.facts
     say(f"trained {facts['steps']} steps in {facts['seconds']} s")
     for fact, words in ODDITIES.items():
@@ -239,5 +241,5 @@ def _say_facts(model: TaskModel, say: Any) -> None:
 
 @contextmanager
 def _folder(path: str | Path | None) -> Iterator[Path | None]:
-    with nullcontext() if path is None else new_folder(path) as made:
-        yield made
+    with nullcontext() if path is None else new_folder(path) as folder:
+        yield folder

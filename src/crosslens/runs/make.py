@@ -1,4 +1,4 @@
-"""Making what a run stands for: an encoder, or a fine-tuned model."""
+"""Produce the encoder or the fine-tuned model of a run."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -20,23 +20,23 @@ from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
 
 SAVE_EVERY = 200
-"""Steps between two states of a training that are kept."""
+"""Steps between two saved training states."""
 
 
 def begin(
     run: ModelRun | EncoderRun, corpora: Corpora, *, device: str | None, vectors: Vectors | None = None
 ) -> Encoder:
-    """The run's encoder before training, with everything done to it that its condition says.
+    """Load the run's encoder, and apply the interventions of its condition.
 
     Args:
         run: the run.
-        corpora: keeps what was read.
-        device: None: a GPU where there is one.
-        vectors: given ones, of a BiLSTM.
+        corpora: loads and caches corpora.
+        device: torch device; None: a GPU if available.
+        vectors: pretrained word vectors of a BiLSTM.
 
     Raises:
         StoreError: when the encoder has changed since the run was planned.
-        EncoderError: for layers or components that it does not have.
+        EncoderError: when the encoder lacks the layers or components.
     """
     if run.condition.start == "bilstm":
         assert isinstance(run, ModelRun)
@@ -45,9 +45,9 @@ def begin(
     else:
         encoder = _loaded(run.base.path, device)
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
-    done = [change.intervention for change in encoder.changes]
+    applied = [change.intervention for change in encoder.changes]
     for intervention in run.condition.interventions:
-        if intervention not in done:
+        if intervention not in applied:
             encoder = intervention.apply(encoder, seed=run.seed)
     return replace(encoder, name=run.base.name)
 
@@ -66,15 +66,15 @@ def train(
 
     Args:
         run: the run.
-        corpora: keeps what was read.
-        device: None: a GPU where there is one.
-        state: as `finetune` takes it.
-        save_every: likewise.
-        vectors: given ones, of a BiLSTM.
-        progress: likewise.
+        corpora: loads and caches corpora.
+        device: torch device; None: a GPU if available.
+        state: file for the training state, as in `finetune`.
+        save_every: steps between two saved states.
+        vectors: pretrained word vectors of a BiLSTM.
+        progress: progress listener.
 
     Raises:
-        StoreError: for data that have changed since the run was planned.
+        StoreError: when data have changed since the run was planned.
     """
     training, listener = run.training, listening(progress)
     encoder = begin(run, corpora, device=device, vectors=vectors)
@@ -100,19 +100,22 @@ def train(
 def make_encoder(
     run: PretrainRun | AdaptRun, folder: Path, corpora: Corpora, *, device: str | None, progress: Listener = None
 ) -> tuple[dict[str, Any], Results]:
-    """Pretrain or adapt an encoder, into a folder; what is known of it, and the perplexity of each language.
+    """Pretrain or adapt an encoder, and save it to a folder.
+
+    Returns:
+        The facts for ``run.json``, and the perplexity in each language.
 
     Raises:
-        StoreError: for text that has changed since the run was planned.
+        StoreError: when text has changed since the run was planned.
     """
-    known: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     options: dict[str, Any] = {"device": device, "progress": progress}
     if isinstance(run, AdaptRun):
         text = corpora.text(run.text.name)
         refuse_changed(run.text.name, text.digest, run.text.digest)
         texts = {run.language: (run.text.name, run.text.digest)}
         facts = adapt(run.base.path, {run.language: text}, folder, settings=run.settings, **options)
-        known["words"] = facts[f"words {run.language}"]
+        described["words"] = facts[f"words {run.language}"]
     else:
         names = run.settings.corpora
         texts = {language: (name, run.texts[language]) for language, name in names.items()}
@@ -134,16 +137,16 @@ def make_encoder(
         for language, (name, digest) in texts.items()
         if f"perplexity {language}" in facts
     ]
-    return {**known, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
+    return {**described, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
 
 
 @lru_cache(maxsize=1)
 def _loaded(path: str, device: str | None) -> Encoder:
-    """The encoder as it was loaded, kept while runs of it follow one another."""
+    """Load an encoder; the last one stays in memory for the next run."""
     return load_encoder(path, device=device)
 
 
 def digest_and_depth(path: str, device: str | None) -> tuple[str, int]:
-    """What an encoder is known by, and how many layers it has."""
+    """Return the digest and the number of layers of an encoder."""
     encoder = _loaded(path, device)
     return encoder.loaded_digest, encoder.depth

@@ -1,9 +1,9 @@
-"""What is asked of a run: each question is a value with an id, and an answer is the records that carry it."""
+"""Questions about a run, such as a score or a similarity. Each has an id, which the records that answer it carry."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from crosslens.digests import digest
 from crosslens.training import versions
@@ -12,11 +12,11 @@ from crosslens.training.identity import DIGITS
 
 @dataclass(frozen=True, slots=True)
 class CorpusRef:
-    """A corpus by its name, and what was in it when the run was planned.
+    """The name of a corpus, and its digest when the run was planned.
 
     Attributes:
-        name: as the catalogue knows it.
-        digest: of its content.
+        name: name in the catalogue.
+        digest: digest of the content.
     """
 
     name: str
@@ -25,31 +25,31 @@ class CorpusRef:
 
 @dataclass(frozen=True)
 class Question:
-    """What all questions have: an id of all that decides the answer, the version of its rule among it."""
+    """Base class of questions. The id covers everything that determines the answer, including the code version."""
 
     kind: ClassVar[str]
     version: ClassVar[int]
     owns: ClassVar[frozenset[str]] = frozenset()
-    """Columns of its records that are the question's, and not the run's."""
+    """Record columns that the question fills instead of the run."""
 
     @cached_property
     def id(self) -> str:
-        """The first digits of the digest of the question."""
+        """The first digits of the question's digest."""
         return digest({"question": self.kind, "version": self.version, **asdict(self)})[:DIGITS]
 
     @property
     def about(self) -> str:
-        """What a person calls it, in the list of what is missing."""
+        """Readable name, for lists of unanswered questions."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Score(Question):
-    """How well does the model do on a corpus?
+    """What score does the model reach on a corpus?
 
     Attributes:
-        corpus: what it is evaluated on.
-        settings: of the task, some of which decide how it is scored.
+        corpus: the test corpus.
+        settings: settings of the task, which include the scoring rules.
     """
 
     kind: ClassVar[str] = "score"
@@ -66,15 +66,15 @@ class Score(Question):
 
 @dataclass(frozen=True)
 class Similarity(Question):
-    """How alike are two languages, layer by layer, by one measure?
+    """How similar are two languages in each layer?
 
     Attributes:
-        corpus: name of the parallel sentences.
-        source: a language.
-        target: another.
-        digests: of their sides.
-        measure: its name.
-        sentences: the first so many; None: all.
+        corpus: name of the parallel corpus.
+        source: first language.
+        target: second language.
+        digests: digests of the two sides.
+        measure: name of the similarity measure.
+        sentences: number of leading sentences to use; None: all.
     """
 
     kind: ClassVar[str] = "similarity"
@@ -96,16 +96,16 @@ class Similarity(Question):
 
 @dataclass(frozen=True)
 class ProbeQuestion(Question):
-    """What can a linear classifier read off every layer?
+    """How well does a linear probe predict labels from each layer?
 
     Attributes:
-        name: the probe's.
-        settings: all of the probe.
-        train: labelled items.
-        test: others.
-        dev: on which its learning rate is lowered; None: a part of ``train``.
-        inputs: how states are scaled.
-        seed: of the order and the control.
+        name: name of the probe.
+        settings: all settings of the probe.
+        train: training corpus.
+        test: test corpus.
+        dev: development corpus for the learning-rate schedule; None: a part of ``train``.
+        inputs: scaling of the states.
+        seed: random seed for data order and control labels.
     """
 
     kind: ClassVar[str] = "probe"
@@ -117,22 +117,22 @@ class ProbeQuestion(Question):
     train: CorpusRef
     test: CorpusRef
     dev: CorpusRef | None
-    inputs: str
+    inputs: Literal["scaled", "raw"]
     seed: int
 
     @property
     def about(self) -> str:
-        """The probe and its corpus."""
+        """The probe and the test corpus."""
         return f"{self.name} on {self.test.name}"
 
 
 @dataclass(frozen=True)
 class Overlap(Question):
-    """Which share of a corpus's subwords does training data have?
+    """What share of a test corpus's subwords occurs in the training data?
 
     Attributes:
-        train: the training data.
-        test: the corpus.
+        train: training corpus.
+        test: test corpus.
     """
 
     kind: ClassVar[str] = "overlap"
@@ -144,20 +144,20 @@ class Overlap(Question):
 
     @property
     def about(self) -> str:
-        """Both corpora."""
+        """The two corpora."""
         return f"subwords of {self.test.name} in {self.train.name}"
 
 
 @dataclass(frozen=True)
 class Perplexity(Question):
-    """How well does an encoder that a run makes predict held-out text? Asked of every such run."""
+    """How well does a pretrained or adapted encoder predict held-out text? Every such run answers this question."""
 
     kind: ClassVar[str] = "perplexity"
     version: ClassVar[int] = versions.PRETRAINING
 
     @property
     def about(self) -> str:
-        """It needs no corpus of its own."""
+        """The name of the measure."""
         return "perplexity"
 
 

@@ -1,7 +1,7 @@
-"""A run: what is made or trained once. Each kind is a value with the fields that it needs, and an identity.
+"""Runs: pretraining, adaptation or fine-tuning of one model, or an encoder that is only evaluated.
 
-The identity is what determines the weights. Names, and what is asked of a run, are no part of it, so that studies that
-name the same run share it; `columns` are the names under which one study shows it.
+A run is identified by everything that determines its weights. Names and questions are not part of the identity, so
+that studies share runs; `columns` are the names that one study gives to a run.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from crosslens.training.recipe import Recipe, recipe_columns
 
 @dataclass(frozen=True, slots=True)
 class EncoderRef:
-    """An encoder that a run begins with.
+    """The encoder that a run starts from.
 
     Attributes:
-        path: where it is loaded from.
-        name: what records call it.
-        digest: of it, as it was when the run was planned.
-        made: whether a run made it, so that the name stands for several encoders.
-        shared: whether models of all seeds begin with it, so that how such encoders differ is in no interval of theirs.
+        path: path or hub name to load.
+        name: name in records.
+        digest: digest of the encoder when the run was planned.
+        made: True if a run produced it, so that several encoders share the name.
+        shared: True if all seeds start from this encoder, so that intervals do not cover the variation of encoders.
     """
 
     path: str
@@ -39,18 +39,18 @@ class EncoderRef:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a model is trained on, and how.
+    """Task, data and recipe of a fine-tuning.
 
     Attributes:
-        task: its name.
-        settings: all of the task.
-        source: the study's name of the source.
-        language: of the training data.
-        train: the training corpus.
-        dev: the development corpus; None: none is needed.
-        recipe: how.
-        selection: the rule that selects the weights, where the study compares several; else the recipe's.
-        translated_from: the language that the training data were translated from; None: from none.
+        task: name of the task.
+        settings: all settings of the task.
+        source: name of the source in the study.
+        language: language of the training data.
+        train: training corpus.
+        dev: development corpus; None: not needed.
+        recipe: training recipe.
+        selection: checkpoint selection rule; the recipe's, unless the study compares several.
+        translated_from: original language of translated training data; None: not translated.
     """
 
     task: str
@@ -70,41 +70,41 @@ class Training:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What all runs have."""
+class _IdentifiedRun:
+    """Base class of runs."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that determines the weights, as plain values."""
+        """Everything that determines the weights, as plain values."""
         raise NotImplementedError
 
     @cached_property
     def id(self) -> str:
-        """The first digits of the identity's digest."""
+        """The first digits of the digest of the identity."""
         return run_id(self.identity)
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Readable name."""
         raise NotImplementedError
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What records say of it in the study that plans it: columns of `crosslens.results.record.Record`."""
+        """Columns of its records (see `crosslens.results.record.Record`) in the study that plans it."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class PretrainRun(_Known):
-    """Pretrains an encoder from text.
+class PretrainRun(_IdentifiedRun):
+    """Pretraining of an encoder on text.
 
     Attributes:
-        settings: how.
-        home: where relative paths of the settings start.
+        settings: pretraining settings.
+        home: base folder for relative paths in the settings.
         texts: language -> digest of its text.
-        condition: the factor.
-        name: what records call the encoder.
-        partner: the other language of a bilingual encoder; None: it is none.
+        condition: the manipulated factor.
+        name: name of the encoder in records.
+        partner: second language of a bilingual encoder; None: not bilingual.
     """
 
     settings: Pretraining
@@ -127,21 +127,21 @@ class PretrainRun(_Known):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The names of the encoder."""
+        """Columns of the encoder."""
         return {"run": self.id, "encoder": self.name, "partner": self.partner, **self.condition.columns}
 
 
 @dataclass(frozen=True)
-class AdaptRun(_Known):
-    """Adapts an encoder to raw text.
+class AdaptRun(_IdentifiedRun):
+    """Adaptation of an encoder to raw text.
 
     Attributes:
-        base: the encoder.
-        settings: how.
-        language: of the text.
+        base: encoder to adapt.
+        settings: adaptation settings.
+        language: language of the text.
         text: raw text.
-        condition: what is noted of the encoder.
-        partner: as of `PretrainRun`.
+        condition: condition of the adapted encoder in records.
+        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef
@@ -169,19 +169,19 @@ class AdaptRun(_Known):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The names of the encoder."""
+        """Columns of the encoder."""
         return {"run": self.id, "encoder": self.base.name, "partner": self.partner, **self.condition.columns}
 
 
 @dataclass(frozen=True)
-class EncoderRun(_Known):
-    """An encoder that is not fine-tuned, and only looked at.
+class EncoderRun(_IdentifiedRun):
+    """Evaluation of an encoder without fine-tuning.
 
     Attributes:
         base: the encoder.
-        condition: what is done to it.
-        seed: of what is re-initialised.
-        partner: as of `PretrainRun`.
+        condition: interventions on the encoder.
+        seed: random seed for re-initialised parameters.
+        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef
@@ -201,20 +201,20 @@ class EncoderRun(_Known):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The names of the encoder."""
+        """Columns of the encoder."""
         return _of_encoder(self)
 
 
 @dataclass(frozen=True)
-class ModelRun(_Known):
-    """A model that is fine-tuned.
+class ModelRun(_IdentifiedRun):
+    """Fine-tuning of a model.
 
     Attributes:
         base: the encoder.
-        condition: what is done to it before training.
-        seed: of what is re-initialised, the head, the order and dropout.
-        training: on what, and how.
-        partner: as of `PretrainRun`.
+        condition: interventions before training.
+        seed: random seed for re-initialised parameters, task head, data order and dropout.
+        training: task, data and recipe.
+        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef
@@ -241,13 +241,13 @@ class ModelRun(_Known):
     def label(self) -> str:
         """``pos en 1-2 seed 3``, ``pos en 1-2 last seed 3``."""
         training = self.training
-        what = f"{training.task} {training.source}" + (f" with {self.partner}" if self.partner else "")
+        partner = f" with {self.partner}" if self.partner else ""
         rule = f" {training.selection}" if training.selection != training.recipe.select else ""
-        return f"{what} {self.condition.label}{rule} seed {self.seed}"
+        return f"{training.task} {training.source}{partner} {self.condition.label}{rule} seed {self.seed}"
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The names of encoder, data and recipe."""
+        """Columns of encoder, data and recipe."""
         training = self.training
         return {
             **_of_encoder(self),
@@ -263,7 +263,7 @@ class ModelRun(_Known):
 
 
 def _of_encoder(run: EncoderRun | ModelRun) -> dict[str, Any]:
-    """Columns of the encoder under a condition; one that runs of the study make has no digest of its name."""
+    """Columns of an encoder; the digest is left out where several encoders of the study share the name."""
     return {
         "run": run.id,
         "encoder": run.base.name,
@@ -279,11 +279,11 @@ Run = PretrainRun | AdaptRun | EncoderRun | ModelRun
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A run and what is asked of it, under the names of one study.
+    """A run with the questions that one study asks about it.
 
     Attributes:
         run: the run.
-        questions: each once.
+        questions: the questions, without duplicates.
     """
 
     run: Run
@@ -291,6 +291,6 @@ class Asked:
 
     @property
     def view(self) -> dict[str, Any]:
-        """How the study shows its records, as plain values that a store keeps: see `crosslens.runs.store.Store`."""
+        """Columns and questions as plain values, for `plan.json` (see `crosslens.runs.store.Store`)."""
         questions = [[question.id, question.kind] for question in self.questions]
         return {"run": self.run.id, "columns": self.run.columns, "questions": questions}

@@ -1,4 +1,4 @@
-"""How far studies are, from the store's folders alone."""
+"""Report the progress of studies from the folders of a store."""
 
 import time
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from crosslens.formatting import duration
 from crosslens.runs.store import Store
 
-LATELY = 3600.0
-"""Seconds over which runs an hour are counted."""
+RATE_WINDOW = 3600.0
+"""Seconds over which the rate of finished runs is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a study is.
+    """Progress of a study.
 
     Attributes:
-        study: its name.
-        runs: known when it was planned last.
-        done: of them.
-        running: now, by any process on this machine.
-        failed: in their last attempt.
-        waiting: for a search for their recipe, or for their encoder.
-        per_hour: runs that ended in the last hour, as a rate; 0 where none did.
+        study: name of the study.
+        runs: number of runs when the study was last planned.
+        done: finished runs.
+        running: runs that any process on this machine works on.
+        failed: runs whose last attempt failed.
+        waiting: runs that wait for a recipe search or for their encoder.
+        per_hour: finished runs per hour, over the last hour; 0 if unknown.
     """
 
     study: str
@@ -33,28 +33,28 @@ class Status:
     per_hour: float
 
     def describe(self) -> str:
-        """It in one line."""
-        left = self.runs - self.done
+        """Return the status as one line."""
+        remaining = self.runs - self.done
         words = [f"{self.study}: {self.done} of {self.runs} runs done"]
         words += [f"{self.running} running"] if self.running else []
         words += [f"{self.failed} failed"] if self.failed else []
         words += [f"{self.waiting} wait for others"] if self.waiting else []
-        if left and self.per_hour:
-            words.append(f"{self.per_hour:.0f} an hour, {duration(3600 * left / self.per_hour)} left")
+        if remaining and self.per_hour:
+            words.append(f"{self.per_hour:.0f} an hour, {duration(3600 * remaining / self.per_hour)} left")
         return ", ".join(words)
 
 
 def status(store: Store) -> list[Status]:
-    """How far each study of a store is."""
+    """Return the status of each study in a store."""
     done, now = set(store.ids()), time.time()
     statuses = []
     for name, runs in store.studies().items():
-        ended = [store.path(run).stat().st_mtime for run in runs if run in done]
-        lately = sorted(at for at in ended if now - at < LATELY)
-        hours = (lately[-1] - lately[0]) / 3600 if len(lately) > 1 else 0.0
-        left = [run for run in runs if run not in done]
+        times = [store.path(run).stat().st_mtime for run in runs if run in done]
+        recent = sorted(finished for finished in times if now - finished < RATE_WINDOW)
+        hours = (recent[-1] - recent[0]) / 3600 if len(recent) > 1 else 0.0
+        remaining = [run for run in runs if run not in done]
         waiting = store.planned(name)["waiting"]
-        rate = (len(lately) - 1) / hours if hours else 0.0
-        running, failed = sum(map(store.claimed, left)), sum(map(store.failed, left))
-        statuses.append(Status(name, len(runs), len(ended), running, failed, waiting, rate))
+        rate = (len(recent) - 1) / hours if hours else 0.0
+        running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
+        statuses.append(Status(name, len(runs), len(times), running, failed, waiting, rate))
     return statuses

@@ -1,13 +1,13 @@
-"""The store: a folder that keeps runs, each whole or not at all.
+"""The store: a folder of finished runs, each published atomically.
 
-    runs/ID/        run.json (identity, provenance), records.parquet, counts.npz (of each sentence), log.txt, and
-                    model/ where it was asked for, encoder/ of a run that pretrains one
-    failed/ID/      the log and the identity of a run that failed; a run that succeeds later takes its place
-    claims/ID       locked by the process that works on the run; the system lets go of it when that process dies
-    tmp/            what is being written, and the state of trainings that were interrupted
+    runs/ID/        run.json (identity, provenance), records.parquet, counts.npz (per sentence), log.txt, and
+                    optionally model/, or encoder/ for pretraining runs
+    failed/ID/      log and identity of a failed run; removed when the run succeeds
+    claims/ID       locked by the process that works on the run; released by the system when the process dies
+    tmp/            partial output, and the state of interrupted training runs
     studies/NAME/   study.yaml, plan.json, results.csv, summary.csv
 
-It is plain files: it can be copied, and read without crosslens.
+A store consists of plain files, which can be copied and read without crosslens.
 """
 
 import json
@@ -36,11 +36,11 @@ class Store:
     """A folder of runs.
 
     Args:
-        folder: of the store; made when it is not there.
+        folder: folder of the store; created if missing.
 
     Raises:
-        RequestError: when the folder holds something else.
-        StoreError: when it cannot be written to.
+        RequestError: when the folder is not empty and not a store.
+        StoreError: when the folder is not writable.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -54,26 +54,26 @@ class Store:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     def path(self, run: str) -> Path:
-        """Where a finished run is kept."""
+        """Folder of a finished run."""
         return self.folder / "runs" / run
 
     def ids(self) -> list[str]:
-        """The finished runs."""
+        """Ids of the finished runs, sorted."""
         return sorted(entry.name for entry in os.scandir(self.folder / "runs") if not entry.name.startswith("."))
 
     def describe(self, run: str) -> dict[str, Any]:
-        """A finished run's ``run.json``.
+        """Read ``run.json`` of a finished run.
 
         Raises:
-            StoreError: when it is damaged.
+            StoreError: when the file is damaged.
         """
         return _read_json(self.path(run) / "run.json")
 
     def answers(self, run: str) -> Results:
-        """A finished run's records, of all that was ever asked of it.
+        """Read all records of a finished run.
 
         Raises:
-            StoreError: when they are damaged.
+            StoreError: when the file is damaged.
         """
         try:
             return read_results(self.path(run) / "records.parquet")
@@ -81,40 +81,40 @@ class Store:
             raise StoreError(error.message, hint=f"remove {self.path(run)} to repeat the run") from None
 
     def collect(self, study: str) -> Results:
-        """A study's results: the answers to its own questions, whatever else the store holds, under its own names.
+        """Collect the results of a study: the records that answer its questions, with the study's columns.
 
-        Runs that are not done, and questions that are not answered, are passed over. Of a study that was planned when
-        training or scoring had another version, that stands among the settings of its records.
+        Unfinished runs and unanswered questions are skipped. If the study was planned with another version of training
+        or scoring, the ``settings`` column of its records says so.
 
         Args:
-            study: its name; it was planned in this store.
+            study: name of a study that was planned in this store.
 
         Raises:
-            StoreError: for a study that an earlier version of crosslens planned and did not finish.
+            StoreError: for an unfinished study of an earlier version of crosslens.
         """
         plan = self.planned(study)
-        if "asked" not in plan:  # before records knew their questions
+        if "asked" not in plan:  # written before records carried question ids
             return self._finished(study)
         now = versions.current()
         older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
-        whole = []
+        collected = []
         for view in plan["asked"]:
             if not self.path(view["run"]).is_dir():
                 continue
             by_question = {key: records for (key,), records in self.answers(view["run"]).groups("question")}
             for question, kind in view["questions"]:
                 if question in by_question:
-                    own = KINDS[kind].owns
-                    columns = {name: value for name, value in view["columns"].items() if name not in own}
+                    owned = KINDS[kind].owns
+                    columns = {name: value for name, value in view["columns"].items() if name not in owned}
                     records = by_question[question].with_columns(**columns, study=study)
                     if older:
                         settings = records.records["settings"][0].as_py()
                         records = records.with_columns(settings=" ".join(filter(None, [settings, *older])))
-                    whole.append(records)
-        return concatenated(whole)
+                    collected.append(records)
+        return concatenated(collected)
 
     def _finished(self, study: str) -> Results:
-        """The results that a study wrote when it was done."""
+        """Read the results that a finished study wrote."""
         path = self.folder / "studies" / study / "results.csv"
         if not path.is_file():
             raise StoreError(
@@ -124,22 +124,22 @@ class Store:
         return read_results(path)
 
     def missing(self, asked: Asked) -> Asked | None:
-        """A run with those of its questions that are not answered yet; None when it is done and all are."""
+        """Return a run with its unanswered questions; None if the run is finished and every question is answered."""
         if not self.path(asked.run.id).is_dir():
             return asked
         answered = set(self.answers(asked.run.id).records["question"].to_pylist())
-        left = tuple(question for question in asked.questions if question.id not in answered)
-        return replace(asked, questions=left) if left else None
+        unanswered = tuple(question for question in asked.questions if question.id not in answered)
+        return replace(asked, questions=unanswered) if unanswered else None
 
     @contextmanager
     def claim(self, run: str, *, patience: float = 0.0) -> Iterator[bool]:
-        """Whether this process alone may work on a run until the block ends.
+        """Try to claim a run for this process until the block ends, and yield whether it worked.
 
-        The lock is the system's own: when its owner is killed it is free at once, with nothing to clean up.
+        The operating system releases the lock when its owner is killed, so that nothing needs cleaning up.
 
         Args:
-            run: its id.
-            patience: seconds to wait for it; who asks whether a run is claimed holds it for a moment.
+            run: run id.
+            patience: seconds to wait for the lock; `claimed` holds it for a moment.
         """
         lock = FileLock(self.folder / "claims" / run)
         with _writing(self.folder):
@@ -153,22 +153,22 @@ class Store:
             lock.release()
 
     def claimed(self, run: str) -> bool:
-        """Whether some process works on a run now."""
+        """Whether a process is working on a run."""
         if not (self.folder / "claims" / run).exists():
             return False
         with self.claim(run) as claimed:
             return not claimed
 
     def state(self, run: str) -> Path:
-        """Where a training's state is kept while it goes on."""
+        """File for the training state of an unfinished run."""
         return self.folder / "tmp" / f"{run}.state"
 
     @contextmanager
     def publishing(self, run: str) -> Iterator[Path]:
-        """A folder that becomes the finished run when the block ends well; what is there already is not touched.
+        """Yield a folder that becomes the finished run when the block succeeds; an existing run is left unchanged.
 
         Raises:
-            StoreError: when it cannot be written.
+            StoreError: when the store is not writable.
         """
         with _writing(self.folder), new_folder(self.path(run)) as folder:
             yield folder
@@ -176,20 +176,20 @@ class Store:
         self.state(run).unlink(missing_ok=True)
 
     def add_answers(self, run: str, results: Results, counts: Counts) -> None:
-        """More answers of a finished run; each file is replaced whole, and what is answered already stays as it is."""
-        known = self.answers(run)
-        answered = set(known.records["question"].to_pylist())
-        fresh = [records for (question,), records in results.groups("question") if question not in answered]
+        """Add answers to a finished run. Files are replaced atomically, and existing answers kept."""
+        stored = self.answers(run)
+        answered = set(stored.records["question"].to_pylist())
+        new = [records for (question,), records in results.groups("question") if question not in answered]
         with _writing(self.folder):
             write_counts(self.path(run) / COUNTS, {**counts, **read_counts(self.path(run) / COUNTS)})
-            concatenated([known, *fresh]).write(self.path(run) / "records.parquet")
+            concatenated([stored, *new]).write(self.path(run) / "records.parquet")
 
     def counts(self, run: str) -> Counts:
-        """What each sentence adds to the scores of a finished run."""
+        """Read the counts per sentence of a finished run."""
         return read_counts(self.path(run) / COUNTS)
 
     def keep_failure(self, run: Run, log: str) -> None:
-        """Keep what is known of a run that failed."""
+        """Store log and identity of a failed run."""
         folder = self.folder / "failed" / run.id
         with _writing(self.folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -199,11 +199,11 @@ class Store:
                 (partial / "run.json").write_text(json.dumps(described, indent=1, ensure_ascii=False), "utf-8")
 
     def failed(self, run: str) -> bool:
-        """Whether a run's last attempt failed."""
+        """Whether the last attempt of a run failed."""
         return (self.folder / "failed" / run).is_dir()
 
     def keep_plan(self, study: str, files: dict[str, str]) -> None:
-        """Keep what was planned under the study's name: file -> content."""
+        """Write the files of a planned study: file name -> content."""
         folder = self.folder / "studies" / study
         with _writing(self.folder):
             folder.mkdir(exist_ok=True)
@@ -211,16 +211,16 @@ class Store:
                 write_text(folder / name, content)
 
     def planned(self, study: str) -> dict[str, Any]:
-        """A study as it was planned last: ``runs`` (id -> label), ``waiting`` (how many wait for others), and ``asked``
-        (`Asked.view` of all that it asks, in its order).
+        """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others), and
+        ``asked`` (the `Asked.view` of each run, in order).
 
         Raises:
-            StoreError: when that is missing or damaged.
+            StoreError: when the plan is missing or damaged.
         """
         return _read_json(self.folder / "studies" / study / "plan.json")
 
     def studies(self) -> dict[str, dict[str, str]]:
-        """Study -> its runs as it was planned last: id -> label."""
+        """Return the planned runs of each study: study -> run id -> label."""
         files = sorted((self.folder / "studies").glob("*/plan.json"))
         return {file.parent.name: self.planned(file.parent.name)["runs"] for file in files}
 

@@ -1,1 +1,1 @@
-"""Studies: a file that declares models, data and analyses, and the planning and running of its runs."""
+"""Studies: files that declare models, data and analyses, and the code that plans and runs them."""

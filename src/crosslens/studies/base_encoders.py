@@ -1,4 +1,4 @@
-"""What a study's trainings begin with: its encoder, or one that runs of the study make first."""
+"""Encoders that the runs of a study start from: an existing one, or encoders that other runs of the study produce."""
 
 from pathlib import Path
 
@@ -26,20 +26,24 @@ from crosslens.training.recipe import BILSTM
 
 
 class BaseEncoders:
-    """The encoders of a study, and the runs that make them.
+    """The encoders of a study, and the runs that produce them.
 
     Args:
         study: the study.
-        store: where finished runs are.
-        corpora: keeps what was read.
-        cache: folder of encoders that are pretrained on artificial languages; None: the user's.
-        progress: hears how far the pretraining of such an encoder is.
+        store: the store of finished runs.
+        corpora: loads and caches corpora.
+        cache: folder of encoders pretrained on artificial languages; None: the user's cache.
+        progress: listener for the pretraining of such an encoder.
+
+    Attributes:
+        existing: the encoder that the study names; None: the study pretrains its own.
+        depth: number of layers.
     """
 
     def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
         self.study, self.store, self.corpora = study, store, corpora
         self.settings, self.home = (None, ".")
-        self.given: EncoderRef | None = None
+        self.existing: EncoderRef | None = None
         self._pretrainings: dict[tuple[str | None, int | None, str | None], PretrainRun] = {}
         if study.pretrains:
             self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
@@ -47,7 +51,7 @@ class BaseEncoders:
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
             digest, self.depth = digest_and_depth(encoder, "cpu")
-            self.given = EncoderRef(encoder, study.encoder, digest)
+            self.existing = EncoderRef(encoder, study.encoder, digest)
 
     def base(
         self,
@@ -58,14 +62,14 @@ class BaseEncoders:
         *,
         limit: int | None = None,
     ) -> EncoderRef | None:
-        """What a training under a condition begins with; None while a run that makes it is not done.
+        """Return the encoder that a run starts from; None while the run that produces it is unfinished.
 
         Args:
-            condition: of the training.
-            seed: of the training.
-            source: whose raw text the encoder is adapted to, or is made from.
-            partner: the other language of a bilingual encoder.
-            limit: sentences that are trained on, of which a BiLSTM is made; None: all.
+            condition: condition of the run.
+            seed: random seed of the run.
+            source: source whose raw text the encoder is adapted to or pretrained on.
+            partner: second language of a bilingual encoder.
+            limit: number of training sentences, which determine a BiLSTM; None: all.
         """
         if condition.start == "bilstm":
             assert source is not None
@@ -73,18 +77,20 @@ class BaseEncoders:
             return EncoderRef(BILSTM, self.study.encoder, bilstm_digest(train.limited(limit)), made=True, shared=False)
         if condition.start != "encoder":
             assert source is not None
-            run = self.making(condition, seed, source, partner)
-            alike = run.base.shared if isinstance(run, AdaptRun) else True
-            return run and self._made(run, shared=alike and self.study.starts == "one")
-        return self.given or self._made(
+            run = self.producer_run(condition, seed, source, partner)
+            base_shared = run.base.shared if isinstance(run, AdaptRun) else True
+            return run and self._produced(run, shared=base_shared and self.study.starts == "one")
+        return self.existing or self._produced(
             self.pretraining(condition, seed, partner), shared=self.study.pretrained == "one"
         )
 
-    def making(
+    def producer_run(
         self, condition: Condition, seed: int, source: Source, partner: str | None = None
     ) -> PretrainRun | AdaptRun | None:
-        """The run that makes what a training begins with, where that is not the study's encoder; None: there is none,
-        or what it begins with itself is not done.
+        """Return the run that adapts an encoder to raw text, or pretrains one from scratch, for a condition.
+
+        Returns:
+            None if the condition needs no such run, or if the encoder to adapt is not finished.
 
         Raises:
             RequestError: when the source has no raw text.
@@ -99,26 +105,25 @@ class BaseEncoders:
             )
         text = self.corpora.text(source.text)
         seeded = {"seed": seed} if self.study.starts == "each" else {}
-        # A file says no language; it is that of what is tested.
+        # A plain file has no language; the language of the test corpora applies.
         language = text.language or self.corpora.corpus(self.corpora.matching(source.tests)[0]).language or "und"
         if condition.start == "scratch":
-            whole = {"corpora": {language: source.text}, **SCRATCH, **self.study.scratch, **seeded}
-            settings: Pretraining = replace_settings(
-                Pretraining(corpora={language: source.text}), whole, what="scratch"
-            )
+            corpora = {language: source.text}
+            overrides = {"corpora": corpora, **SCRATCH, **self.study.scratch, **seeded}
+            settings: Pretraining = replace_settings(Pretraining(corpora=corpora), overrides, what="scratch")
             return PretrainRun(
                 settings, ".", {language: text.digest}, condition.up_to("pretraining", "start"), self.study.encoder
             )
         base = self.base(condition.up_to("pretraining"), seed, partner=partner)
         if base is None:
             return None
-        chosen = {**self.study.adaptation, **seeded}
-        adaptation: Adaptation = replace_settings(Adaptation(), chosen, what="an adaptation")
-        made = condition.up_to("pretraining", "start")
-        return AdaptRun(base, adaptation, language, CorpusRef(source.text, text.digest), made, partner)
+        overrides = {**self.study.adaptation, **seeded}
+        adaptation: Adaptation = replace_settings(Adaptation(), overrides, what="an adaptation")
+        adapted = condition.up_to("pretraining", "start")
+        return AdaptRun(base, adaptation, language, CorpusRef(source.text, text.digest), adapted, partner)
 
     def pretraining(self, condition: Condition, seed: int, partner: str | None) -> PretrainRun:
-        """The run that pretrains the encoder of a condition."""
+        """Return the run that pretrains the encoder of a condition."""
         key = (condition.factor, seed if self.study.pretrained == "each" else None, partner)
         if key not in self._pretrainings:
             assert self.settings is not None
@@ -138,22 +143,22 @@ class BaseEncoders:
             )
         return self._pretrainings[key]
 
-    def _made(self, run: PretrainRun | AdaptRun, *, shared: bool) -> EncoderRef | None:
-        """The encoder that a run made; None while it is not done."""
+    def _produced(self, run: PretrainRun | AdaptRun, *, shared: bool) -> EncoderRef | None:
+        """Return the encoder that a run produced; None while the run is unfinished."""
         folder = self.store.path(run.id)
         if not folder.is_dir():
             return None
-        known = self.store.describe(run.id)["encoder_digest"]
-        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, known, made=True, shared=shared)
+        digest = self.store.describe(run.id)["encoder_digest"]
+        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, digest, made=True, shared=shared)
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}
-"""How an encoder is made from a language's own text where the study does not say otherwise: little text is learnt by
-heart soon, so the best weights are kept."""
+"""Default settings for pretraining from scratch on the text of one language. Small texts are soon overfitted, so the
+weights with the best validation score are kept."""
 
 
 def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> str:
-    """Where an encoder is loaded from; one of a laboratory is pretrained when it is not there yet."""
+    """Return the name or path of an encoder; the encoder of a laboratory is pretrained if it is not in the cache."""
     kind, colon, preset = name.partition(":")
     if kind != "lab":
         return name

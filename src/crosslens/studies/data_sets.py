@@ -1,4 +1,4 @@
-"""The sets of corpora that a study names."""
+"""Find the set of corpora that a study names."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,21 @@ from crosslens.settings import read_settings
 from crosslens.studies.study import Data, Source, data_sets
 from crosslens.tasks import TASKS, find_task
 
-LAB_TESTED = 200
-"""Sentences of each artificial language that a model is evaluated on."""
+LAB_TEST_SENTENCES = 200
+"""Number of test sentences in each artificial language."""
 
 
 def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
-    """The corpora themselves, where a study has the name of a set of them.
+    """Look up a set of corpora by name.
 
     Args:
-        data: the corpora; ``lab``, ``lab:PRESET``; a set that is shipped, or one source of it: ``muller2021:en``.
-        tasks: the study's; ``lab`` has every built-in task, and the plug-ins that are named here, so that a study
-            does not change with what is installed.
+        data: the corpora themselves; ``lab`` or ``lab:PRESET``; a shipped set, or one of its sources:
+            ``muller2021:en``.
+        tasks: tasks of the study. ``lab`` has every built-in task and the plug-in tasks named here, so that a study
+            does not depend on the installed plug-ins.
 
     Raises:
-        RequestError: for a name that there is not.
+        RequestError: for an unknown name.
     """
     if isinstance(data, Data):
         return data
@@ -35,25 +36,25 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
     shipped_data = read_settings(shipped[name], Data)
     if not part:
         return shipped_data
-    chosen = {task: {part: sources[part]} for task, sources in shipped_data.tasks.items() if part in sources}
-    if not chosen:
+    of_source = {task: {part: sources[part]} for task, sources in shipped_data.tasks.items() if part in sources}
+    if not of_source:
         known = {source for sources in shipped_data.tasks.values() for source in sources}
         raise RequestError(f"{name} has no source {part!r}", hint=suggest(part, known))
-    return shipped_data.model_copy(update={"tasks": chosen})
+    return shipped_data.model_copy(update={"tasks": of_source})
 
 
-def _lab(preset: str, named: Sequence[str]) -> Data:
-    """An artificial language as the source of every task, and all of that laboratory as targets."""
+def _lab(preset: str, tasks: Sequence[str]) -> Data:
+    """Use the first language of a laboratory as the source of every task, and all of its languages as targets."""
     laboratory = find_laboratory(preset)
     source = laboratory.languages[0]
 
     def of(collection: str) -> dict[str, Source]:
         names = [laboratory.name(language, collection=collection) for language in laboratory.languages]
-        return {source: Source(train=names[0], tests=tuple(f"{name}:test[:{LAB_TESTED}]" for name in names))}
+        return {source: Source(train=names[0], tests=tuple(f"{name}:test[:{LAB_TEST_SENTENCES}]" for name in names))}
 
-    tasks = [find_task(task) for task in dict.fromkeys((*TASKS.built_in, *named))]
+    lab_tasks = [find_task(task) for task in dict.fromkeys((*TASKS.built_in, *tasks))]
     return Data(
         parallel=laboratory.name("all"),
         recipe="lab",
-        tasks={task.name: of(task.laboratory) for task in tasks if task.laboratory is not None},
+        tasks={task.name: of(task.laboratory) for task in lab_tasks if task.laboratory is not None},
     )

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import cast
+
+from pydantic import BaseModel
 
 from crosslens.corpora.catalogue import name_split
 from crosslens.data.corpus import Corpus
@@ -15,7 +18,7 @@ from crosslens.probes import find_probe
 from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestion, Question, Score, Similarity
-from crosslens.runs.run import Asked, EncoderRun, ModelRun, PretrainRun, Training
+from crosslens.runs.run import AdaptRun, Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
 from crosslens.similarity.measures import DEFAULT_MEASURES, find_measure
@@ -65,10 +68,10 @@ class Plan:
 def merged(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
     """Merge repeated runs: each run once, under its first name, with all its questions."""
     runs: dict[str, Asked] = {}
-    for each in asked:
-        known = runs.get(each.run.id, replace(each, questions=()))
-        questions = {question.id: question for question in (*known.questions, *each.questions)}
-        runs[each.run.id] = replace(known, questions=tuple(questions.values()))
+    for repeated in asked:
+        first = runs.get(repeated.run.id, replace(repeated, questions=()))
+        questions = {question.id: question for question in (*first.questions, *repeated.questions)}
+        runs[repeated.run.id] = replace(first, questions=tuple(questions.values()))
     return tuple(runs.values())
 
 
@@ -107,13 +110,14 @@ def plan(
 
 def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
     """Return the unfinished runs, each once, with the questions that the store has no answers to."""
-    return tuple(left for each in merged(asked) if (left := store.missing(each)) is not None)
+    missing = (store.missing(planned) for planned in merged(asked))
+    return tuple(open_run for open_run in missing if open_run is not None)
 
 
 def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
     """Yield notes on sources with the same training data."""
     sources: dict[tuple[str, str], dict[str, str]] = {}
-    for run in (each.run for each in asked):
+    for run in (planned.run for planned in asked):
         if isinstance(run, ModelRun):
             training = run.training
             sources.setdefault((training.task, training.train.digest), {})[training.source] = training.train.name
@@ -126,15 +130,15 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
 def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
     """Yield notes on conditions whose seeds all start from one encoder made by the study."""
     seeds: dict[tuple[str, bool], set[int]] = {}
-    for run in (each.run for each in asked):
+    for run in (planned.run for planned in asked):
         if isinstance(run, ModelRun) and run.base.made and run.base.shared:
-            own = run.condition.start != "encoder"
-            seeds.setdefault((run.condition.label, own), set()).add(run.seed)
-    for (label, own), known in seeds.items():
-        if len(known) > 1:
-            setting, what = ("starts", "such encoders") if own else ("pretrained", "pretrained encoders")
+            produced = run.condition.start != "encoder"
+            seeds.setdefault((run.condition.label, produced), set()).add(run.seed)
+    for (label, produced), shared in seeds.items():
+        if len(shared) > 1:
+            setting, what = ("starts", "such encoders") if produced else ("pretrained", "pretrained encoders")
             yield (
-                f"{label}: all {len(known)} seeds start from one encoder; intervals and tests do not include variation"
+                f"{label}: all {len(shared)} seeds start from one encoder; intervals and tests do not include variation"
                 f" between {what} ({setting}: one)"
             )
 
@@ -154,8 +158,8 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        self.starts = BaseEncoders(study, store, self.corpora, cache, progress)
-        self.depth = self.starts.depth
+        self.encoders = BaseEncoders(study, store, self.corpora, cache, progress)
+        self.depth = self.encoders.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 
     def _scaled(self, condition: Condition) -> Condition:
@@ -180,15 +184,15 @@ class _Planner:
             if name in (study.sources or by_name)
         ]
         pretrained = list(self._pretrained()) if study.pretrains else []
-        making = [*pretrained, *self._making([source for _, _, source in sources])]
-        yield from (Asked(run, (Perplexity(),)) for run in making)
-        yield from self._looked_at_all(sources, pretrained)
+        producers = [*pretrained, *self._producer_runs([source for _, _, source in sources])]
+        yield from (Asked(run, (Perplexity(),)) for run in producers)
+        yield from self._analyses(sources, pretrained)
         for partner, (task, name, source), condition in itertools.product(
             study.bilingual or [None], sources, self.conditions
         ):
-            yield from self._trained(task, name, source, condition, partner)
+            yield from self._fine_tuning(task, name, source, condition, partner)
 
-    def _trained(
+    def _fine_tuning(
         self, task: str, name: str, source: Source, condition: Condition, partner: str | None
     ) -> Iterator[Asked]:
         """Yield the models of one source under one condition, preceded by those of the hyperparameter search."""
@@ -204,29 +208,29 @@ class _Planner:
                 return
             training = chosen
         for selected, seed in itertools.product(list(self._selected(training, source)), study.seeds):
-            base = self.starts.base(condition, seed, source, partner, limit=selected.recipe.limit)
+            base = self.encoders.base(condition, seed, source, partner, limit=selected.recipe.limit)
             if base is None:
                 self.waiting += 1
                 continue
             tests = tuple(Score(test, selected.settings) for test in self._tests(source, partner))
-            after = ()
+            similarities = ()
             if study.similarity is not None and "fine-tuned" in study.similarity.of:
-                after = self._similarities([self._train(source).language], partner)
-            yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *after))
+                similarities = self._similarities([self._train(source).language], partner)
+            yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities))
 
-    def _looked_at_all(self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]) -> Iterator[Asked]:
+    def _analyses(self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""
         similarity = self.study.similarity
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
         for state in similarity.of if similarity is not None else ():
             if state in STATES:
-                yield from self._looked_at(
+                yield from self._encoder_runs(
                     STATES[state], pretrained, lambda partner: self._similarities(languages, partner)
                 )
         for probing in self.study.probes:
             question = self._probe(probing)
             for state in probing.of:
-                yield from self._looked_at(STATES[state], pretrained, lambda _, question=question: (question,))
+                yield from self._encoder_runs(STATES[state], pretrained, lambda _, question=question: (question,))
         for _, _, source in sources if self.study.overlap else ():
             train = self._ref(source.train, "train")
 
@@ -235,27 +239,27 @@ class _Planner:
             ) -> tuple[Question, ...]:
                 return tuple(Overlap(train, test) for test in self._tests(source, partner))
 
-            yield from self._looked_at(Condition(), pretrained, overlaps)
+            yield from self._encoder_runs(Condition(), pretrained, overlaps)
 
-    def _looked_at(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
+    def _encoder_runs(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
         condition = condition.scaled(written_for=None, depth=self.depth)
-        if self.starts.given is not None:
-            yield Asked(EncoderRun(self.starts.given, condition, 1), ask(None))
+        if self.encoders.existing is not None:
+            yield Asked(EncoderRun(self.encoders.existing, condition, 1), ask(None))
         for run in pretrained:
             seed = run.settings.seed
-            base = self.starts.base(run.condition, seed, partner=run.partner)
+            base = self.encoders.base(run.condition, seed, partner=run.partner)
             if base is None:
                 self.waiting += 1
                 continue
             combined = Condition.of((*run.condition.interventions, *condition.interventions))
             yield Asked(EncoderRun(base, combined, seed, run.partner), ask(run.partner))
 
-    def _probe(self, asked: Probing) -> ProbeQuestion:
-        probe = find_probe(asked.probe, asked.set)
-        settings = probe.model_dump(mode="json")  # pyright: ignore[reportAttributeAccessIssue]  # probes are pydantic models
-        dev = self._ref(asked.dev, "dev") if asked.dev else None
-        train, test = self._ref(asked.train, "train"), self._ref(asked.test, "test")
-        return ProbeQuestion(asked.probe, settings, train, test, dev, asked.inputs, asked.seed)
+    def _probe(self, probing: Probing) -> ProbeQuestion:
+        probe = find_probe(probing.probe, probing.set)
+        settings = cast(BaseModel, probe).model_dump(mode="json")
+        dev = self._ref(probing.dev, "dev") if probing.dev else None
+        train, test = self._ref(probing.train, "train"), self._ref(probing.test, "test")
+        return ProbeQuestion(probing.probe, settings, train, test, dev, probing.inputs, probing.seed)
 
     def _tests(self, source: Source, partner: str | None) -> tuple[CorpusRef, ...]:
         """Test corpora of a source; for a bilingual encoder, only those in its two languages."""
@@ -268,25 +272,25 @@ class _Planner:
     def _pretrained(self) -> Iterator[PretrainRun]:
         """Yield the pretraining runs, each once."""
         factors = list(dict.fromkeys(condition.up_to("pretraining") for condition in self.conditions))
-        known = set()
+        runs: dict[str, PretrainRun] = {}
         for partner, factor, seed in itertools.product(self.study.bilingual or [None], factors, self.study.seeds):
-            run = self.starts.pretraining(factor, seed, partner)
-            if run.id not in known:
-                known.add(run.id)
-                yield run
+            run = self.encoders.pretraining(factor, seed, partner)
+            runs.setdefault(run.id, run)
+        yield from runs.values()
 
-    def _making(self, sources: list[Source]):
-        """Return the runs that adapt the encoder to raw text or pretrain one on that text alone, each once."""
+    def _producer_runs(self, sources: list[Source]) -> Iterator[PretrainRun | AdaptRun]:
+        """Yield the runs that adapt the encoder to raw text or pretrain one on that text alone, each once."""
         seeds = list(self.study.seeds)
         if self.study.grid is not None and self.study.grid.each == "condition":
             seeds.append(self.study.grid.seed)
-        asked = itertools.product(self.study.bilingual or [None], self.conditions, seeds, sources)
-        made = {}
-        for partner, condition, seed, source in asked:
-            run = self.starts.making(condition, seed, source, partner)
+        runs: dict[str, PretrainRun | AdaptRun] = {}
+        for partner, condition, seed, source in itertools.product(
+            self.study.bilingual or [None], self.conditions, seeds, sources
+        ):
+            run = self.encoders.producer_run(condition, seed, source, partner)
             if run is not None:
-                made[run.id] = run
-        yield from made.values()
+                runs[run.id] = run
+        yield from runs.values()
 
     def _train(self, source: Source) -> Corpus:
         return self.corpora.corpus(source.train, split="train")
@@ -296,8 +300,8 @@ class _Planner:
         return CorpusRef(corpus.name, corpus.digest)
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
-        own = condition.recipe or (BILSTM if condition.start == BILSTM else self.study.recipe)
-        recipe = find_recipe(own or self.data.recipe, task, self.study.set)
+        name_of_recipe = condition.recipe or (BILSTM if condition.start == BILSTM else self.study.recipe)
+        recipe = find_recipe(name_of_recipe or self.data.recipe, task, self.study.set)
         dev = None
         if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
             dev = self._ref(self._dev(source), "dev")
@@ -337,7 +341,7 @@ class _Planner:
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
-            base = self.starts.base(condition, grid.seed, source, limit=recipe.limit)
+            base = self.encoders.base(condition, grid.seed, source, limit=recipe.limit)
             if base is None:
                 self.waiting += 1
                 continue
@@ -359,17 +363,17 @@ class _Planner:
         return best.training
 
     def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Question, ...]:
-        asked, name = self.study.similarity, self.data.parallel
-        assert asked is not None
+        comparison, name = self.study.similarity, self.data.parallel
+        assert comparison is not None
         if name is None:
             raise RequestError(
                 f"{self.study.name}: its data has no parallel corpus for similarity", hint="set data.parallel"
             )
-        for measure in asked.measures or ():
+        for measure in comparison.measures or ():
             find_measure(measure)
-        parallel = self.corpora.head(name, asked.sentences)
-        wanted = [f"{source}-*" for source in sources if source in parallel.languages]
-        pairs = [split_pair(pair, parallel.languages) for pair in expand_pairs(wanted, parallel.languages)]
+        parallel = self.corpora.head(name, comparison.sentences)
+        patterns = [f"{source}-*" for source in sources if source in parallel.languages]
+        pairs = [split_pair(pair, parallel.languages) for pair in expand_pairs(patterns, parallel.languages)]
         pairs = [pair for pair in pairs if partner is None or partner in pair]
         if not pairs:
             raise RequestError(
@@ -377,7 +381,7 @@ class _Planner:
                 hint="choose another parallel corpus",
             )
         return tuple(
-            Similarity(name, a, b, (parallel[a].digest, parallel[b].digest), measure, asked.sentences)
+            Similarity(name, a, b, (parallel[a].digest, parallel[b].digest), measure, comparison.sentences)
             for a, b in pairs
-            for measure in asked.measures or DEFAULT_MEASURES
+            for measure in comparison.measures or DEFAULT_MEASURES
         )

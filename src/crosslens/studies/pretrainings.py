@@ -1,4 +1,4 @@
-"""The settings by which a study pretrains its own encoders, and what was in the text when it was planned."""
+"""Settings for pretraining the encoders of a study, and digests of the text."""
 
 from pathlib import Path
 
@@ -15,20 +15,23 @@ from crosslens.settings import read_settings
 from crosslens.studies.study import pretrainings
 
 WRITTEN_FOR = 8
-"""The depth that the layers of `FACTORS` are written for: that of Conneau, Wu et al. (2020)."""
+"""Encoder depth that the layers of `FACTORS` refer to, from Conneau, Wu et al. (2020)."""
 
 LANGUAGES = 2
-"""Languages of a bilingual encoder, whose steps are scaled from those for a laboratory's four languages."""
+"""Languages of a bilingual encoder; its steps are scaled down from those for all languages of a laboratory."""
 
 
 def find_pretraining(name: str) -> tuple[Pretraining, str]:
-    """Settings, and where their relative paths start.
+    """Find pretraining settings by name.
 
     Args:
-        name: a file; settings that are shipped; or ``lab:PRESET``, of artificial languages.
+        name: a ``.yaml`` file, the name of shipped settings, or ``lab:PRESET`` for artificial languages.
+
+    Returns:
+        The settings, and the base folder for their relative paths.
 
     Raises:
-        RequestError: when there are none of that name; for every mistake in a file.
+        RequestError: for an unknown name, or with every invalid setting of a file.
     """
     kind, _, preset = name.partition(":")
     if kind == "lab":
@@ -37,12 +40,12 @@ def find_pretraining(name: str) -> tuple[Pretraining, str]:
         return read_settings(name, Pretraining), str(Path(name).resolve().parent)
     shipped = pretrainings()
     if name not in shipped:
-        raise RequestError(f"there are no settings of a pretraining {name!r}", hint=suggest(name, [*shipped, "lab"]))
+        raise RequestError(f"there are no pretraining settings {name!r}", hint=suggest(name, [*shipped, "lab"]))
     return read_settings(shipped[name], Pretraining), "."
 
 
 def digests_of(settings: Pretraining, base: str, corpora: Corpora) -> dict[str, str]:
-    """Language -> digest of its text, and pair -> digest of its dictionary where one is used."""
+    """Return the digest of each language's text, and of each language pair's dictionary if dictionaries are used."""
     digests = {
         language: corpora.text(find_text(name, base), language=language).digest
         for language, name in settings.corpora.items()
@@ -55,7 +58,7 @@ def digests_of(settings: Pretraining, base: str, corpora: Corpora) -> dict[str, 
 
 
 def _of_laboratory(preset: str) -> Pretraining:
-    """One step reads one language, whatever the factor, so that factors alone differ."""
+    """Build settings for a laboratory. Each step reads one language under every factor, so that only factors differ."""
     laboratory = find_laboratory(preset)
     source, *others = laboratory.languages
     ending = laboratory.name(source).removeprefix(f"lab/{source}")

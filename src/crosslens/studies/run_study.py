@@ -93,17 +93,17 @@ def run_study(
     while True:
         planned = plan(study, store, corpora=corpora, cache=cache, progress=None if outcomes else listener)
         _keep(store, planned)
-        if only is not None and only not in {each.run.id for each in planned.runs}:
+        if only is not None and only not in {asked.run.id for asked in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
         # A failed run is not retried.
-        left = [each for each in planned.left if each.run.id not in outcomes and only in (None, each.run.id)]
-        if not left:
+        pending = [asked for asked in planned.left if asked.run.id not in outcomes and only in (None, asked.run.id)]
+        if not pending:
             break
         done, stage = planned.done, "training and evaluating"
         listener.report(stage, done, len(planned.runs), "runs")
-        with _stoppable(), closing(chosen.submit(left, context)) as ends:
+        with _stoppable(), closing(chosen.submit(pending, context)) as finished:
             try:
-                for outcome in ends:
+                for outcome in finished:
                     outcomes[outcome.run] = outcome
                     done += outcome.state == "done"
                     if ended is not None:
@@ -121,7 +121,7 @@ def run_study(
         store.collect(study.name).write(home / "results.csv")
         summary = summarise(store, planned.asked, study=study.name)
         write_text(home / "summary.csv", summary.to_csv(index=False))
-    by_state = {state: tuple(o for o in outcomes.values() if o.state == state) for state in ("failed", "taken")}
+    by_state = {state: tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken")}
     return Report(planned, by_state["failed"], by_state["taken"], stopped)
 
 
@@ -129,9 +129,9 @@ def _keep(store: Store, planned: Plan) -> None:
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
     described = {
-        "runs": {each.run.id: each.run.label for each in planned.runs},
+        "runs": {asked.run.id: asked.run.label for asked in planned.runs},
         "waiting": planned.waiting,
-        "asked": [each.view for each in planned.asked],
+        "asked": [asked.view for asked in planned.asked],
         "versions": versions.current(),
     }
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"

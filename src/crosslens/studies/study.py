@@ -5,22 +5,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
-from crosslens.settings import read_settings
+from crosslens.settings import Count, Strict, read_settings
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Source(_Strict):
+class Source(Strict):
     """A source language or domain that models are trained on.
 
     Attributes:
@@ -38,7 +34,7 @@ class Source(_Strict):
     text: str | None = None
 
 
-class Data(_Strict):
+class Data(Strict):
     """The corpora of a study.
 
     Attributes:
@@ -49,10 +45,10 @@ class Data(_Strict):
 
     parallel: str | None = None
     recipe: str = DEFAULT_RECIPE
-    tasks: dict[str, dict[str, Source]] = {}
+    tasks: Mapping[str, Mapping[str, Source]] = {}
 
 
-class Grid(_Strict):
+class Grid(Strict):
     """A hyperparameter search on the source's dev data.
 
     Attributes:
@@ -73,11 +69,11 @@ class Grid(_Strict):
     @property
     def axes(self) -> dict[str, tuple]:
         """Map each searched setting to its values."""
-        named = {name: getattr(self, name) for name in ("batch", "learning_rate", "epochs")}
-        return {name: values for name, values in named.items() if values is not None}
+        axes = {name: getattr(self, name) for name in ("batch", "learning_rate", "epochs")}
+        return {name: values for name, values in axes.items() if values is not None}
 
 
-class Selection(_Strict):
+class Selection(Strict):
     """Which weights of a training run are kept.
 
     In a file ``best``, ``last`` and ``average`` are short for ``{rule: best}`` and so on, and
@@ -115,7 +111,7 @@ PRETRAIN = "pretrain:"
 State = Literal["pretrained", "untrained", "fine-tuned"]
 
 
-class Similarity(_Strict):
+class Similarity(Strict):
     """Similarity of the study's encoders on parallel sentences.
 
     Attributes:
@@ -129,7 +125,7 @@ class Similarity(_Strict):
     sentences: Annotated[int, Field(ge=4)] | None = None
 
 
-class Probing(_Strict):
+class Probing(Strict):
     """A probe for every layer of the study's encoders.
 
     Attributes:
@@ -159,7 +155,7 @@ class Probing(_Strict):
         return self
 
 
-class Study(_Strict):
+class Study(Strict):
     """Models, data and analyses of a study. Its runs are all combinations of these settings.
 
     Attributes:
@@ -199,14 +195,14 @@ class Study(_Strict):
     bilingual: tuple[str, ...] | None = None
     pretrained: Literal["each", "one"] = "each"
     starts: Literal["each", "one"] = "each"
-    adaptation: dict[str, Any] = {}
-    scratch: dict[str, Any] = {}
-    factors: dict[str, dict[str, Any]] = {}
+    adaptation: Mapping[str, Any] = {}
+    scratch: Mapping[str, Any] = {}
+    factors: Mapping[str, Mapping[str, Any]] = {}
     data: Data | str = Data()
     tasks: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     conditions: tuple[Condition, ...] = (Condition(),)
-    depth: Annotated[int, Field(ge=1)] | None = None
+    depth: Count | None = None
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     recipe: str | None = None
     set: Mapping[str, Any] = {}
@@ -234,7 +230,7 @@ class Study(_Strict):
 
     @model_validator(mode="after")
     def _known(self) -> "Study":
-        wrong = []
+        wrong: list[str] = []
         for task in self.tasks or ():
             if task not in TASKS:
                 wrong.append(f"there is no task {task!r} ({suggest(task, TASKS)})")

@@ -1,4 +1,4 @@
-"""What a study says of each score: mean, interval, difference to the reference, and its test."""
+"""Summarise the scores of a study: means, intervals, differences from the reference, and significance tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
 NAMES = ("encoder", "task", "source", "train", "corpus", "partner", "metric")
-"""Columns that name what a condition is compared within."""
+"""Columns within which conditions are compared."""
 
 _STATISTICS = (
     "condition label selection recipe settings encoders seeds interval mean std low high delta delta_low delta_high p q"
@@ -29,20 +29,20 @@ COLUMNS = ("study", *NAMES, *_STATISTICS.split())
 Names = tuple[str | None, ...]
 """Values of `NAMES`."""
 
-Place = tuple[Names, Condition, str]
-"""What is compared, the condition, and the rule that selected the weights."""
+CellKey = tuple[Names, Condition, str]
+"""Values of `NAMES`, the condition, and the checkpoint selection rule."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scores:
-    """What the models of one condition do on one corpus.
+    """The scores of one condition on one corpus.
 
     Attributes:
-        by_seed: seed -> what each sentence adds, in points.
-        described: how they were trained.
-        language: of the training data.
+        by_seed: seed -> contribution of each sentence to the score, in points.
+        described: recipe, settings and encoders.
+        language: language of the training data.
         target: language of the corpus.
-        split: of the corpus.
+        split: split of the corpus.
     """
 
     by_seed: dict[int, np.ndarray]
@@ -53,57 +53,57 @@ class _Scores:
 
 
 def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pandas.DataFrame":
-    """A row for each corpus that models were evaluated on and each condition, with intervals over seeds and sentences.
+    """Summarise scores per corpus and condition, with intervals over seeds and sentences.
 
-    A condition is compared with the reference on the same seeds and sentences, trained on the same data under the same
-    rule of selection; one with a recipe of its own under whatever rule that has, where the reference has one rule only.
-    Behind these rows stand those of means over all corpora that are not in the source's language. Tests are corrected
-    within the family that they belong to (`crosslens.scores.intervals.q_values`): differences on single corpora, and
-    differences of means. Runs that are not done are left out.
+    Each condition is compared with the reference on the same seeds and sentences, with the same training data and
+    selection rule. A condition with its own recipe may have another selection rule, if the reference has only one. The
+    last rows are means over all corpora that are not in the source language. Tests are corrected within two families
+    (`crosslens.scores.intervals.q_values`): differences on single corpora, and differences of means. Unfinished runs
+    are left out.
 
     Args:
-        store: where the runs are.
-        asked: of one study, under its names.
-        study: the study's name.
+        store: the store of the runs.
+        asked: the runs of one study.
+        study: name of the study.
 
     Returns:
-        `COLUMNS`: ``source`` is the study's name of it, ``std`` is over seeds (ddof 1); ``interval`` is what intervals
-        are over, which is sentences alone for one seed; delta, delta_low, delta_high, p and q are absent for the
-        reference, and p and q where only one seed is compared. ``encoders`` is ``each`` where each seed begins with an
-        encoder of its own, and ``one`` where all begin with the same one: how such encoders differ is then in no
-        interval and no test.
+        A frame with `COLUMNS`. ``source`` is the name of the source in the study; ``std`` is over seeds (ddof 1);
+        ``interval`` says what intervals are over; with one seed, sentences alone. delta, delta_low, delta_high, p and q
+        are missing for the reference; p and q are also missing if only one seed is compared. ``encoders`` is ``each``
+        if each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and
+        tests then do not include the variation between encoders.
     """
     import pandas as pd
 
     scores = _scores(store, asked)
     frames = []
-    for cells in ({place: (each,) for place, each in scores.items()}, _means(scores)):
+    for cells in ({cell: (of_corpus,) for cell, of_corpus in scores.items()}, _means(scores)):
         frame = pd.DataFrame([{"study": study, **row} for row in _rows(cells)], columns=list(COLUMNS))
         frames.append(frame.assign(q=q_values(frame["p"].to_numpy(float))))
     return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
-def _rows(cells: Mapping[Place, Sequence[_Scores]]) -> Iterable[dict[str, Any]]:
-    """A row a cell, which is of one corpus or of the mean over several."""
+def _rows(cells: Mapping[CellKey, Sequence[_Scores]]) -> Iterable[dict[str, Any]]:
+    """Yield a row for each cell, which is one corpus or the mean over several."""
     rules: dict[Names, set[str]] = {}
     for names, condition, rule in cells:
         if condition.is_reference:
             rules.setdefault(names, set()).add(rule)
-    for (names, condition, rule), ours in cells.items():
-        only = rules.get(names, set())
-        own = condition.own_recipe and len(only) == 1
-        reference = cells.get((names, Condition(), next(iter(only)) if own else rule), ())
-        sample = _sample([each.by_seed for each in ours])
+    for (names, condition, rule), scores in cells.items():
+        reference_rules = rules.get(names, set())
+        any_rule = condition.own_recipe and len(reference_rules) == 1
+        reference = cells.get((names, Condition(), next(iter(reference_rules)) if any_rule else rule), ())
+        sample = _sample([of_corpus.by_seed for of_corpus in scores])
         if sample is None:
             continue
         mean = sample.estimate()
-        row = {**dict(zip(NAMES, names, strict=True)), **ours[0].described}
+        row = {**dict(zip(NAMES, names, strict=True)), **scores[0].described}
         row |= {"condition": condition.text, "label": condition.label, "selection": rule, "seeds": mean.seeds}
         row |= {"interval": mean.over, "mean": mean.mean, "std": mean.std}
         row |= {"low": max(mean.low, 0.0), "high": min(mean.high, 100.0)}
-        compared = not condition.is_reference and len(reference) == len(ours)
+        compared = not condition.is_reference and len(reference) == len(scores)
         differences = (
-            [_difference(a.by_seed, b.by_seed) for a, b in zip(ours, reference, strict=True)] if compared else []
+            [_difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)] if compared else []
         )
         sample = _sample(differences)
         if sample is not None:
@@ -112,55 +112,57 @@ def _rows(cells: Mapping[Place, Sequence[_Scores]]) -> Iterable[dict[str, Any]]:
         yield row
 
 
-def _difference(ours: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """On the seeds that both have."""
-    return {seed: values - reference[seed] for seed, values in ours.items() if seed in reference}
+def _difference(scores: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """Subtract the reference, on the seeds that both have."""
+    return {seed: values - reference[seed] for seed, values in scores.items() if seed in reference}
 
 
 def _sample(corpora: Sequence[Mapping[int, np.ndarray]]) -> Sample | None:
-    """Estimate for one corpus or the mean over several, on the seeds that all have; None where there are none."""
-    seeds = [seed for seed in corpora[0] if all(seed in each for each in corpora)] if corpora else []
-    return mean_sample([crossed(np.stack([each[seed] for seed in seeds])) for each in corpora]) if seeds else None
+    """Pool one corpus, or the mean over several, on the seeds that all corpora have; None without such seeds."""
+    seeds = [seed for seed in corpora[0] if all(seed in by_seed for by_seed in corpora)] if corpora else []
+    if not seeds:
+        return None
+    return mean_sample([crossed(np.stack([by_seed[seed] for seed in seeds])) for by_seed in corpora])
 
 
-def _means(scores: Mapping[Place, _Scores]) -> dict[Place, tuple[_Scores, ...]]:
-    """The corpora of each mean over targets, split by split: all that are in another language than the source.
+def _means(scores: Mapping[CellKey, _Scores]) -> dict[CellKey, tuple[_Scores, ...]]:
+    """Return the corpora of each mean over targets, per split: all corpora that are not in the source language.
 
-    A condition that lacks one of them has no mean, and there is none over one corpus.
+    Single corpora, and conditions that lack one of the corpora, have none.
     """
     groups: dict[tuple, dict[str, _Scores]] = {}
-    for (names, condition, rule), each in scores.items():
-        if each.target is not None and each.language is not None and each.target != each.language:
-            named = dict(zip(NAMES, names, strict=True))
-            corpus = named.pop("corpus")
-            groups.setdefault((tuple(named.values()), each.split, condition, rule), {})[corpus or ""] = each
+    for (names, condition, rule), score in scores.items():
+        if score.target is not None and score.language is not None and score.target != score.language:
+            by_name = dict(zip(NAMES, names, strict=True))
+            corpus = by_name.pop("corpus")
+            groups.setdefault((tuple(by_name.values()), score.split, condition, rule), {})[corpus or ""] = score
     means = {}
-    for (named, split, condition, rule), by_corpus in groups.items():
-        corpora = {corpus for other, members in groups.items() if other[:2] == (named, split) for corpus in members}
+    for (names, split, condition, rule), by_corpus in groups.items():
+        corpora = {corpus for other, members in groups.items() if other[:2] == (names, split) for corpus in members}
         if len(by_corpus) == len(corpora) > 1:
             members = tuple(by_corpus[corpus] for corpus in sorted(by_corpus))
-            place = NAMES.index("corpus")
-            name = mean_name([each.target for each in members], split)
-            means[(*named[:place], name, *named[place:]), condition, rule] = members
+            index = NAMES.index("corpus")
+            name = mean_name([score.target for score in members], split)
+            means[(*names[:index], name, *names[index:]), condition, rule] = members
     return means
 
 
-def _scores(store: Store, asked: Iterable[Asked]) -> dict[Place, _Scores]:
-    """What each sentence of each corpus adds to the score of each model."""
-    scores: dict[Place, _Scores] = {}
-    for each in asked:
-        run = each.run
+def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
+    """Read the contribution of each sentence to each score."""
+    scores: dict[CellKey, _Scores] = {}
+    for planned in asked:
+        run = planned.run
         if not isinstance(run, ModelRun) or not store.path(run.id).is_dir():
             continue
         counts, training, columns = store.counts(run.id), run.training, run.columns
         metric = training.value.metric
         records = store.answers(run.id).filter(metric=metric, measure=None).records.to_pylist()
         answers = {record["question"]: record for record in records}
-        for question in each.questions:
+        for question in planned.questions:
             if not isinstance(question, Score):
                 continue
-            counted = counts.get(key(question.id, metric))
-            if counted is None or counted.shape[1] < 2 or not counted[1].sum():
+            fractions = counts.get(key(question.id, metric))
+            if fractions is None or fractions.shape[1] < 2 or not fractions[1].sum():
                 continue
             names = (
                 columns["encoder"],
@@ -176,5 +178,5 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[Place, _Scores]:
             answer = answers[question.id]
             of_corpus = _Scores({}, described, training.language, answer["target"], answer["split"])
             of_corpus = scores.setdefault((names, run.condition, training.selection), of_corpus)
-            of_corpus.by_seed[run.seed] = linearised(counted[:1], counted[1:])[0]
+            of_corpus.by_seed[run.seed] = linearised(fractions[:1], fractions[1:])[0]
     return scores

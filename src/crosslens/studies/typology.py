@@ -1,4 +1,4 @@
-"""The typology of languages, from the runs of a store."""
+"""Classify languages as easy, intermediate or hard from the runs of a store."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
-    """Every training set and test corpus on which the encoder and a BiLSTM were trained alike.
+    """Compute the typology for each training set and test corpus with runs of both the encoder and a BiLSTM.
 
     Args:
-        store: of a study with the conditions ``none``, ``{start: adapted}`` and ``{start: bilstm}``.
-        studies: whose runs are looked at; none: all studies of the store, as they were planned last.
-        data: a folder that is looked through first for the corpora, whose script is told.
+        store: store of a study with the conditions ``none``, ``{start: adapted}`` and ``{start: bilstm}``.
+        studies: names of studies to read; empty: all studies of the store, as last planned.
+        data: folder that is searched first for corpora, whose script is detected.
 
     Returns:
-        The columns of `crosslens.unseen.typology.typology` behind ``language``, ``name``, ``script``, ``family``, and
-        ``text``: the words of raw text that the encoder was adapted to; ``adapted encoders``: how many of them the
-        seeds begin with; where it is one, no test holds how such encoders differ; ``published text`` and ``published
-        class`` of the slides stand last.
+        ``language``, ``name``, ``script`` and ``family``; ``text``, the number of words of raw text that the encoder
+        was adapted to; ``adapted encoders``, the number of adapted encoders that the seeds start from (with one, tests
+        do not include the variation between encoders); the columns of `crosslens.unseen.typology.typology`; and, from
+        the slides, ``published text`` and ``published class``.
 
     Raises:
-        RequestError: when no pair of them is there; when one of a pair was trained on the same data in several ways, or
-            twice with one seed, so that it is not known what to compare; for a study that there is not.
+        RequestError: when no language has runs of both; when the runs to compare are ambiguous, because they used
+            several recipes or repeat a seed on the same data; for an unknown study.
     """
     planned = list(store.studies())
     for study in studies:
@@ -49,9 +49,9 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     values: dict[Cell, dict[str, dict[int, np.ndarray]]] = {}
     languages: dict[Cell, str] = {}
     adapted_on: dict[Cell, set[str]] = {}
-    ways: dict[tuple[Cell, str], str] = {}
-    trained: dict[tuple[Cell, str, int], str] = {}
-    twice: dict[Cell, str] = {}
+    recipes: dict[tuple[Cell, str], str] = {}
+    runs: dict[tuple[Cell, str, int], str] = {}
+    ambiguous: dict[Cell, str] = {}
     identities: dict[str, dict[str, Any]] = {}
     for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
         start = _start(condition_of(row["condition"]))
@@ -64,11 +64,11 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         identity = identities.setdefault(run, store.describe(run)["identity"])
         cell = Cell(row["task"], row["train"], row["corpus"])
         languages[cell] = row["target"] or "?"
-        # The adapted encoder is fine-tuned as the encoder is; what starts from nothing may need a recipe of its own.
-        way = canonical_json([identity["recipe"], identity["settings"]]).decode()
-        alike = ways.setdefault((cell, "encoder" if start == "adapted" else start), way) == way
-        if not alike or trained.setdefault((cell, start, row["seed"]), run) != run:
-            twice.setdefault(cell, f"{start}, run {run}, differs")
+        # The adapted encoder shares the recipe of the encoder; models without pretraining may need their own.
+        recipe = canonical_json([identity["recipe"], identity["settings"]]).decode()
+        same = recipes.setdefault((cell, "encoder" if start == "adapted" else start), recipe) == recipe
+        if not same or runs.setdefault((cell, start, row["seed"]), run) != run:
+            ambiguous.setdefault(cell, f"{start}, run {run}, differs")
         values.setdefault(cell, {}).setdefault(start, {})[row["seed"]] = linearised(counts[:1], counts[1:])[0]
         if start == "adapted":
             adapted_on.setdefault(cell, set()).add(identity["encoder"])
@@ -84,17 +84,17 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             hint="a study needs the conditions none, {start: adapted} and {start: bilstm}",
         )
     for cell in cells:
-        if cell in twice:
+        if cell in ambiguous:
             raise RequestError(
-                f"{cell.train} was trained on in several ways for {cell.corpus} ({twice[cell]})",
+                f"{cell.train} was trained on in several ways for {cell.corpus} ({ambiguous[cell]})",
                 hint=f"name the studies to look at: --study {' or --study '.join(planned)}",
             )
     frame = typology(cells)
     about = []
     for cell in cells:
         tag, adapted = languages[cell], adapted_on.get(cell, set())
-        bare = langcodes.Language.get(tag).language or tag
-        known = known_languages().get(bare)
+        language = langcodes.Language.get(tag).language or tag
+        known = known_languages().get(language)
         script = main_script(item.text for item in load_corpus(cell.corpus, data=data))
         about.append(
             {
@@ -102,27 +102,27 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
                 "name": known.name if known else tag,
                 "script": script_name(script) if script else "",
                 "family": known.family if known else "",
-                "text": next((words[each] for each in sorted(adapted) if each in words), None),
+                "text": next((words[digest] for digest in sorted(adapted) if digest in words), None),
                 "adapted encoders": len(adapted) or None,
                 "published text": known.sentences if known else "",
-                "published class": known.published if known and bare == tag else "",
+                "published class": known.published if known and language == tag else "",
             }
         )
     import pandas as pd
 
-    head = pd.DataFrame(about)
-    last = ["published text", "published class"]
-    return pd.concat([head.drop(columns=last), frame, head[last]], axis=1).sort_values(
+    about_frame = pd.DataFrame(about)
+    published = ["published text", "published class"]
+    return pd.concat([about_frame.drop(columns=published), frame, about_frame[published]], axis=1).sort_values(
         ["task", "language", "train", "corpus"], ignore_index=True
     )
 
 
 def _start(condition: Condition) -> str | None:
-    """What training began with, where nothing else was done; None otherwise."""
-    return condition.start if all(isinstance(each, Start) for each in condition.interventions) else None
+    """Return the start of a condition without other interventions; else None."""
+    return condition.start if all(isinstance(change, Start) for change in condition.interventions) else None
 
 
 def _words(store: Store) -> dict[str, int]:
-    """Digest of an adapted encoder -> the words that it was adapted to."""
+    """Map the digest of each adapted encoder to the number of words that it was adapted to."""
     described = [store.describe(run) for run in store.ids()]
-    return {each["encoder_digest"]: each["words"] for each in described if "words" in each}
+    return {facts["encoder_digest"]: facts["words"] for facts in described if "words" in facts}

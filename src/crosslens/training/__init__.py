@@ -1,1 +1,1 @@
-"""One loop; fine-tuning and masked-language-model pretraining are two callers of it."""
+"""Fine-tuning, prediction and evaluation; `loop` also trains masked language models."""

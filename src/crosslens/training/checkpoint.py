@@ -34,8 +34,19 @@ from crosslens.training.recipe import Recipe
 
 DESCRIPTION = "crosslens.json"
 HEAD = "head.safetensors"
-TOP = "features.safetensors"
+READOUT = "features.safetensors"
 FORMAT = 2
+
+_DAMAGE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    OSError,
+    RuntimeError,
+    ValidationError,
+    safetensors.SafetensorError,
+)
+"""Errors from reading a damaged folder."""
 
 
 def save_model(model: TaskModel, folder: str | Path) -> None:
@@ -75,16 +86,16 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         ],
     }
     with new_folder(folder) as partial, quiet():
-        whole = _token_classifier(model)
-        (whole if whole is not None else model.encoder.model).save_pretrained(partial)
+        classifier = _token_classifier(model)
+        (classifier if classifier is not None else model.encoder.model).save_pretrained(partial)
         save_tokenizers(model.encoder.tokenizer, model.encoder.tokenizers, partial)
-        for module, name in ((model.head, HEAD), (model.encoder.readout, TOP)):
+        for module, name in ((model.head, HEAD), (model.encoder.readout, READOUT)):
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
                 safetensors.torch.save_file(weights, partial / name)
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
-        (partial / CARD).write_text(model_card(model, exported=whole is not None), "utf-8")
+        (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
 
 
 def load_model(folder: str | Path, *, task: Task | None = None, device: str | torch.device | None = None) -> TaskModel:
@@ -93,7 +104,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
     Args:
         folder: folder of the model.
         task: the model's task, needed only when it is neither built in nor a plug-in; its settings are in the folder.
-        device: device to load to; None: a GPU where there is one.
+        device: device to load to; None: a GPU if available.
 
     Returns:
         The fine-tuned model, in evaluation mode.
@@ -123,18 +134,19 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         labels = tuple(description["labels"])
         changes = tuple(map(_read_change, description["changes"]))
         encoder = load_encoder(folder, device=device)
-        if (folder / TOP).exists():
-            encoder = _with_top(encoder, changes, safetensors.torch.load_file(folder / TOP))
-        named = {"name": description["encoder"], "origin": description["origin"], "changes": changes}
-        encoder = dataclasses.replace(encoder, **named)
+        if (folder / READOUT).exists():
+            encoder = _with_readout(encoder, changes, safetensors.torch.load_file(folder / READOUT))
+        encoder = dataclasses.replace(
+            encoder, name=description["encoder"], origin=description["origin"], changes=changes
+        )
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
         facts = MappingProxyType(description["facts"])
         source, seed = description["source"], description["seed"]
-    except (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError) as e:
-        reason = (str(e).splitlines() or [""])[0]
+    except _DAMAGE as error:
+        reason = (str(error).splitlines() or [""])[0]
         raise EncoderError(
-            f"{folder} is damaged: {type(e).__name__}: {reason}", hint="fine-tune the model again"
+            f"{folder} is damaged: {type(error).__name__}: {reason}", hint="fine-tune the model again"
         ) from None
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
 
@@ -146,7 +158,7 @@ def _read_change(described: dict[str, Any]) -> Change:
 
 
 def _saved_task(name: str, settings: Mapping[str, Any], task: Task | None) -> Task:
-    """The task of a saved model, found by name unless the caller passes it."""
+    """Return the task of a saved model, by name unless the caller passes the task."""
     if task is None:
         return find_task(name, settings)
     if task.name != name:
@@ -154,22 +166,24 @@ def _saved_task(name: str, settings: Mapping[str, Any], task: Task | None) -> Ta
     return type(task)(**settings)
 
 
-def _with_top(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
-    """The encoder with its saved readout."""
-    made = next(change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer))
-    if isinstance(made, OnOneLayer):
-        encoder = as_tower(encoder, made.layer, seed=0, height=made.height)
+def _with_readout(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
+    """Add the saved readout to an encoder."""
+    intervention = next(
+        change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer)
+    )
+    if isinstance(intervention, OnOneLayer):
+        encoder = as_tower(encoder, intervention.layer, seed=0, height=intervention.height)
         assert isinstance(encoder.readout, TransformerReadout)
         encoder = dataclasses.replace(encoder, readout=rotated(encoder.readout, weights["means"], weights["matrix"]))
     else:
-        encoder = made.apply(encoder, seed=0)
+        encoder = intervention.apply(encoder, seed=0)
     assert encoder.readout is not None
     encoder.readout.load_state_dict(weights)
     return encoder
 
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
-    """The model as a transformers token classifier, if the architecture has one with a single linear layer."""
+    """Convert to a transformers token classifier, if the architecture has one with a single linear layer."""
     if not isinstance(model.task, Tagging) or model.encoder.readout is not None:
         return None
     config = copy.deepcopy(model.encoder.model.config)
@@ -178,18 +192,19 @@ def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
     config.classifier_dropout = model.recipe.head_dropout
     with torch.random.fork_rng(devices=[]):  # all initial weights are replaced below
         try:
-            whole = AutoModelForTokenClassification.from_config(config)
+            classifier = AutoModelForTokenClassification.from_config(config)
         except ValueError:  # the architecture has no token classifier
             return None
-    base = f"{whole.base_model_prefix}."
-    own = {name for name, _ in whole.named_parameters() if not name.startswith(base)}
-    head = min(own, default="").rpartition(".")[0]  # ``classifier``, or ``score`` in decoders
-    if own != {f"{head}.weight", f"{head}.bias"} or not isinstance(whole.get_submodule(head), nn.Linear):
+    base = f"{classifier.base_model_prefix}."
+    head_parameters = {name for name, _ in classifier.named_parameters() if not name.startswith(base)}
+    head = min(head_parameters, default="").rpartition(".")[0]  # ``classifier``, or ``score`` in decoders
+    linear = {f"{head}.weight", f"{head}.bias"}
+    if head_parameters != linear or not isinstance(classifier.get_submodule(head), nn.Linear):
         return None
     encoder = model.encoder.model.state_dict()
-    if set(encoder) != set(whole.base_model.state_dict()):
+    if set(encoder) != set(classifier.base_model.state_dict()):
         return None
-    whole.base_model.load_state_dict(encoder)
+    classifier.base_model.load_state_dict(encoder)
     assert isinstance(model.head, LinearHead)
-    whole.get_submodule(head).load_state_dict(model.head.classifier.state_dict())
-    return whole
+    classifier.get_submodule(head).load_state_dict(model.head.classifier.state_dict())
+    return classifier

@@ -29,7 +29,8 @@ class Processes:
         """Replace each tensor in place by its sum over the processes, bit-identical in all of them."""
         if self.size > 1:
             for work in [torch.distributed.all_reduce(tensor, async_op=True) for tensor in tensors]:
-                work.wait()  # pyright: ignore[reportOptionalMemberAccess]
+                if work is not None:
+                    work.wait()
 
     def wait(self) -> None:
         """Block until every process has called this."""
@@ -38,7 +39,7 @@ class Processes:
 
 
 def processes() -> Processes:
-    """The processes joined by `join_processes`; otherwise this process alone."""
+    """Return the processes joined by `join_processes`; otherwise this process alone."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return Processes(torch.distributed.get_rank(), torch.distributed.get_world_size())
     return Processes()
@@ -70,7 +71,7 @@ def leave_processes() -> None:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Use this number of CPU threads inside the block; identical bits need an identical number."""
+    """Use this number of CPU threads inside the block; bit-identical results need the same number."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

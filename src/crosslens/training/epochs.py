@@ -34,19 +34,19 @@ class DevData:
 
     @classmethod
     def of(cls, task: Task, recipe: Recipe, corpus: Corpus, encoded: EncodedCorpus) -> "DevData":
-        """Development data for a recipe.
+        """Choose the metric for a recipe.
 
         Raises:
             RequestError: when the task has no such score on this corpus.
         """
         metric = recipe.select_by or task.metric
-        known = [score.metric for score in task.score(corpus, corpus)]
-        if metric not in known:
-            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, known))
+        metrics = [score.metric for score in task.score(corpus, corpus)]
+        if metric not in metrics:
+            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, metrics))
         return cls(corpus, encoded, metric)
 
     def score(self, model: TaskModel, states: StateCache) -> float:
-        """The model's score in points; 0 where there is nothing to score."""
+        """Score a model, in points; 0 if there is nothing to score."""
         predicted = predict_windows(model, self.corpus, self.encoded, states=states)
         scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
         return next(score.value for score in scores if score.metric == self.metric) or 0.0
@@ -58,12 +58,12 @@ class Epochs:
     Args:
         model: the model; its encoder and head are trained.
         train: the training corpus.
-        encoded: the same, as the encoder reads it.
+        encoded: the encoded training corpus.
         dev: development data; None: none.
-        identity: identifies the training in its state file.
-        state: file that holds the state of the unfinished training; None: no state is saved.
+        identity: digest that the state file must match.
+        state: file for the state of unfinished training; None: no state is saved.
         save_every: steps between two saved states.
-        progress: hears of every step, every epoch and every warning.
+        progress: listener for steps, epochs and warnings.
         stepped: called after every step with the number of steps done and the mean loss.
         validated: called after every epoch with the number of steps done and the dev score by metric.
 
@@ -97,7 +97,7 @@ class Epochs:
         self._epoch_steps = -(-len(self._lengths) // recipe.batch)
         self._order: tuple[int, list[np.ndarray]] = (-1, [])  # an epoch and its batches
         self._selected: Weights | None = None  # weights to load at the end; None: the current ones
-        self._warned = False  # that memory ran out
+        self._warned = False  # whether the user knows that memory ran out
 
         rates = (recipe.learning_rate, recipe.head_learning_rate or recipe.learning_rate)
         self._peak = max(rates)
@@ -124,7 +124,7 @@ class Epochs:
             self._states.keep([*encoded.windows, *(dev.encoded.windows if dev is not None else ())])
 
     def run(self) -> None:
-        """Train to the end, from the saved state where there is one, and load the selected weights."""
+        """Train to the end, resuming from a saved state if there is one, and load the selected weights."""
         recipe = self._model.recipe
         if self._state is not None and self._state.exists():
             saved = self.loop.load(self._state)
@@ -142,14 +142,14 @@ class Epochs:
             self.dev_scores.append(self._dev.score(self._model, self._states))
 
     def _batches(self, step: int) -> Sequence[np.ndarray]:
-        """This process's micro-batches of a step, as numbers of sentences."""
+        """Return this process's micro-batches of a step, as sentence indices."""
         recipe = self._model.recipe
-        epoch, place = divmod(step, self._epoch_steps)
+        epoch, index = divmod(step, self._epoch_steps)
         if self._order[0] != epoch:
             batches = training_batches(self._lengths, batch=recipe.batch, seed=self._model.seed, epoch=epoch)
             self._order = (epoch, batches)
         group = processes()
-        share = self._order[1][place][group.rank :: group.size]
+        share = self._order[1][index][group.rank :: group.size]
         size = recipe.micro_batch or recipe.batch
         return [share[start : start + size] for start in range(0, len(share), size)]
 
@@ -178,7 +178,7 @@ class Epochs:
             raise
 
     def _end_epoch(self, step: int) -> None:
-        """Score the dev data, and select weights, as the recipe says."""
+        """Score the dev data, select weights, and lower the learning rate, as the recipe requires."""
         recipe, epoch = self._model.recipe, step // self._epoch_steps
         if recipe.select == "average":
             self._selected = _running_mean(self._selected, self._module.state_dict(), epoch)
@@ -189,7 +189,7 @@ class Epochs:
             self.loop.scale /= 2
             self.loop.over = self._peak * self.loop.scale < recipe.floor
         if recipe.select == "best" and score > max(self.dev_scores, default=-1.0):
-            # The last epoch's weights are in place already.
+            # The module already has the weights of the last epoch.
             last = step == self.loop.settings.steps
             self._selected = None if last else _copy(self._module.state_dict())
         self.dev_scores.append(score)
@@ -208,7 +208,7 @@ def _halves(numbers: np.ndarray) -> list[np.ndarray]:
 
 
 def _halving_note(recipe: Recipe) -> str:
-    """How halved micro-batches change the result."""
+    """Explain how halved micro-batches change the result."""
     if not recipe.may_drop_out:
         return "; the result is the same up to rounding"
     half = -(-(recipe.micro_batch or recipe.batch) // 2)
@@ -223,7 +223,7 @@ def _copy(weights: Weights) -> Weights:
 
 
 def _running_mean(mean: Weights | None, weights: Weights, count: int) -> Weights:
-    """The mean of ``count`` sets of weights, given the mean of all but the last; integers are those of the last set."""
+    """Update the mean of ``count`` sets of weights by the last set; integers are copied from the last set."""
     if mean is None:
         return _copy(weights)
     return {

@@ -30,7 +30,7 @@ def evaluate(
         model: a fine-tuned model.
         corpora: corpora, or their names.
         predictions: new folder for the predictions of each corpus; see `prediction_files`. None: none are written.
-        progress: hears of every corpus.
+        progress: listener for the number of evaluated corpora.
         predicted: called after each corpus with the gold and the predicted corpus.
         scored: called for each corpus and metric with the score and its counts per sentence.
 
@@ -63,20 +63,20 @@ def evaluate(
     columns = model.columns
     records = []
     listener = listening(progress)
-    for number, whole in enumerate(gold):
-        listener.report("evaluating", number, len(gold), "corpora", whole.name)
-        corpus = model.task.cut(model.encoder, whole)
-        reading = read_for(model, corpus)
-        annotated = predict_windows(model, corpus, reading)
+    for number, full_corpus in enumerate(gold):
+        listener.report("evaluating", number, len(gold), "corpora", full_corpus.name)
+        corpus = model.task.cut(model.encoder, full_corpus)
+        encoded = read_for(model, corpus)
+        annotated = predict_windows(model, corpus, encoded)
         for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
             if scored is not None:
                 scored(corpus, score)
             low, high = score.interval or (None, None)
             tags = {
                 "sentences": len(corpus),
-                "unknown_words": reading.unknown,
-                "cut_words": reading.cut,
-                "split_sentences": reading.split,
+                "unknown_words": encoded.unknown,
+                "cut_words": encoded.cut,
+                "split_sentences": encoded.split,
                 "crosslens": __version__,
                 **score.notes,
                 **model.provenance,

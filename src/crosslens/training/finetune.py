@@ -1,4 +1,4 @@
-"""Fine-tuning an encoder on a task in one language."""
+"""Fine-tune an encoder on a task in one language."""
 
 import copy
 import dataclasses
@@ -56,24 +56,24 @@ def finetune(
         encoder: the encoder, for example from `random_init` or `freeze`; it is not modified.
         task: a task or its name.
         train: training data in the source language, or its name.
-        dev: development data in the source language; required when the recipe selects the best epoch.
+        dev: development data in the source language; required if the recipe selects the best epoch.
         recipe: settings of the fine-tuning; None: the task's default. Its task settings apply only when ``task`` is a
             name.
         seed: random seed for task head, batch order and dropout.
-        state: file for the state of the unfinished training. If it exists, training resumes from it, to the same bits
-            on a CPU. It remains after training; the caller removes it once the model is saved.
-        save_every: steps between two saved states; shorter trainings save none.
-        progress: hears of every step and epoch. If it raises KeyboardInterrupt, the state is saved first.
+        state: file for the state of unfinished training. If it exists, training resumes from it, bit-identically on a
+            CPU. It remains after training; the caller removes it once the model is saved.
+        save_every: steps between two saved states; shorter training runs save none.
+        progress: listener for steps and epochs. If it raises KeyboardInterrupt, the state is saved first.
         stepped: called after every step with the number of steps done and the mean loss.
-        validated: called after every epoch, given dev data, with the number of steps done and the dev score in points
-            by metric.
+        validated: called after every epoch with dev data, with the number of steps done and the dev score in points by
+            metric.
 
     Returns:
-        The fine-tuned encoder, the task's head and labels, and what determined them.
+        The fine-tuned encoder with task head, labels and provenance.
 
     Raises:
-        RequestError: for an unknown task, a recipe that needs dev data where there is none or selects by an unknown
-            score, or the state of a different training.
+        RequestError: for an unknown task; a recipe that needs missing dev data, or selects by an unknown score; the
+            state of a different training run.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
@@ -84,8 +84,7 @@ def finetune(
         >>> tagger.task.name, tagger.labels[:3]
         ('pos', ('ADJ', 'ADP', 'ADV'))
     """
-    named = find_task(task) if isinstance(task, str) else task
-    recipe = recipe or default_recipe(named)
+    recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
     if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
         what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
@@ -93,8 +92,8 @@ def finetune(
             f"the recipe {what} by dev scores, but there is no dev data",
             hint="give dev data, or set select=last schedule=linear",
         )
-    whole = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
-    train = whole.limited(recipe.limit)
+    full_corpus = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
+    train = full_corpus.limited(recipe.limit)
     dev = load_corpus(dev, split="dev", format=task.format) if isinstance(dev, str) else dev
     for corpus in (train, dev):
         if corpus is not None:
@@ -109,7 +108,7 @@ def finetune(
         seed=seed,
         task=task,
         recipe=recipe,
-        train=whole.digest,
+        train=full_corpus.digest,
         dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
@@ -120,7 +119,7 @@ def finetune(
         readout=copy.deepcopy(encoder.readout),
         origin=encoder.loaded_digest,
     )
-    for parameter in language_parts(encoder.model):  # those of the target are not trained, so the source's are not
+    for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)
     labels = task.labels(train)
     with torch.random.fork_rng(devices=[]):
@@ -128,16 +127,16 @@ def finetune(
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
-    # Parameters frozen by the caller are not part of the identity, but a state with others would not fit.
+    # Parameters frozen by the caller are not part of the run's identity, but the state file must match them.
     trained = [name for name, parameter in encoder.trained.named_parameters() if parameter.requires_grad]
     encoded = read_for(model, train)
     encoded_dev = [read_for(model, dev)] if dev else []
-    with restrict_embeddings(encoder, encoded, *encoded_dev) as (small, *small_dev):
+    with restrict_embeddings(encoder, encoded, *encoded_dev) as (restricted, *restricted_dev):
         epochs = Epochs(
             model,
             train,
-            small,
-            DevData.of(task, recipe, dev, small_dev[0]) if dev is not None else None,
+            restricted,
+            DevData.of(task, recipe, dev, restricted_dev[0]) if dev is not None else None,
             identity=digest([identity, trained]),
             state=Path(state) if state is not None else None,
             save_every=save_every,
@@ -153,8 +152,8 @@ def finetune(
         "run": run_id(identity),
         "weights": model_digest(encoder, head),
         "encoder_digest": encoder.loaded_digest,
-        "train": whole.name,
-        "train_digest": whole.digest,
+        "train": full_corpus.name,
+        "train_digest": full_corpus.digest,
         "train_sentences": len(train),
         "train_unknown_words": encoded.unknown,
         "train_cut_words": encoded.cut,
@@ -174,9 +173,9 @@ def finetune(
     if train.release:
         facts["train_release"] = train.release
     if dev is not None:
-        chosen = int(np.argmax(epochs.dev_scores)) if recipe.select == "best" else -1
-        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": epochs.dev_scores[chosen]}
-        facts |= {"epoch": range(1, recipe.epochs + 1)[chosen]} if recipe.select != "average" else {}
+        index = int(np.argmax(epochs.dev_scores)) if recipe.select == "best" else -1
+        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": epochs.dev_scores[index]}
+        facts |= {"epoch": range(1, recipe.epochs + 1)[index]} if recipe.select != "average" else {}
         if recipe.select == "best" and dev.language != train.language:
             facts["selection"] = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
     return dataclasses.replace(model, facts=facts)

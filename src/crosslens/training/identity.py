@@ -1,6 +1,6 @@
-"""Identity of a fine-tuning: everything that determines the weights.
+"""Identity of a fine-tuning run: everything that determines the weights.
 
-`finetune` and its state file, ``run.json``, ``crosslens finetune`` and the run store of a study share this identity.
+State files of `finetune`, ``run.json``, ``crosslens finetune`` and the run stores of studies share this identity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,19 +27,19 @@ def training_identity(
     dev: str | None,
     drawn: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Everything that determines the weights of a fine-tuned model, as plain values.
+    """Describe everything that determines the weights of a fine-tuned model, as plain values.
 
-    Default settings are left out, so run ids stay the same when a setting with a neutral default is added later.
+    Default settings are left out, so that run ids stay the same when a setting with a neutral default is added.
 
     Args:
         encoder: digest of the encoder before the condition was applied.
         condition: interventions on the encoder; its own recipe is ignored.
-        seed: random seed of the training.
+        seed: random seed of the run.
         task: the task with its settings.
         recipe: the recipe; its name is ignored.
         train: digest of the training corpus, before the recipe's limit.
         dev: digest of the development corpus.
-        drawn: seeds of the interventions, such as re-initialised layers; those equal to ``seed`` are left out.
+        drawn: seeds of the interventions, such as re-initialised layers; left out if all equal ``seed``.
     """
     defaults = type(task)().settings
     described: dict[str, Any] = {
@@ -55,15 +55,14 @@ def training_identity(
     }
     if condition.start == "bilstm":
         described["bilstm"] = versions.BILSTM
-    other = [draw for draw in drawn if draw != seed]
-    return {**described, "drawn": list(drawn)} if other else described
+    return {**described, "drawn": list(drawn)} if any(draw != seed for draw in drawn) else described
 
 
 def described_condition(condition: Condition) -> Any:
-    """The interventions of a condition as plain values; {} without interventions."""
+    """Describe the interventions of a condition as plain values; {} without interventions."""
     return Condition.of(condition.interventions).plain if condition.interventions else {}
 
 
 def run_id(identity: Mapping[str, Any]) -> str:
-    """The id of a run: the first digits of its identity's digest."""
+    """Return the id of a run: the first digits of the digest of its identity."""
     return digest(dict(identity))[:DIGITS]

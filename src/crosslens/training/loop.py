@@ -50,7 +50,7 @@ class Optimiser:
     schedule: Literal["linear", "inverse-sqrt", "constant", "plateau"] = "linear"
 
     def factor(self, step: int) -> float:
-        """Learning rate at a step, counted from 1, as a fraction of the peak.
+        """Return the learning rate at a step, counted from 1, as a fraction of the peak.
 
         >>> [Optimiser(steps=20).factor(step) for step in (1, 2, 11, 20)]
         [0.5, 1.0, 0.5, 0.0]
@@ -66,10 +66,10 @@ class Optimiser:
 
 
 def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
-    """A module's trainable parameters in two groups, with and without weight decay.
+    """Split the trainable parameters of a module into two groups, with and without weight decay.
 
-    Matrices decay. Biases, normalisation weights and embeddings do not: an embedding that never occurs in the training
-    text would shrink for no reason.
+    Only matrices decay, not biases, normalisation weights or embeddings: decay would shrink embeddings that never occur
+    in the training text.
     """
     tables = {id(p) for m in module.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)}
     trainable = [p for p in module.parameters() if p.requires_grad]
@@ -80,16 +80,16 @@ def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: f
 
 
 class Loop(Generic[Item]):
-    """A resumable training: module, optimiser and step. A loop that is saved and loaded again ends at the same bits.
+    """A resumable training loop: module, optimiser and step. A resumed loop gives bit-identical results.
 
     Args:
-        module: everything that is trained; `save` writes its `state_dict`.
+        module: the module to train; `save` writes its `state_dict`.
         groups: parameter groups from `parameter_groups`.
         optimiser: settings of the optimiser.
         seed: dropout depends on ``(seed, step)``, and on the rank where there are several processes, so a resumed run
             draws the same masks. Other micro-batches draw other masks.
-        identity: identifies the training; `load` rejects the state of a different one.
-        halve: splits a micro-batch in two when memory runs out; None: running out of memory ends the training.
+        identity: digest of the run; `load` rejects the state of a different run.
+        halve: splits a micro-batch in two when memory runs out; None: running out of memory is an error.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Loop(Generic[Item]):
         # Dividing by the count and clipping are one multiplication, so gradients are read only once.
         clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
         if gradients and count:
-            torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]
+            torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]  # no public name
         self.step += 1
         for group in self._adamw.param_groups:
             group["lr"] = group["peak"] * self.settings.factor(self.step) * self.scale
@@ -264,11 +264,11 @@ class Loop(Generic[Item]):
 
 
 def _numbers(tensors: Sequence[torch.Tensor]) -> list[float]:
-    """The values of scalar tensors, in one transfer, so that a GPU is synchronised once a step."""
+    """Return the values of scalar tensors in one transfer, so that a GPU is synchronised once per step."""
     return torch.stack(list(tensors)).tolist() if tensors else []
 
 
 def _memory_is_full(error: Exception) -> bool:
-    """Whether an error means that memory ran out: by its class, or by the words of MPS and of the CPU allocator."""
+    """Whether memory ran out, by the error's class or by the messages of MPS and the CPU allocator."""
     words = ("out of memory", "can't allocate memory")
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in str(error) for text in words)

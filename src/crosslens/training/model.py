@@ -21,9 +21,9 @@ class TaskModel:
         task: the task.
         head: the trained task head.
         labels: labels it can predict, in the order of the head's outputs.
-        recipe: settings of the fine-tuning.
+        recipe: fine-tuning settings.
         source: source language.
-        seed: random seed of the fine-tuning.
+        seed: random seed of fine-tuning.
         facts: further provenance: digests of the data, steps, losses, dev scores, versions.
     """
 
@@ -56,12 +56,12 @@ class TaskModel:
 
     @property
     def provenance(self) -> dict[str, str | int | float]:
-        """Facts to store as tags with each record; names of data have their own columns."""
+        """Facts to store as tags of each record, except those in `NAMED`."""
         return {f"training_{name}": value for name, value in self.facts.items() if name not in NAMED}
 
 
 def model_digest(encoder: Encoder, head: nn.Module) -> str:
-    """SHA-256 digest of all weights, to check whether two trainings gave the same model."""
+    """Compute the SHA-256 digest of all weights, to check whether two training runs gave the same model."""
     state = hashlib.sha256(encoder.digest.encode())
     for name, tensor in sorted(head.state_dict().items()):
         state.update(name.encode())
@@ -84,4 +84,4 @@ NAMED = frozenset(
         "weights",
     }
 )
-"""Facts left out of the tags: they have columns, or depend on names or the machine, and records are reproducible."""
+"""Facts that are not tags, because they have columns of their own or depend on names or the machine."""

@@ -1,4 +1,4 @@
-"""Predictions of a fine-tuned model for every word or text of a corpus."""
+"""Predict labels for every word or text of a corpus."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,11 +23,11 @@ def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> C
     Args:
         model: a fine-tuned model.
         corpus: sentences of words, or texts, as the task requires; existing annotation is ignored.
-        progress: hears how many sentences or texts have been predicted.
+        progress: listener for the number of predicted sentences or texts.
 
     Returns:
-        The same sentences in the same order, with predicted annotation. Multiword ranges, comments and other
-        annotation are kept, so any scorer can read the result.
+        The same sentences in the same order, with predicted annotation. Multiword ranges, comments and other annotation
+        are kept, so that any scorer can read the result.
 
     Example:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
@@ -46,7 +46,7 @@ def read_for(model: TaskModel, corpus: Corpus) -> EncodedCorpus:
 
 
 def task_batch(model: TaskModel, corpus: Corpus, windows: Sequence[Window]) -> Batch:
-    """A batch of windows, with word features where the task has them."""
+    """Make a batch of windows, with word features if the task has them."""
     batch = make_batch(windows, padding=model.encoder.padding, device=model.encoder.device)
     numbers = dict.fromkeys(window.sentence for window in windows)
     features = [array for number in numbers if (array := model.task.word_features(corpus[number])) is not None]
@@ -63,7 +63,7 @@ def predict_windows(
     states: StateCache | None = None,
     progress: Progress = SILENT,
 ) -> Corpus:
-    """`predict` for an encoded corpus; ``states`` may hold cached states of its windows."""
+    """Annotate an encoded corpus; ``states`` may hold cached states of its windows."""
     units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
     encoder = model.encoder.for_language(corpus.language)

@@ -9,20 +9,20 @@ from crosslens.tasks import Task
 
 
 def prediction_files(task: Task, corpora: Sequence[Corpus]) -> list[str]:
-    """File names for the predictions of each corpus: its name, made safe for files, with the format's extension.
+    """Return a file name for the predictions on each corpus: its name, made safe, with the extension of the format.
 
     Raises:
         RequestError: when two corpora would have the same file name.
     """
     files: dict[str, str] = {}
     for corpus in corpora:
-        bare = corpus.name
+        stem = corpus.name
         for ending in (*FORMATS, task.format.ending):
-            bare = bare.removesuffix(ending)
-        bare = bare.strip("./")
+            stem = stem.removesuffix(ending)
+        stem = stem.strip("./")
         for character in '/\\:*?"<>|':
-            bare = bare.replace(character, "-" if character == ":" else "_")
-        file = bare + task.format.ending
+            stem = stem.replace(character, "-" if character == ":" else "_")
+        file = stem + task.format.ending
         if file in files:
             raise RequestError(
                 f"the predictions for {files[file]} and {corpus.name} would be one file",

@@ -13,7 +13,7 @@ from crosslens.training.recipe import differing
 
 
 def describe_run(model: TaskModel) -> dict[str, Any]:
-    """The content of ``run.json``: identity and run id, changes to the encoder, facts, versions and machine."""
+    """Describe a run for ``run.json``: identity and run id, changes to the encoder, facts, versions and machine."""
     facts, encoder = dict(model.facts), model.encoder
     identity = training_identity(
         encoder=encoder.loaded_digest,
@@ -22,7 +22,7 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
         task=model.task,
         recipe=model.recipe,
         train=str(facts["train_digest"]),
-        dev=facts.get("dev_digest"),  # pyright: ignore
+        dev=str(facts["dev_digest"]) if "dev_digest" in facts else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
     changes = encoder.changes

@@ -1,9 +1,9 @@
 """Fine-tuning recipes: immutable, validated settings. Named recipes cite their source."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError, suggest
@@ -12,10 +12,10 @@ from crosslens.tasks import Task, find_task
 
 
 class Recipe(Strict):
-    """Settings of a fine-tuning with AdamW.
+    """Settings for fine-tuning with AdamW.
 
     Attributes:
-        name: named recipe from which these settings are derived; None: none. The name does not affect training.
+        name: named recipe that these settings are derived from; None: none. The name does not affect training.
         batch: sentences per step, over all processes.
         micro_batch: sentences per forward pass, to save memory; None: the whole batch. Without dropout the result is
             the same up to rounding; with dropout the masks differ. Each value has its own run id.
@@ -92,7 +92,7 @@ _NAMED: dict[str, Recipe] = {
     "muller2021.pos": Recipe(batch=16, learning_rate=5e-5, epochs=6),
     "muller2021.parsing": Recipe(batch=32, learning_rate=5e-5, epochs=15),
     "muller2021.ner": Recipe(batch=16, learning_rate=3.5e-5, epochs=6),
-    # The same with the further choices of that code: no clipping, no dropout before a tagger's layer, greedy decoding,
+    # As above, with further choices of that code: no clipping, no dropout before a tagger's layer, greedy decoding,
     # parsers selected by UAS and scored with subtypes.
     "muller2021-ref.pos": Recipe(batch=16, learning_rate=5e-5, epochs=6, clip=None, epsilon=1e-6, head_dropout=0.0),
     "muller2021-ref.parsing": Recipe(
@@ -163,7 +163,7 @@ DEFAULT_RECIPE = "muller2021"
 
 
 def default_recipe(task: Task) -> Recipe:
-    """The default recipe of a task.
+    """Return the default recipe of a task.
 
     Raises:
         RequestError: when `Task.recipe` is an unknown name or has invalid settings.
@@ -213,12 +213,12 @@ def find_recipe(name: str, task: str | Task, settings: Mapping[str, Any] | None 
 
 
 def differing(recipe: Recipe, task: Task) -> dict[str, Any]:
-    """Settings of recipe and task that differ from the task's default recipe, and that a paper should report."""
+    """Return the settings of recipe and task that differ from the task's default recipe; papers should report them."""
     return _differing(recipe, task, default_recipe(task))
 
 
 def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
-    """Settings of recipe and task that differ from the named recipe, `Recipe.name`.
+    """Return the settings of recipe and task that differ from the named recipe, `Recipe.name`.
 
     A recipe without a known name is compared with `Recipe()` and the task's defaults.
     """
@@ -227,7 +227,7 @@ def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
 
 
 def recipe_columns(recipe: Recipe, task: Task) -> dict[str, str | None]:
-    """The columns ``recipe`` and ``settings`` of a record; ``select`` has a column of its own."""
+    """Return the columns ``recipe`` and ``settings`` of a record; ``select`` has its own column."""
     words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key != "select"]
     return {"recipe": recipe.name, "settings": " ".join(words) or None}
 
@@ -237,7 +237,7 @@ _SETTINGS = [name for name in Recipe.model_fields if name not in ("name", "task"
 
 
 def _named(name: str, task: Task) -> Recipe | None:
-    """The recipe with this name; None when there is none."""
+    """Return the recipe with this name, or None."""
     known = next((key for key in (f"{name}.{task.name}", name) if key in RECIPES), None)
     if known is not None:
         return RECIPES[known]
@@ -245,9 +245,9 @@ def _named(name: str, task: Task) -> Recipe | None:
 
 
 def _task_settings(task: Task, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of a task: its defaults with some replaced."""
-    changed = replace_settings(type(task)(), settings, what=f"the task {task.name}")  # pyright: ignore  # tasks are models
-    return changed.settings
+    """Return all settings of a task: its defaults with some replaced."""
+    defaults = cast(BaseModel, type(task)())
+    return cast(Task, replace_settings(defaults, settings, what=f"the task {task.name}")).settings
 
 
 def _differing(recipe: Recipe, task: Task, base: Recipe) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Training of only those embeddings that occur in the text: a treebank uses one in ten of XLM-R's 250,000 subwords.
+"""Train only the embeddings that occur in the text: a treebank uses one in ten of XLM-R's 250,000 subwords.
 
-An embedding that never occurs has no gradient, and embeddings do not decay, so AdamW leaves it unchanged. Removing such
-rows during training saves time and memory and does not affect the result.
+Other embeddings have no gradient and no weight decay, so AdamW leaves them unchanged. Removing their rows during
+training saves time and memory, and does not affect the result.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import EncodedCorpus
 
 LOW_IDS = 1000
-"""Padding ids up to this value keep their number. The table is not restricted if the padding id is higher, if there is
-another table over the vocabulary, or if the encoder computes with the ids themselves."""
+"""Highest padding id that stays unchanged. The table is not restricted if the padding id is higher, if there is another
+table over the vocabulary, or if the encoder computes with the ids themselves."""
 
 
 @contextmanager
@@ -25,24 +25,24 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
     """Restrict the encoder's embedding table, inside the block, to the rows that these corpora use.
 
     Args:
-        encoder: the encoder; the whole table, with the trained rows, is restored after the block.
+        encoder: the encoder; the full table, with the trained rows, is restored after the block.
         readings: all encoded corpora that are used inside the block.
 
-    Returns:
-        The corpora with ids of the restricted table, or unchanged where it cannot be restricted.
+    Yields:
+        The corpora with ids of the restricted table; unchanged if the table cannot be restricted.
     """
     table = encoder.model.get_input_embeddings()
-    whole = table.get_parameter("weight")
+    full_weight = table.get_parameter("weight")
     used = np.concatenate([window.ids for reading in readings for window in reading.windows])
     rows = np.union1d(used, np.arange(encoder.padding + 1))
-    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _stands_alone(encoder.model, whole)
-    if fixed or 2 * len(rows) > len(whole):
+    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _is_only_table(encoder.model, full_weight)
+    if fixed or 2 * len(rows) > len(full_weight):
         yield readings
         return
-    kept = torch.from_numpy(rows).to(whole.device)
-    new_ids = np.full(len(whole), -1, np.int64)
+    used_rows = torch.from_numpy(rows).to(full_weight.device)
+    new_ids = np.full(len(full_weight), -1, np.int64)
     new_ids[rows] = np.arange(len(rows))
-    table.weight = nn.Parameter(whole.detach()[kept])
+    table.weight = nn.Parameter(full_weight.detach()[used_rows])
     try:
         yield tuple(
             replace(reading, windows=tuple(replace(window, ids=new_ids[window.ids]) for window in reading.windows))
@@ -50,12 +50,12 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
         )
     finally:
         with torch.no_grad():
-            whole.index_copy_(0, kept, table.get_parameter("weight"))
-        table.weight = whole
+            full_weight.index_copy_(0, used_rows, table.get_parameter("weight"))
+        table.weight = full_weight
 
 
-def _stands_alone(model: nn.Module, whole: nn.Parameter) -> bool:
+def _is_only_table(model: nn.Module, weight: nn.Parameter) -> bool:
     """Whether the table is trainable, belongs to one module, and is the only parameter of its length."""
-    owners = sum(parameter is whole for module in model.modules() for parameter in module._parameters.values())
-    tables = sum(parameter.shape[:1] == whole.shape[:1] for parameter in model.parameters())
-    return whole.requires_grad and owners == 1 and tables == 1
+    owners = sum(parameter is weight for module in model.modules() for parameter in module._parameters.values())
+    tables = sum(parameter.shape[:1] == weight.shape[:1] for parameter in model.parameters())
+    return weight.requires_grad and owners == 1 and tables == 1

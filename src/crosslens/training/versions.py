@@ -8,7 +8,7 @@ FINE_TUNING = 4
 FINE_TUNING_FROZEN = 5
 """Fine-tuning of encoders with frozen parts."""
 BILSTM = 2
-"""Architecture, initialisation and training of the BiLSTM baseline; used in addition to the above."""
+"""Architecture, initialisation and training of the BiLSTM baseline, in addition to the versions above."""
 PRETRAINING = 2
 ADAPTATION = 2
 
@@ -20,5 +20,5 @@ OVERLAP = 1
 
 
 def current() -> dict[str, int]:
-    """All versions by name; a study stores them with its plan to recognise outdated results."""
+    """Return all versions by name; a study stores them with its plan to recognise outdated results."""
     return {name.lower(): number for name, number in globals().items() if name.isupper()}

@@ -1,4 +1,4 @@
-"""Where runs are done: one file an executor, each with one method, and a row in `EXECUTORS`; or a plug-in."""
+"""Executors of runs: one class per module, registered in `EXECUTORS` or by a plug-in."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
@@ -14,10 +14,10 @@ from crosslens.runs.run import Asked
 
 
 class Executor(Protocol):
-    """Does runs that do not depend on one another."""
+    """Executes runs that do not depend on one another."""
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
-        """Do runs, and yield what became of each as it ends. Closing the iterator stops what goes on."""
+        """Execute runs, and yield the outcome of each as it ends. Closing the generator stops the remaining runs."""
         ...
 
 
@@ -27,15 +27,15 @@ EXECUTORS: Registry[type] = Registry(
     contracts=(Executor,),
     classes=True,
 )
-"""Name -> executor, a class that is called with the number of its workers and with options of its own: the built-in
-ones, and those of the entry points ``crosslens.executors``."""
+"""Name -> executor class, which takes the number of workers and executor-specific options. Includes the plug-ins of the
+entry point group ``crosslens.executors``."""
 
 
 def find_executor(name: str, *, workers: int | None = None, options: Mapping[str, str] | None = None) -> Executor:
-    """An executor by name.
+    """Create an executor by name.
 
     Raises:
-        RequestError: when there is none of that name, it needs a package that is not there, or it has no such options.
+        RequestError: for an unknown name, an unknown option, or a missing package.
     """
     if name not in EXECUTORS:
         raise RequestError(f"there is no executor {name!r}", hint=suggest(name, EXECUTORS))

@@ -1,4 +1,7 @@
-"""Worker processes that keep torch and the encoder in memory: one thread each on a CPU, one run each on a GPU."""
+"""Execute runs in worker processes that keep torch and the encoder in memory.
+
+By default there is one worker per GPU, or else one single-threaded worker per CPU core.
+"""
 
 import os
 import signal
@@ -15,19 +18,19 @@ from crosslens.runs.execute import Context, Outcome, execute, lost
 from crosslens.runs.run import Asked
 
 PATIENCE = 60.0
-"""Seconds that a worker has for saving its training's state when it is asked to stop."""
+"""Seconds that a worker gets to save its training state when asked to stop."""
 
 _stopping = threading.Event()
 
 
 class Processes:
-    """Runs in processes of their own.
+    """Execute runs in separate processes.
 
-    Every slot is a pool of one process, so that a process that dies takes nothing but its own run along.
+    Every slot is a pool of one process, so that a crash affects only one run.
 
     Args:
-        workers: processes at once; None: one a GPU, or one a core.
-        options: there are none.
+        workers: number of processes; None: one per GPU, or else one per CPU core.
+        options: not supported.
     """
 
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
@@ -36,21 +39,21 @@ class Processes:
         self.workers = workers
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
-        """Do runs in their order, as slots become free."""
+        """Execute runs in order, as slots become free."""
         waiting = list(reversed(runs))
         devices = _devices(context.device, self.workers)
-        slots: dict[int, ProcessPoolExecutor] = {}
-        going: dict[Future[Outcome], tuple[int, Asked]] = {}
+        pools: dict[int, ProcessPoolExecutor] = {}
+        running: dict[Future[Outcome], tuple[int, Asked]] = {}
 
         def start(slot: int) -> None:
             run = waiting.pop()
             on_device = replace(context, device=devices[slot])
             try:
-                if slot not in slots:
-                    slots[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
-                going[slots[slot].submit(_work, run, on_device)] = (slot, run)
-            except BrokenProcessPool:  # it died between two runs
-                slots.pop(slot).shutdown(wait=False)
+                if slot not in pools:
+                    pools[slot] = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare)
+                running[pools[slot].submit(_work, run, on_device)] = (slot, run)
+            except BrokenProcessPool:  # the process died between two runs
+                pools.pop(slot).shutdown(wait=False)
                 waiting.append(run)
                 start(slot)
 
@@ -58,39 +61,39 @@ class Processes:
             try:
                 for slot in range(min(len(devices), len(runs))):
                     start(slot)
-                while going:
-                    finished, _ = wait(going, return_when=FIRST_COMPLETED)
+                while running:
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in finished:
-                        slot, run = going.pop(future)
+                        slot, run = running.pop(future)
                         try:
                             outcome = future.result()
                         except BrokenProcessPool:
-                            slots.pop(slot).shutdown(wait=False)
+                            pools.pop(slot).shutdown(wait=False)
                             outcome = lost(run.run, context, "its process died: killed, or out of memory")
                         if waiting and outcome.state != "stopped":
                             start(slot)
                         yield outcome
             finally:
-                _stop(list(slots.values()), list(going))
+                _stop(list(pools.values()), list(running))
 
 
-def _stop(pools: list[ProcessPoolExecutor], going: list[Future]) -> None:
-    """Ask workers to stop, wait a while, then make them."""
+def _stop(pools: list[ProcessPoolExecutor], running: list[Future[Outcome]]) -> None:
+    """Ask workers to stop, and kill them after `PATIENCE` seconds."""
     processes = [process for pool in pools for process in (pool._processes or {}).values()]
-    if going:
+    if running:
         for process in processes:
             if process.is_alive() and process.pid:
                 os.kill(process.pid, signal.SIGTERM)
-        wait(going, timeout=PATIENCE)
+        wait(running, timeout=PATIENCE)
     for pool in pools:
-        pool.shutdown(wait=not going, cancel_futures=True)
+        pool.shutdown(wait=not running, cancel_futures=True)
     for process in processes:
         if process.is_alive():
             process.kill()
 
 
 def _devices(device: str | None, workers: int | None) -> list[str]:
-    """The device of each slot."""
+    """Assign a device to each slot."""
     import torch
 
     if device in (None, "cuda") and torch.cuda.is_available():
@@ -101,7 +104,7 @@ def _devices(device: str | None, workers: int | None) -> list[str]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Processes that start meanwhile compute with one thread: they read the setting when they start."""
+    """Make processes that start within the block use one thread."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
@@ -113,8 +116,8 @@ def _one_thread() -> Iterator[None]:
 
 
 def _prepare() -> None:
-    """In a worker: listen for the request to stop, and end when the parent does, however it does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent passes it on
+    """Set up a worker: stop on SIGTERM, and exit when the parent process ends for any reason."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent forwards it as SIGTERM
     signal.signal(signal.SIGTERM, lambda *_: _stopping.set())
     parent = parent_process()
 

@@ -1,4 +1,4 @@
-"""One run after another, in this process: for debuggers, and for whoever wants to see where it fails."""
+"""Execute runs one after another in this process, for debugging."""
 
 from collections.abc import Generator, Mapping, Sequence
 
@@ -8,11 +8,11 @@ from crosslens.runs.run import Asked
 
 
 class Serial:
-    """Runs one after another.
+    """Execute runs one after another.
 
     Args:
-        workers: not used; there is one.
-        options: there are none.
+        workers: ignored; there is always one.
+        options: not supported.
     """
 
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
@@ -21,9 +21,9 @@ class Serial:
         self.workers = 1
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
-        """Do runs in their order."""
+        """Execute runs in order."""
         for run in runs:
             outcome = execute(run, context)
             yield outcome
-            if outcome.state == "stopped":  # it was this process that was asked to
+            if outcome.state == "stopped":  # the interrupt was meant for this process
                 raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Runs as jobs of a Slurm cluster, through submitit; without Slurm, as processes of this machine."""
+"""Execute runs as Slurm jobs with submitit, or as local processes without Slurm."""
 
 from collections.abc import Generator, Mapping, Sequence
 
@@ -9,11 +9,11 @@ from crosslens.runs.store import Store
 
 
 class Slurm:
-    """Runs as one array of jobs. Where there is no ``sbatch``, submitit starts them here.
+    """Execute runs as one job array; without ``sbatch``, submitit starts them on this machine.
 
     Args:
-        workers: jobs at once; None: as many as the cluster gives.
-        options: parameters of submitit: ``timeout_min=240``, ``slurm_partition=gpu``, ``gpus_per_node=1``.
+        workers: maximum number of concurrent jobs; None: limited by the cluster only.
+        options: submitit parameters, such as ``timeout_min=240``, ``slurm_partition=gpu`` or ``gpus_per_node=1``.
 
     Raises:
         RequestError: when submitit is not installed.
@@ -28,26 +28,26 @@ class Slurm:
         self.options = {name: int(value) if value.isdecimal() else value for name, value in (options or {}).items()}
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
-        """Submit runs as one array, and yield what became of each as it ends."""
+        """Submit runs as one job array, and yield the outcome of each as it ends."""
         import submitit
 
         executor = submitit.AutoExecutor(folder=Store(context.store).folder / "tmp" / "slurm")
-        most = {"slurm_array_parallelism": self.workers} if self.workers else {}
-        executor.update_parameters(name="crosslens", cpus_per_task=1, **most, **self.options)
+        parallelism = {"slurm_array_parallelism": self.workers} if self.workers else {}
+        executor.update_parameters(name="crosslens", cpus_per_task=1, **parallelism, **self.options)
         with executor.batch():
             jobs = [executor.submit(execute, run, context) for run in runs]
-        labels = dict(zip(jobs, runs, strict=True))
-        ended = set()
+        run_of = dict(zip(jobs, runs, strict=True))
+        finished = set()
         try:
             for job in submitit.helpers.as_completed(jobs):
-                ended.add(job)
-                run = labels[job]
+                finished.add(job)
+                run = run_of[job]
                 try:
                     yield job.result()
-                except Exception as error:  # whatever ended a job, the others go on
+                except Exception as error:  # a failed job does not stop the others
                     reason = f"its job {job.job_id} ended: {str(error).splitlines()[0] if str(error) else error!r}"
                     yield lost(run.run, context, reason)
         finally:
             for job in jobs:
-                if job not in ended:
+                if job not in finished:
                     job.cancel(check=False)
