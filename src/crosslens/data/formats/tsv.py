@@ -147,8 +147,8 @@ FirstSentences = Literal["all"] | Annotated[int, Field(ge=1, le=2)]
 def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
     """Truncate documents to their first sentences, each as a segment.
 
-    Wu & Dredze (2019, section 4.1) read two sentences per document, split with NLTK. crosslens uses sentencex, which has
-    rules for more languages and needs no download.
+    Wu & Dredze (2019, section 4.1) read two sentences per document, split with NLTK. crosslens uses sentencex, which
+    has rules for more languages and needs no download.
 
     Args:
         corpus: documents of one segment; its language selects the splitting rules.
