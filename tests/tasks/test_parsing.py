@@ -11,7 +11,7 @@ from crosslens.encoders.batch import make_batch
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError, EncoderError
 from crosslens.tasks import find_task
-from crosslens.tasks.heads.biaffine import BiaffineHead, Places
+from crosslens.tasks.heads.biaffine import BiaffineHead, NodeIndex
 from crosslens.tasks.heads.mst import best_trees
 from crosslens.tasks.parsing import NO_RELATION, Parsing
 from crosslens.training.checkpoint import load_model, save_model
@@ -35,14 +35,14 @@ class Perfect(BiaffineHead):
         self.labels = len(labels)
         self.weight = torch.nn.Parameter(torch.zeros(()))
 
-    def arc_scores(self, nodes, places):
-        shape = (len(self.heads), places.grid.shape[1] - 1, places.grid.shape[1])
+    def arc_scores(self, nodes, index):
+        shape = (len(self.heads), index.grid.shape[1] - 1, index.grid.shape[1])
         scores = torch.full(shape, -5.0)
         for row, heads in enumerate(self.heads):
             scores[row, torch.arange(len(heads)), torch.from_numpy(heads)] = 5.0
-        return scores.masked_fill(~places.candidates[:, None, :], -torch.inf) + self.weight
+        return scores.masked_fill(~index.candidates[:, None, :], -torch.inf) + self.weight
 
-    def relation_scores(self, nodes, places, heads):
+    def relation_scores(self, nodes, index, heads):
         return torch.nn.functional.one_hot(torch.from_numpy(self.relations), self.labels).float() + self.weight
 
 
@@ -96,9 +96,9 @@ def test_the_loss_is_that_of_every_head_and_every_relation_word_by_word(read, ro
     gold = np.concatenate([task.targets(s, labels) for s in corpus.sentences])
     with torch.no_grad():
         total, count = task.loss(head, states, batch, gold)
-        nodes, places = head.nodes(states, batch)
-        arcs = head.arc_scores(nodes, places)
-        relations = torch.log_softmax(head.relation_scores(nodes, places, torch.from_numpy(gold[:, 0])), -1)
+        nodes, index = head.nodes(states, batch)
+        arcs = head.arc_scores(nodes, index)
+        relations = torch.log_softmax(head.relation_scores(nodes, index, torch.from_numpy(gold[:, 0])), -1)
         expected, word = 0.0, 0
         for row, sentence in enumerate(corpus.sentences):
             for place, gold_head in enumerate(sentence.heads):
@@ -123,8 +123,8 @@ def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns
     kept = []
     original = head.arc_scores
 
-    def arc_scores(nodes, places):
-        scores = original(nodes, places)
+    def arc_scores(nodes, index):
+        scores = original(nodes, index)
         scores.retain_grad()
         kept.append(scores)
         return scores
@@ -146,12 +146,12 @@ def test_candidates_are_the_root_and_the_other_words(encoder, read):
     head = PARSING.head(encoder.width, PARSING.labels(corpus), dropout=0.0).eval()
 
     def distributions(batch, states):
-        places = Places.of(batch.lengths, states.device)
+        index = NodeIndex.of(batch.lengths, states.device)
         nodes = torch.cat(
-            [states.new_zeros(0, states.shape[-1]), states.new_empty(len(places.sentence), states.shape[-1])]
+            [states.new_zeros(0, states.shape[-1]), states.new_empty(len(index.sentence), states.shape[-1])]
         )
-        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
-        return torch.log_softmax(head.arc_scores(nodes, places), -1)
+        nodes[index.words], nodes[index.roots] = batch.word_states(states), batch.sentence_states(states)
+        return torch.log_softmax(head.arc_scores(nodes, index), -1)
 
     together = distributions(batch, states)
     for row, unit in enumerate(by_sentence(batch.windows)):
@@ -191,14 +191,14 @@ def test_decoded_heads_are_those_of_the_scores(encoder, read):
         return torch.cat([projected[0], torch.ones(1)])
 
     with torch.no_grad():
-        places = Places.of(batch.lengths, states.device)
-        nodes = torch.empty(len(places.sentence), states.shape[-1])
-        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
-        scores = torch.log_softmax(head.arc_scores(nodes, places), -1).double().numpy()
+        index = NodeIndex.of(batch.lengths, states.device)
+        nodes = torch.empty(len(index.sentence), states.shape[-1])
+        nodes[index.words], nodes[index.roots] = batch.word_states(states), batch.sentence_states(states)
+        scores = torch.log_softmax(head.arc_scores(nodes, index), -1).double().numpy()
         predicted = PARSING.predict(head, states, batch)
         for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
             np.testing.assert_array_equal(words[:, 0], its)
-            base = int(places.roots[row])
+            base = int(index.roots[row])
             for word, governor in enumerate(its):
                 one = with_one(head.relation_dependent(nodes[base + word + 1].unsqueeze(0), first))
                 other = with_one(head.relation_head(nodes[base + governor].unsqueeze(0), first))
@@ -209,8 +209,8 @@ def test_decoded_heads_are_those_of_the_scores(encoder, read):
 def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
     torch.manual_seed(0)
     projection = PARSING.head(8, ["a"], dropout=0.5).arc_head.train()
-    places = Places.of([2, 1], torch.device("cpu"))
-    hidden = projection(torch.randn(5, 8), places) == 0
+    index = NodeIndex.of([2, 1], torch.device("cpu"))
+    hidden = projection(torch.randn(5, 8), index) == 0
     assert torch.equal(hidden[0], hidden[1])
     assert torch.equal(hidden[3], hidden[4])
     assert not torch.equal(hidden[0], hidden[3])

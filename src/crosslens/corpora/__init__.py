@@ -1,1 +1,1 @@
-"""Corpora by name: collections of treebanks, parallel text and dictionaries, and how their files are found and read."""
+"""Load corpora, parallel text and dictionaries by name."""

@@ -1,19 +1,17 @@
-"""Corpora by name: ``ud/en_ewt:train``, ``uner/fr_pud``, ``wikiann/en:train[:200]``, or a path, or ``wo=`` and a path.
+"""Load corpora by name: ``ud/en_ewt:train``, ``uner/fr_pud``, ``wikiann/en:train[:200]``, a path, or ``wo=PATH``.
 
-A name is looked for in the folder that is given, then in ``CROSSLENS_DATA``, then in the user's cache. In a folder each
-collection lies as it is published; `crosslens.corpora.collection` says how.
+Names are looked up in the given data folder, then in ``CROSSLENS_DATA``, then in the user's cache. Collections keep
+their published layout (`crosslens.corpora.collection`). ``raw/en`` is raw text, from ``raw/en.txt``.
 
-``raw/en`` is raw text, ``raw/en.txt``.
+``lab/sov`` is an artificial language (`crosslens.lab`), generated on demand with the preset ``good``;
+``lab/sov_no_anchors`` uses the preset ``no-anchors``. ``lab_topics/sov`` has documents with topics, ``lab_pairs/sov``
+pairs for inference, and ``lab_langid/all`` sentences of all languages, labelled with their language.
 
-``lab/src`` and its sisters are artificial languages (`crosslens.lab`), made when they are asked for.
-``lab_topics/sov`` are documents with their topics, ``lab_pairs/sov`` pairs for inference in them,
-``lab_langid/all`` sentences of all with their languages.
-``lab/sov`` is a language of the preset ``good``, ``lab/sov_no_anchors`` one of the preset ``no-anchors``.
+Suffixes select and transliterate:
 
-``[:200]`` behind a name are its first 200 sentences; ``[7~:200]`` the first 200 of the order that the seed 7 shuffles
-it into, and ``[7~200:]`` the others.
-
-Behind any of them stands ``@uroman`` or ``@uyghur-latin`` for the same in another script (`data.transliteration`).
+    [:200]                     the first 200 sentences
+    [7~:200], [7~200:]         the first 200 after shuffling with seed 7, and the remaining ones
+    @uroman, @uyghur-latin     the corpus in another script (`crosslens.data.transliteration`)
 """
 
 import os
@@ -38,8 +36,7 @@ from crosslens.lab.presets import find_laboratory
 RAW = "raw"
 LAB = "lab"
 LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"{LAB}_langid": "labelled"}
-"""Collections of artificial languages, and what makes them: sentences, documents with topics, pairs for inference,
-sentences with their languages."""
+"""Collection of artificial languages -> method of `Laboratory` that generates it."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]$")
@@ -52,9 +49,9 @@ class Slice:
     """A slice of a corpus, optionally after shuffling.
 
     Attributes:
-        begin: the first of them in the order.
-        end: one past the last.
-        seed: of the order that they are shuffled into first; None: they are in their own.
+        begin: first item.
+        end: last item, exclusive.
+        seed: random seed for shuffling; None keeps the order.
     """
 
     begin: int | None = None
@@ -62,28 +59,28 @@ class Slice:
     seed: int | None = None
 
     def of(self, corpus: Corpus) -> Corpus:
-        """The selected items of a corpus."""
-        part = slice(self.begin, self.end)
+        """Select the slice of a corpus."""
+        selected = slice(self.begin, self.end)
         if self.seed is None:
-            return corpus[part]
+            return corpus[selected]
         order = np.random.default_rng(stream_seed(self.seed, "shuffled")).permutation(len(corpus))
-        return replace(corpus, items=tuple(corpus.items[i] for i in order[part]))
+        return replace(corpus, items=tuple(corpus.items[i] for i in order[selected]))
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder that is looked through for corpora.
+    """A data folder.
 
     Attributes:
-        folder: the folder.
-        given_by: what names it: ``--data``, ``CROSSLENS_DATA`` or ``cache``.
+        folder: path of the folder.
+        given_by: source of the path: ``--data``, ``CROSSLENS_DATA`` or ``cache``.
     """
 
     folder: Path
     given_by: str
 
     def describe(self) -> str:
-        """The folder and what was found in it, in one line."""
+        """Describe the folder and its number of corpora in one line."""
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
         count = sum(len({name for name, _ in collection.files(self.folder)}) for collection in COLLECTIONS.values())
@@ -91,7 +88,7 @@ class Root:
 
 
 def roots(data: str | Path | None = None) -> list[Root]:
-    """Where corpora are looked for, in this order."""
+    """Data folders, in search order."""
     folders = [Root(Path(data), "--data")] if data else []
     if os.environ.get("CROSSLENS_DATA"):
         folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
@@ -99,12 +96,12 @@ def roots(data: str | Path | None = None) -> list[Root]:
 
 
 def places(data: str | Path | None = None) -> str:
-    """The folders that are looked through, as errors name them."""
+    """Data folders in search order, as listed in error messages."""
     return ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data))
 
 
 def cache_folder() -> Path:
-    """The user's own folder of downloaded corpora."""
+    """The user's cache folder of downloaded corpora."""
     return Path(platformdirs.user_cache_dir("crosslens", appauthor=False)) / "data"
 
 
@@ -114,21 +111,21 @@ def load_corpus(
     """Read a corpus.
 
     Args:
-        name: ``ud/en_ewt:train``, ``uner/en_ewt:dev``; a path to a file, perhaps with its language before it as in
-            ``wo=my.conllu``; or any of them with a slice such as ``[:200]``. Files that end in ``.conllu`` are that;
-            ``.txt`` holds a sentence a line with words between spaces, or a word and its IOB tag a line; ``.tsv``
-            labelled texts (`crosslens.data.formats.tsv`); all others hold IOB tags (`crosslens.data.formats.iob`).
-        split: the split meant where the name has none.
-        data: a folder that is looked through first.
-        format: a task's own, in which files with its extension are read.
+        name: name such as ``ud/en_ewt:train`` or ``uner/en_ewt:dev``, or a path, optionally with a language as in
+            ``wo=my.conllu``; with an optional slice such as ``[:200]``. ``.conllu`` files are CoNLL-U; ``.txt`` files
+            have one sentence per line with words separated by spaces, or one word and IOB tag per line; ``.tsv``
+            files have labelled texts (`crosslens.data.formats.tsv`); all others have IOB tags
+            (`crosslens.data.formats.iob`).
+        split: default split for names without one.
+        data: data folder to search first.
+        format: format of a task, used for files with its extension.
 
     Returns:
-        The corpus, with its language and split where they are known.
+        The corpus, with language and split if known.
 
     Raises:
-        RequestError: for a transliteration that there is not, or that changes nothing.
-        DataError: when there is none of that name: where it was looked for, and how to get it; for a slice that
-            leaves nothing; for a file that cannot be read.
+        RequestError: if the transliteration is unknown or changes nothing.
+        DataError: if the corpus is not found, the slice is empty, or a file cannot be read.
 
     Example:
         >>> corpus = xl.load_corpus("ud/en_ewt:train[:40]", data=sample)
@@ -150,11 +147,16 @@ def load_corpus(
 
 
 def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:
-    """Raw text: ``raw/en``, which is ``raw/en.txt`` in a data folder; ``lab/src``, an artificial language's; a path,
-    perhaps with its language before it as in ``wo=my.txt``. ``raw/en[:1000]`` is its first thousand lines.
+    """Read raw text.
+
+    Args:
+        name: ``raw/en`` (``raw/en.txt`` in a data folder); ``lab/src`` (an artificial language); or a path, optionally
+            with a language as in ``wo=my.txt``. ``raw/en[:1000]`` selects the first 1000 lines.
+        language: BCP 47 tag, if the name has none.
+        data: data folder to search first.
 
     Raises:
-        DataError: when there is none of that name; for a file that cannot be read.
+        DataError: if the text is not found or cannot be read.
     """
     bare, cut = split_slice(str(name))
     if bare != str(name):
@@ -198,7 +200,11 @@ def split_slice(name: str) -> tuple[str, Slice]:
 
 
 def split_scheme(name: str) -> tuple[str, str]:
-    """``ud/ug_udt@uroman`` as the name alone and ``@uroman``; a file whose name has such a sign is itself."""
+    """Split a corpus name from its transliteration; existing files with ``@`` in their names are not split.
+
+    >>> split_scheme("ud/ug_udt@uroman")
+    ('ud/ug_udt', '@uroman')
+    """
     scheme, tagged = _SCHEME.match(name), _LANGUAGE.match(name)
     if not scheme or Path(tagged["path"] if tagged else name).exists():
         return name, ""
@@ -206,17 +212,22 @@ def split_scheme(name: str) -> tuple[str, str]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """``ud/ug_udt[:200]@uroman[:9]`` as the name alone and ``@uroman``, whatever is cut out before or behind it."""
+    """Split a corpus name from its transliteration and remove all slices.
+
+    >>> split_name("ud/ug_udt[:200]@uroman[:9]")
+    ('ud/ug_udt', '@uroman')
+    """
     of, scheme = split_scheme(split_slice(name)[0])
     return split_slice(of)[0], scheme
 
 
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
-    """The names that a pattern stands for: ``ud/*_pud`` is every PUD treebank, ``xnli/*:dev[:1500]``
-    the same rows of every language; any other name is itself.
+    """Expand a pattern to corpus names; other names are returned unchanged.
+
+    ``ud/*_pud`` matches every PUD treebank, ``xnli/*:dev[:1500]`` the same rows of every language.
 
     Raises:
-        DataError: when nothing matches.
+        DataError: if nothing matches.
     """
     bare, _ = split_name(pattern)
     cut = pattern.removeprefix(bare)
@@ -236,21 +247,24 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
 
 
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
-    """Every corpus found, by name, with its splits."""
-    there: dict[str, set[str]] = {}
+    """List all available corpora: name -> splits."""
+    splits: dict[str, set[str]] = {}
     for root in roots(data):
         for name, collection in COLLECTIONS.items():
             for corpus, split in collection.files(root.folder):
-                there.setdefault(f"{name}/{corpus}", set()).add(split)
-    there |= {f"{lab}/{language}": set(SPLITS) for lab in LABS for language in find_laboratory().languages}
-    return {name: [split for split in SPLITS if split in there[name]] for name in sorted(there)}
+                splits.setdefault(f"{name}/{corpus}", set()).add(split)
+    splits |= {f"{lab}/{language}": set(SPLITS) for lab in LABS for language in find_laboratory().languages}
+    return {name: [split for split in SPLITS if split in splits[name]] for name in sorted(splits)}
 
 
 def name_split(name: str, split: str) -> str:
-    """The name of another split of the same treebank; a path is itself.
+    """Name another split of the same corpus.
+
+    >>> name_split("ud/en_ewt:train[:200]", "dev")
+    'ud/en_ewt:dev'
 
     Raises:
-        DataError: for a path, which has no other split.
+        DataError: for a path, which has no other splits.
     """
     bare, scheme = split_name(name)
     named = _match_name(bare)
@@ -260,13 +274,13 @@ def name_split(name: str, split: str) -> str:
 
 
 def _match_name(name: str) -> re.Match | None:
-    """A name of a collection's corpus; None for what can only be a path."""
+    """Match the name of a corpus in a collection; None for a path."""
     named = _NAME.match(name)
     return named if named and (named["collection"] in LABS or named["collection"] in COLLECTIONS) else None
 
 
 def find_lab(name: str) -> tuple[str, Laboratory]:
-    """``sov`` or ``sov_no_anchors``: the language, and the laboratory of the preset."""
+    """Find the artificial language and its laboratory: ``sov``, or ``sov_no_anchors`` for the preset ``no-anchors``."""
     language, _, preset = name.partition("_")
     return language, find_laboratory(preset.replace("_", "-") or DEFAULT_PRESET)
 
@@ -314,18 +328,17 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
     if collection in LABS:
         return DataError(f"corpus {name!r} not found", hint=suggest(name, known))
     if name in known:
-        there = ", ".join(known[name])
-        return DataError(f"{name} has no {split} split", hint=f"available: {there}")
-    near = f"; {suggest(name, known)}" if known else ""
+        return DataError(f"{name} has no {split} split", hint=f"available: {', '.join(known[name])}")
+    suggestion = f"; {suggest(name, known)}" if known else ""
     get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
     return DataError(
         f"corpus {name!r} not found in {places(data)}",
-        hint=f"set CROSSLENS_DATA to the folder that contains it{get}{near}",
+        hint=f"set CROSSLENS_DATA to the folder that contains it{get}{suggestion}",
     )
 
 
 def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
-    """The corpora that a pattern matches, in the first folder that has any: two folders' are never mixed."""
+    """Find the corpora that match a pattern, all from the first data folder with any match."""
     for root in roots(data):
         files = COLLECTIONS[collection].files(root.folder)
         matches = sorted({name for name, part in files if part == split and fnmatchcase(name, pattern)})

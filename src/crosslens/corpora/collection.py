@@ -1,5 +1,7 @@
-"""Collections of corpora, one row each: its files in a data folder, their reader, the language of each corpus, and
-which corpora are translations of one another. `crosslens.corpora.catalogue` finds data folders."""
+"""Supported collections of corpora: layout of their files, reader, languages, and parallel corpora.
+
+`crosslens.corpora.catalogue` finds the data folders.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -20,7 +22,7 @@ Files = dict[tuple[str, str], Path]
 """(corpus, split) -> file."""
 
 Sides = dict[str, Callable[[], Corpus]]
-"""Language -> what reads its side of a parallel corpus."""
+"""Language -> function that reads its side of a parallel corpus."""
 
 MLDOC_NAMES = {
     "english": "en",
@@ -32,37 +34,41 @@ MLDOC_NAMES = {
     "russian": "ru",
     "chinese": "zh",
 }
-"""What MLDoc's files are called by."""
+"""Language name in MLDoc's file names -> tag."""
 
 
 def language_tag(code: str) -> str:
-    """A language's usual tag: ``en`` for ``eng_Latn`` and ``english``, ``zh`` for ``cmn``; an unusual script stays."""
+    """Standardise a language code; the script is kept only if it is not the default script of the language.
+
+    >>> [language_tag(code) for code in ("eng_Latn", "english", "cmn")]
+    ['en', 'en', 'zh']
+    """
     language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
     bare = langcodes.Language.make(language=language.language)
-    usual = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
-    return bare.to_tag() if language.script in usual else language.to_tag()
+    default_scripts = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
+    return bare.to_tag() if language.script in default_scripts else language.to_tag()
 
 
 def _first_part(corpus: str) -> str:
-    """The language that a corpus's name begins with: ``en`` of ``en_ewt``; MasakhaNER's ``wol`` is UD's ``wo``."""
+    """Language at the beginning of a corpus name: ``en`` of ``en_ewt``, ``wo`` of MasakhaNER's ``wol``."""
     return langcodes.standardize_tag(corpus.partition("_")[0])
 
 
 def _none(corpus: str) -> None:
-    """Sides of a parallel corpus, by language."""
+    """No single language: the corpus is multilingual."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection of corpora, as it is published.
+    """A collection of corpora in its published layout.
 
     Attributes:
-        files: data folder -> what of the collection is in it.
-        read: ``read(path, name=…, language=…, split=…)``: the corpus in one of those files.
-        language: a corpus's name -> its language; None: it is in several.
-        sides: data folder and name -> the sides of the parallel corpus of that name, empty where there is none; None:
-            nothing of the collection is parallel.
-        get: how it can be got, as errors put it.
+        files: function from a data folder to the files of the collection in it.
+        read: ``read(path, name=…, language=…, split=…)``, which reads one of these files.
+        language: function from a corpus name to its language, or None for a multilingual corpus.
+        sides: function from a data folder and a name to the sides of that parallel corpus, empty if not found; None if
+            the collection has no parallel corpora.
+        get: how to obtain the collection, for error messages.
     """
 
     files: Callable[[Path], Files]
@@ -73,7 +79,7 @@ class Collection:
 
 
 def _treebanks(folder: Path) -> Files:
-    """Universal Dependencies, in any of its layouts; of several releases the newest."""
+    """Universal Dependencies treebanks in any layout, from the newest release that has them."""
     releases = [folder / "ud", folder] if folder.is_dir() else []
     if folder.is_dir():
         unpacked = [child for child in folder.iterdir() if RELEASE.match(child.name)]
@@ -86,13 +92,13 @@ def _treebanks(folder: Path) -> Files:
 
 
 def _read_treebank(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
-    """With its release, where the folder of the treebank's folder names it."""
+    """Read a treebank, with its release if the path names it."""
     release = RELEASE.match(path.parent.parent.name)
     return conllu.read(path, name=name, language=language, split=split, release=release[1] if release else None)
 
 
 def _treebank_sides(folder: Path, part: str) -> Sides:
-    """The test splits of all treebanks whose names end alike."""
+    """Test splits of all treebanks with the same suffix, such as ``pud``."""
     sides: Sides = {}
     for (bank, split), file in sorted(_treebanks(folder).items()):
         if split == "test" and bank.endswith(f"_{part}"):
@@ -109,7 +115,7 @@ def _uner(folder: Path) -> Files:
 
 
 def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection that has a folder a language, and in it a file a split."""
+    """A collection with one folder per language and one file per split."""
 
     def find(folder: Path) -> Files:
         files = sorted((folder / collection).glob(pattern))
@@ -119,12 +125,12 @@ def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
 
 
 def _in_one_folder(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection whose files lie side by side."""
+    """A collection with all files in one folder."""
     return lambda folder: _files(sorted((folder / collection).glob("*")), pattern)
 
 
 def _whole(collection: str, pattern: str) -> Callable[[Path], Files]:
-    """A collection that is one corpus, ``all``."""
+    """A collection with a single corpus, ``all``."""
     return lambda folder: {
         ("all", split): file
         for split in SPLITS
@@ -142,7 +148,7 @@ def _files(files: Iterable[Path], pattern: str) -> Files:
 
 
 def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
-    """Texts, and their labels from the file beside theirs."""
+    """Read texts with labels from a second file in the same folder."""
     return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=name, split=split)
 
 
@@ -156,7 +162,7 @@ def _topic_sides(folder: Path, part: str) -> Sides:
 
 
 def _hypothesis_sides(folder: Path, part: str) -> Sides:
-    """The hypotheses of all languages, because a premise comes three times."""
+    """Hypotheses in all languages; premises are excluded because each occurs three times."""
     files = sorted((folder / "xnli").glob(f"{part}-*.tsv"))
     return {language: partial(_hypotheses, file, language) for file in files if (language := file.stem.split("-")[-1])}
 
@@ -167,7 +173,7 @@ def _hypotheses(file: Path, language: str) -> Corpus:
 
 
 def _tatoeba_sides(folder: Path, part: str) -> Sides:
-    """English with one other language."""
+    """English and one other language."""
     for file in sorted((folder / "tatoeba").glob("tatoeba.*-eng.eng")):
         code = file.name.split(".")[1].removesuffix("-eng")
         if part in (code, language_tag(code)):
@@ -218,5 +224,4 @@ _ALL: dict[str, Collection] = {
 }
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
-"""Name -> collection: a new one is one row, and a reader if its format is new; or an entry point of the group
-``crosslens.collections``."""
+"""Name -> collection: built-in collections and those of the entry point group ``crosslens.collections``."""

@@ -1,8 +1,8 @@
-"""Bilingual dictionaries by name: ``muse/en-fr:test``, ``lab/src-adj``, or a path to a file.
+"""Load bilingual dictionaries by name: ``muse/en-fr:test``, ``lab/src-adj``, or a path.
 
-``muse`` is read from a data folder (`crosslens.corpora.catalogue.roots`) as published: ``muse/en-fr.0-5000.txt`` is the
-training split, ``en-fr.5000-6500.txt`` the test split, and ``en-fr.txt`` all of it. Dictionaries of artificial
-languages are generated; their test split is every fifth word.
+MUSE dictionaries are read from a data folder (`crosslens.corpora.catalogue.roots`) as published:
+``muse/en-fr.0-5000.txt`` is the training split, ``en-fr.5000-6500.txt`` the test split, and ``en-fr.txt`` the full
+dictionary. Dictionaries of artificial languages are generated; their test split is every fifth word pair.
 """
 
 import re
@@ -13,23 +13,23 @@ from crosslens.data.dictionary import Dictionary, of_words, read
 from crosslens.errors import DataError
 
 MUSE = {"train": ".0-5000", "test": ".5000-6500", None: ""}
-"""Split -> how its file is called."""
+"""Split -> infix of its file name."""
 
 _NAME = re.compile(r"(?P<collection>muse|lab)/(?P<source>\w+)-(?P<target>\w+)(?::(?P<split>train|test))?", re.ASCII)
 
 
 def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dictionary:
-    """Read a dictionary.
+    """Read a bilingual dictionary.
 
     Args:
-        name: as above; without a split all of it is meant.
-        data: a folder that is looked through first.
+        name: name such as ``muse/en-fr:test``, or a path; without a split, the full dictionary.
+        data: data folder to search first.
 
     Returns:
-        The pairs of words, in the order of the file.
+        The dictionary, with word pairs in the order of the file.
 
     Raises:
-        DataError: when there is none of that name; for a file that cannot be read.
+        DataError: if the dictionary is not found or a file cannot be read.
 
     Example:
         >>> xl.load_dictionary("lab/src-adj:test").pairs[:2]
@@ -47,9 +47,9 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
         return _of_laboratory(str(name), named)
     for root in roots(data):
         files = [root.folder / "muse" / f"{named['source']}-{named['target']}{MUSE[named['split']]}.txt"]
-        if named["split"] is None and not files[0].is_file():  # all of it is both splits together
-            both = [MUSE["train"], MUSE["test"]]
-            files = [root.folder / "muse" / f"{named['source']}-{named['target']}{part}.txt" for part in both]
+        if named["split"] is None and not files[0].is_file():  # the full dictionary is both splits together
+            infixes = [MUSE["train"], MUSE["test"]]
+            files = [root.folder / "muse" / f"{named['source']}-{named['target']}{infix}.txt" for infix in infixes]
         if all(file.is_file() for file in files):
             return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
     raise DataError(

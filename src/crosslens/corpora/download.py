@@ -1,4 +1,4 @@
-"""Downloading treebanks: resumed where it stopped, checked, and unpacked whole or not at all."""
+"""Download Universal Dependencies releases, with resumption, checksums and atomic unpacking."""
 
 import tarfile
 import time
@@ -22,17 +22,17 @@ class Release:
     """An official Universal Dependencies release.
 
     Attributes:
-        handle: its number at LINDAT, below 11234/.
-        sha256: of the archive of its treebanks; None: not published.
+        handle: handle at LINDAT, below 11234/.
+        sha256: checksum of the archive of treebanks; None if not published.
     """
 
     handle: str
     sha256: str | None = None
 
 
-# The sha256 are those that pyconll's test suite pins (LINDAT itself publishes none).
+# Checksums from the test suite of pyconll; LINDAT publishes none.
 RELEASES = {
-    "1.4": Release("1-1827"),  # Wu & Dredze 2019, tagging; nobody has published its sha256
+    "1.4": Release("1-1827"),  # Wu & Dredze 2019, tagging; no published checksum
     "2.0": Release("1-1983", "c6c6428f709102e64f608e9f251be59d35e4add1dd842d8dc5a417d01415eb29"),
     "2.1": Release("1-2515", "446cc70f2194d0141fb079fb22c05b310cae9213920e3036b763899f349fee9b"),
     "2.2": Release(
@@ -62,22 +62,22 @@ def get_ud(
 ) -> Path:
     """Download a release of Universal Dependencies and unpack it to ``folder/ud-treebanks-vX.Y``.
 
-    The archive must have the sha256 that is known of its release. Where none is known (release 1.4, a mirror's own
-    archive), the first download writes it to ``folder/*.tgz.sha256``, and a later one must have the same.
+    The archive must match the known checksum of the release. If there is none (release 1.4, archives of mirrors), the
+    first download writes its checksum to ``folder/*.tgz.sha256``, and later downloads must match it.
 
     Args:
-        release: such as ``2.14``.
-        folder: the data folder; `crosslens.corpora.catalogue.cache_folder` is where corpora are looked for.
-        url: a mirror's address of the archive.
-        sha256: what the archive must have.
-        progress: hears how many bytes have arrived.
+        release: release number, such as ``2.14``.
+        folder: data folder; `crosslens.corpora.catalogue.cache_folder` is always searched for corpora.
+        url: address of the archive at a mirror.
+        sha256: expected checksum of the archive.
+        progress: listener for the number of bytes received.
 
     Returns:
-        The folder made.
+        The new folder.
 
     Raises:
-        RequestError: for a release that is not known, or that is there already.
-        DownloadError: when the network is switched off or fails, or the archive is not what was published.
+        RequestError: if the release is unknown or already exists.
+        DownloadError: if the network is switched off or fails, or the archive is not the published one.
     """
     if url is None and release not in RELEASES:
         raise RequestError(f"unknown UD release {release!r}", hint=f"{suggest(release, RELEASES)}, or give --url")
@@ -94,24 +94,24 @@ def get_ud(
     fetch(url, archive, sha256=sha256 or (note.read_text().split()[0] if note.exists() else None), progress=listener)
     listener.report(f"unpacking {archive.name}", 0)
     unpack(archive, target)
-    write_text(note, f"{digest_file(archive)}  {archive.name}\n")  # noted only once it has proved to be an archive
+    write_text(note, f"{digest_file(archive)}  {archive.name}\n")  # only after the archive could be unpacked
     archive.unlink()
     return target
 
 
 def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener = None, pause: float = 1.0) -> None:
-    """Download a file; what came before an interruption is kept in ``path.part`` and not asked for again.
+    """Download a file, resuming an interrupted download from ``path.part``.
 
     Args:
-        url: where it is.
-        path: where it goes; it appears when it is whole and checked.
-        sha256: what it must have; None: not checked.
-        progress: hears how many bytes have arrived.
-        pause: seconds before the second try; twice as many before each further one.
+        url: address of the file.
+        path: destination; the file appears when it is complete and checked.
+        sha256: expected checksum; None skips the check.
+        progress: listener for the number of bytes received.
+        pause: seconds before the second attempt, doubled before each further one.
 
     Raises:
-        DownloadError: when the network is switched off, when the server refuses or keeps breaking off, or when the
-            file does not have its sha256; a wrong file is removed.
+        DownloadError: if the network is switched off, the server refuses the request or keeps closing the connection,
+            or the checksum differs, in which case the file is removed.
     """
     if offline():
         raise DownloadError(f"cannot download {url}: the network is switched off", hint="unset CROSSLENS_OFFLINE")
@@ -148,38 +148,37 @@ def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener
 
 
 def _fetch_rest(url: str, part: Path, progress: Progress) -> bool:
-    """Ask for what is missing; whether the file is whole now."""
-    there = part.stat().st_size if part.exists() else 0
-    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={there}-"} if there else {})}
-    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=30) as answer:
-        if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            _, _, size = answer.headers.get("Content-Range", "").partition("/")
-            if size == str(there):
-                return True  # it was whole already
+    """Request the missing bytes; return whether the file is complete."""
+    received = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={received}-"} if received else {})}
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=30) as response:
+        if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            _, _, size = response.headers.get("Content-Range", "").partition("/")
+            if size == str(received):
+                return True  # already complete
             part.unlink()
             return False
-        answer.raise_for_status()
-        if answer.status_code != httpx.codes.PARTIAL_CONTENT:
-            there = 0  # a server that does not resume sends it all again
-        elif not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
-            part.unlink()  # it goes on from somewhere else: what there is and what comes do not fit
+        response.raise_for_status()
+        if response.status_code != httpx.codes.PARTIAL_CONTENT:
+            received = 0  # the server cannot resume and sends the whole file
+        elif not response.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
+            part.unlink()  # the server resumes at another position
             return False
-        length = answer.headers.get("Content-Length")
-        total = there + int(length) if length else None
-        with open(part, "ab" if there else "wb") as stream:
-            for chunk in answer.iter_bytes():
+        length = response.headers.get("Content-Length")
+        total = received + int(length) if length else None
+        with open(part, "ab" if received else "wb") as stream:
+            for chunk in response.iter_bytes():
                 stream.write(chunk)
-                there += len(chunk)
-                progress.report(f"downloading {part.stem}", there, total, "bytes")
-    return total is None or there == total
+                received += len(chunk)
+                progress.report(f"downloading {part.stem}", received, total, "bytes")
+    return total is None or received == total
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """Unpack an archive's single folder as ``target``, whole or not at all.
+    """Unpack the single folder of an archive to ``target``, atomically.
 
     Raises:
-        DownloadError: for a damaged archive, for one that holds anything but one folder, or one that would write
-            outside it.
+        DownloadError: if the archive is damaged, does not contain exactly one folder, or would write outside it.
     """
     try:
         with new_folder(target) as partial:

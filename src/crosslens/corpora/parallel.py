@@ -1,8 +1,8 @@
-"""Parallel corpora by name: ``ud/pud``, ``tatoeba/fr``, ``sib200/test``, ``xnli/dev[:1500]``, ``en=a.txt,fr=b.txt``.
+"""Load parallel corpora by name: ``ud/pud``, ``tatoeba/fr``, ``xnli/dev[:1500]``, ``en=a.txt,fr=b.txt``.
 
-A data folder has each as published; `crosslens.corpora.collection` lists the files, and which corpora are parallel.
-``lab/all`` is every artificial language. Files are named with their languages, ``en=dev.en,wo=dev.wo``: they are
-aligned line by line, or by the ids of their sentences where they end in ``.conllu``.
+`crosslens.corpora.collection` lists the parallel corpora and the layout of their files. ``lab/all`` has all artificial
+languages. Files are given with their languages, as in ``en=dev.en,wo=dev.wo``, and aligned by line, or by sentence id
+if they end in ``.conllu``.
 """
 
 import re
@@ -20,18 +20,18 @@ _FILE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)", re.ASCII)
 
 
 def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
-    """Read corpora that are translations of one another, joined by id and checked.
+    """Read a parallel corpus and align it by id.
 
     Args:
-        name: as above; a slice such as ``[:100]`` takes the first items of every language.
-        languages: only these.
-        data: a folder that is looked through first.
+        name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language.
+        languages: languages to read; None reads all.
+        data: data folder to search first.
 
     Returns:
-        The corpora, one for each language, aligned item by item.
+        One corpus per language, aligned item by item.
 
     Raises:
-        DataError: when there is none of that name, or none of a language; or when ids differ.
+        DataError: if the corpus or a language is not found, or ids differ.
 
     Example:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
@@ -47,10 +47,10 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
 
 
 def list_languages(name: str, *, data: str | Path | None = None) -> tuple[str, ...]:
-    """The languages of a parallel corpus, sorted, without reading them.
+    """List the languages of a parallel corpus, sorted, without reading it.
 
     Raises:
-        DataError: when there is none of that name.
+        DataError: if the corpus is not found.
     """
     return tuple(sorted(_sides(split_slice(name)[0], data)))
 
@@ -61,10 +61,9 @@ def _sides(name: str, data: str | Path | None) -> Sides:
     collection, _, part = name.partition("/")
     known = collection == LAB or (collection in COLLECTIONS and COLLECTIONS[collection].sides is not None)
     if not known or not re.fullmatch(r"[\w-]+", part):
-        there = ", ".join(
-            f"{name}/…" for name in (*(name for name, collection in COLLECTIONS.items() if collection.sides), LAB)
-        )
-        hint = f"for example ud/pud, every PUD treebank; there are {there}, and en=FILE,fr=FILE"
+        parallel = (*(name for name, collection in COLLECTIONS.items() if collection.sides), LAB)
+        available = ", ".join(f"{name}/…" for name in parallel)
+        hint = f"for example ud/pud, every PUD treebank; there are {available}, and en=FILE,fr=FILE"
         raise DataError(f"{name!r} is not the name of a parallel corpus", hint=hint)
     sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
     if not sides:
@@ -76,7 +75,7 @@ def _sides(name: str, data: str | Path | None) -> Sides:
 
 
 def _published(collection: Collection, part: str, data: str | Path | None) -> Sides:
-    """The sides in the first folder that has any: two folders' are never mixed."""
+    """Sides of a published corpus, all from the first data folder with any."""
     assert collection.sides is not None
     return next((sides for root in roots(data) if (sides := collection.sides(root.folder, part))), {})
 
@@ -96,8 +95,8 @@ def _files(name: str) -> Sides:
 
 
 def _laboratory(part: str) -> Sides:
-    every, laboratory = find_lab(part)
-    if every != "all":
+    language, laboratory = find_lab(part)
+    if language != "all":
         return {}
-    preset = part.removeprefix(every)
+    preset = part.removeprefix("all")
     return {language: partial(load_corpus, f"{LAB}/{language}{preset}") for language in laboratory.languages}

@@ -1,1 +1,1 @@
-"""Immutable values, and one file a format."""
+"""Corpora, dictionaries and parallel text, and the readers and writers of their file formats."""

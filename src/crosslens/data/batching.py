@@ -1,4 +1,4 @@
-"""Which windows are read together: windows of one length, because padding is work for nothing."""
+"""Group windows of similar length into batches, to minimise padding."""
 
 from collections.abc import Sequence
 
@@ -7,47 +7,50 @@ import numpy as np
 from crosslens.digests import stream_seed
 
 BUCKET = 50
-"""Batches that are shuffled and sorted together in training: wide enough to mix, narrow enough to stay random."""
+"""Training batches sorted by length together: enough to reduce padding, few enough to keep the order random."""
 
 
 def training_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """The batches of one epoch: every window once, in an order that depends on the seed and the epoch alone.
+    """Batch the windows of one epoch, in an order that depends only on the seed and the epoch.
 
-    Windows are shuffled, sorted by length within stretches of `BUCKET` batches, cut into batches, and the batches
-    are shuffled. Ablated and reference runs of one seed therefore see the same batches in the same order.
+    Windows are shuffled, sorted by length within buckets of `BUCKET` batches and cut into batches, which are then
+    shuffled. Ablated and reference runs with the same seed therefore see the same batches in the same order.
 
     Args:
-        lengths: ``(windows,)`` subwords.
-        batch: windows a batch.
-        seed: of the run.
-        epoch: counted from 0.
+        lengths: number of subwords of each window, ``(windows,)``.
+        batch: windows per batch.
+        seed: seed of the run.
+        epoch: epoch, counted from 0.
 
     Returns:
-        For each batch the numbers of its windows.
+        Indices of the windows of each batch.
     """
     generator = np.random.default_rng(stream_seed(seed, "order", epoch))
     sizes = np.asarray(lengths)
     order = generator.permutation(len(sizes))
     batches = []
     for start in range(0, len(order), batch * BUCKET):
-        stretch = order[start : start + batch * BUCKET]
-        stretch = stretch[np.argsort(sizes[stretch], kind="stable")]
-        batches += [stretch[i : i + batch] for i in range(0, len(stretch), batch)]
+        bucket = order[start : start + batch * BUCKET]
+        bucket = bucket[np.argsort(sizes[bucket], kind="stable")]
+        batches += [bucket[i : i + batch] for i in range(0, len(bucket), batch)]
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
 def evaluation_batches(lengths: Sequence[int], *, budget: int) -> list[np.ndarray]:
-    """Batches for a single pass: sorted by length, as many windows as fit ``budget`` subwords, padding included.
+    """Batch windows for one pass: sorted by length, at most ``budget`` subwords per batch, including padding.
+
+    >>> [batch.tolist() for batch in evaluation_batches([2, 5, 3], budget=6)]
+    [[1], [2, 0]]
 
     Args:
-        lengths: ``(windows,)`` subwords.
-        budget: subwords a batch; a longer window has a batch of its own.
+        lengths: number of subwords of each window, ``(windows,)``.
+        budget: maximum number of subwords per batch; a longer window gets its own batch.
 
     Returns:
-        For each batch the numbers of its windows; the order of the input is the caller's to restore.
+        Indices of the windows of each batch; the caller restores the original order.
     """
     sizes = np.asarray(lengths)
-    order = np.argsort(-sizes, kind="stable")  # the longest first: what does not fit the memory fails at once
+    order = np.argsort(-sizes, kind="stable")  # longest first, so that insufficient memory shows at once
     batches = []
     start = 0
     while start < len(order):

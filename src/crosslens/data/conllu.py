@@ -1,4 +1,4 @@
-"""CoNLL-U under its public name: `read` and `write` of `crosslens.data.formats.conllu`."""
+"""Public alias of `crosslens.data.formats.conllu`: read and write CoNLL-U."""
 
 from crosslens.data.formats.conllu import read, write
 

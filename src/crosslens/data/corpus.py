@@ -1,4 +1,4 @@
-"""An immutable sequence of sentences or texts that knows its name, its language and its digest."""
+"""Immutable corpora of sentences or texts, with name, language and digest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -23,10 +23,10 @@ class Corpus(Sequence[Item]):
 
     Attributes:
         items: the sentences or texts.
-        name: what the user calls it, ``ud/fr_pud:test`` or a path.
-        language: a BCP 47 tag such as ``fr``, or None when nothing says.
+        name: corpus name such as ``ud/fr_pud:test``, or a path.
+        language: BCP 47 tag such as ``fr``, or None if unknown.
         split: ``train``, ``dev`` or ``test``, or None.
-        release: the treebank's release, such as ``2.14``, where it is known.
+        release: release of the treebank, such as ``2.14``, or None if unknown.
     """
 
     items: tuple[Item, ...]
@@ -40,7 +40,7 @@ class Corpus(Sequence[Item]):
     @overload
     def __getitem__(self, index: slice) -> "Corpus": ...
     def __getitem__(self, index: int | slice) -> "Item | Corpus":
-        """An item, or for a slice a corpus of the same name."""
+        """Item at an index, or corpus of a slice with the same name."""
         if isinstance(index, slice):
             return replace(self, items=self.items[index])
         return self.items[index]
@@ -50,10 +50,10 @@ class Corpus(Sequence[Item]):
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """The items, all of them sentences.
+        """Items of a corpus of sentences.
 
         Raises:
-            DataError: when the corpus is running text.
+            DataError: if the corpus is running text.
         """
         if not all(isinstance(item, Sentence) for item in self.items):
             raise DataError(f"{self.name} is running text, but sentences of words are needed")
@@ -61,10 +61,10 @@ class Corpus(Sequence[Item]):
 
     @cached_property
     def texts(self) -> tuple[Text, ...]:
-        """The items, all of them running text.
+        """Items of a corpus of running text.
 
         Raises:
-            DataError: when the corpus is sentences of words.
+            DataError: if the corpus consists of sentences of words.
         """
         if not all(isinstance(item, Text) for item in self.items):
             raise DataError(f"{self.name} consists of sentences of words, but running text is needed")
@@ -82,26 +82,26 @@ class Corpus(Sequence[Item]):
 
     @cached_property
     def layers(self) -> frozenset[str]:
-        """The annotation layers that every sentence carries."""
+        """Annotation layers of all sentences."""
         return frozenset(name for name in ANNOTATIONS if all(getattr(s, name) is not None for s in self.sentences))
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of the content: words and annotation, or segments and labels; not of names, paths or layout."""
+        """SHA-256 of words and annotation, or of segments and labels; independent of names, paths and layout."""
         return digest_chunks(canonical_json(_content(item)) + b"\n" for item in self.items)
 
     def limited(self, limit: int | None) -> "Corpus":
-        """At most so many items, spread evenly over the corpus, as treebanks are sorted by genre; None: all."""
+        """Select at most ``limit`` items, spread evenly because treebanks are sorted by genre; None selects all."""
         if limit is None or limit >= len(self):
             return self
-        places = np.linspace(0, len(self), limit, endpoint=False).astype(int)
-        return replace(self, items=tuple(self.items[place] for place in places))
+        indices = np.linspace(0, len(self), limit, endpoint=False).astype(int)
+        return replace(self, items=tuple(self.items[index] for index in indices))
 
     def require(self, *needed: str) -> None:
-        """Check that every sentence carries these annotation layers.
+        """Check that every sentence has these annotation layers.
 
         Raises:
-            DataError: naming the first sentence that does not.
+            DataError: naming the first sentence that lacks one.
         """
         for sentence in self.sentences:
             for name in needed:
@@ -112,24 +112,24 @@ class Corpus(Sequence[Item]):
                     )
 
     def require_same_words(self, other: "Corpus") -> None:
-        """Check that another corpus, a predicted one, has the same sentences or texts.
+        """Check that a predicted corpus has the same sentences or texts.
 
         Raises:
             DataError: naming the first difference.
         """
-        what = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
+        unit = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
         for number, (gold, predicted) in enumerate(zip(self, other, strict=False), start=1):
             if _segments(gold) != _segments(predicted):
                 file, line = predicted.where or (other.name, None)
                 raise DataError(
-                    f"{what} {number} differs in words from the gold one, {gold.where or gold.id or self.name}",
+                    f"{unit} {number} differs in words from the gold one, {gold.where or gold.id or self.name}",
                     file=file,
                     line=line,
                     hint="check that the predictions are for this corpus",
                 )
         if len(self) != len(other):
             raise DataError(
-                f"{len(other)} {what}s, but the gold corpus {self.name} has {len(self)}",
+                f"{len(other)} {unit}s, but the gold corpus {self.name} has {len(self)}",
                 file=other.name,
                 hint="check that the predictions are for this corpus",
             )
@@ -140,5 +140,5 @@ def _segments(item: Item) -> tuple[str, ...]:
 
 
 def _content(item: Item) -> list:
-    left_out = ("id", "where", "lines")
-    return [getattr(item, f.name) for f in fields(item) if f.name not in left_out]
+    excluded = ("id", "where", "lines")
+    return [getattr(item, field.name) for field in fields(item) if field.name not in excluded]

@@ -1,4 +1,4 @@
-"""Bilingual dictionaries: word pairs, a line each, as MUSE and PanLex give them."""
+"""Bilingual dictionaries with one word pair per line, as in MUSE and PanLex."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Dictionary:
     ('chat', 'cat', 1.0)
 
     Attributes:
-        pairs: ``(source, target, weight)`` in the order of the file; a source may come several times.
-        name: what the user calls it.
+        pairs: ``(source, target, weight)`` in the order of the file; a source word may occur several times.
+        name: dictionary name or path.
     """
 
     pairs: tuple[tuple[str, str, float], ...]
@@ -45,12 +45,14 @@ class Dictionary:
 
 
 def read(path: str | Path, *, name: str | None = None) -> Dictionary:
-    """Read a dictionary: ``source target`` with a space or a tab between them (MUSE), or ``source``, ``target`` and a
-    weight with tabs between them (PanLex's translation quality).
+    """Read a dictionary file.
+
+    Each line is ``source target``, separated by a space or a tab (MUSE), or ``source``, ``target`` and a weight,
+    separated by tabs (PanLex's translation quality).
 
     Raises:
-        DataError: with file and line: for any other line, a weight that is not a positive number, or a file
-            without a pair.
+        DataError: with file and line, for any other line, a weight that is not a positive number, or a file without
+            word pairs.
     """
     file = str(path)
     pairs = []
@@ -64,7 +66,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
 
 
 def of_words(pairs: Iterable[tuple[str, str]], *, name: str) -> Dictionary:
-    """Build a dictionary of pairs with weight 1."""
+    """Build a dictionary from word pairs with weight 1."""
     return Dictionary(tuple((source, target, 1.0) for source, target in pairs), name)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of languages as they are written: ``en-fr``, ``zh-Hant-en``, ``en-*``."""
+"""Parse language pairs such as ``en-fr``, ``zh-Hant-en`` and ``en-*``."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from crosslens.errors import RequestError
 
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-"""A language, and perhaps its script and region (BCP 47)."""
+"""Language with optional script and region (BCP 47)."""
 
 
 def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
@@ -19,26 +19,26 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
 
     Args:
         pair: two language tags joined by a hyphen.
-        languages: available languages, which resolve tags with hyphens such as ``zh-Hant``. If empty, the form of the
-            tags decides.
+        languages: available languages, to resolve tags with hyphens such as ``zh-Hant``; if empty, the pair is split
+            by the form of the tags.
 
     Raises:
-        RequestError: if ``pair`` is not two languages.
+        RequestError: if ``pair`` does not consist of two languages.
     """
     parts = pair.split("-")
-    ways = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
-    known = [way for way in ways if all(language in (*languages, "*") for language in way)]
-    if not known and len(parts) == 2 and all(parts):
-        known = ways
-    if not known and not languages:
-        known = [way for way in ways if all(_TAG.fullmatch(language) for language in way)]
-    if not known:
+    splits = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
+    valid = [split for split in splits if all(language in (*languages, "*") for language in split)]
+    if not valid and len(parts) == 2 and all(parts):
+        valid = splits
+    if not valid and not languages:
+        valid = [split for split in splits if all(_TAG.fullmatch(language) for language in split)]
+    if not valid:
         raise RequestError(f"{pair!r} is not a language pair", hint="write it as en-fr")
-    return known[0]
+    return valid[0]
 
 
 def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """Expand ``*`` in pairs: ``en-*`` is English with every other language.
+    """Expand ``*`` in language pairs: ``en-*`` is English with every other language.
 
     >>> expand_pairs(["en-*"], ["de", "en", "fr"])
     ['en-de', 'en-fr']

@@ -1,4 +1,4 @@
-"""The same sentences in several languages, joined by id and checked."""
+"""Parallel corpora: the same sentences in several languages, aligned by id."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from crosslens.errors import DataError, suggest
 
 _PUD = re.compile(r"[nw](\d\d)\d{6}$")
 _ORIGINALS = {"01": "en", "02": "de", "03": "fr", "04": "it", "05": "es"}
-"""PUD's ids begin with n (news) or w (Wikipedia) and the number of the original's language, as its README says."""
+"""Code of the original language -> language; it follows n (news) or w (Wikipedia) in PUD ids (see PUD's README)."""
 
 
 @dataclass(frozen=True)
@@ -19,15 +19,15 @@ class Parallel:
     """Corpora whose n-th items are translations of one another.
 
     Attributes:
-        corpora: language -> corpus; all of one length, in one order.
-        name: what the user calls it, such as ``ud/pud``.
+        corpora: language -> corpus; all in the same order.
+        name: corpus name, such as ``ud/pud``.
     """
 
     corpora: Mapping[str, Corpus]
     name: str
 
     def __len__(self) -> int:
-        """How many items are aligned."""
+        """Number of aligned items."""
         return len(next(iter(self.corpora.values())))
 
     def __getitem__(self, language: str) -> Corpus:
@@ -39,43 +39,43 @@ class Parallel:
 
     @cached_property
     def originals(self) -> tuple[str | None, ...]:
-        """The language that each item was written in, where its id says so, as those of PUD do; None where not."""
+        """Original language of each item, encoded in its id in PUD; None if unknown."""
         ids = (item.id or "" for item in next(iter(self.corpora.values())))
         return tuple(_ORIGINALS.get(match[1]) if (match := _PUD.match(i)) else None for i in ids)
 
     def originally(self, language: str) -> "Parallel":
-        """The items that were written in a language, and their translations.
+        """Select the items originally written in a language, with their translations.
 
         Raises:
-            DataError: when there are none.
+            DataError: if there are none.
         """
-        kept = [number for number, original in enumerate(self.originals) if original == language]
-        if not kept:
+        indices = [index for index, original in enumerate(self.originals) if original == language]
+        if not indices:
             known = sorted({original for original in self.originals if original})
             raise DataError(
                 f"{self.name} contains no item originally written in {language!r}", hint=suggest(language, known)
             )
-        chosen = {
-            key: replace(corpus, items=tuple(corpus.items[i] for i in kept)) for key, corpus in self.corpora.items()
+        corpora = {
+            key: replace(corpus, items=tuple(corpus.items[i] for i in indices)) for key, corpus in self.corpora.items()
         }
-        return Parallel(chosen, self.name)
+        return Parallel(corpora, self.name)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """The languages, sorted."""
+        """Sorted languages."""
         return tuple(sorted(self.corpora))
 
     def head(self, count: int) -> "Parallel":
-        """The first ``count`` items of every language."""
+        """Select the first ``count`` items of every language."""
         return Parallel({language: corpus[:count] for language, corpus in self.corpora.items()}, self.name)
 
 
 def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
-    """Join corpora that hold the same ids, in any order, into the order of the first.
+    """Align corpora with the same ids, in the order of the first corpus.
 
     Raises:
-        DataError: for a corpus without a language, two of one language, an item without an id, an id that
-            comes twice, or ids or labels that differ: the first that does is named.
+        DataError: for a corpus without a language, two corpora in one language, an item without an id, a duplicate
+            id, or ids or labels that differ, naming the first.
     """
     joined: dict[str, Corpus] = {}
     for corpus in corpora:
@@ -103,15 +103,15 @@ def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
 
 
 def _reordered(corpus: Corpus, first: Corpus) -> Corpus:
-    """The corpus in the order of the first one's ids."""
+    """Sort the items of a corpus by the ids of the first one."""
     items, wanted = _by_id(corpus), [item.id for item in first]
-    for one, ids, other in ((corpus, set(items), wanted), (first, set(wanted), list(items))):
-        missing = next((i for i in other if i not in ids), None)
+    for side, ids, required in ((corpus, set(items), wanted), (first, set(wanted), list(items))):
+        missing = next((i for i in required if i not in ids), None)
         if missing is not None:
             hint = "join what has the same ids; a slice such as NAME[:100] takes the first ones of every language"
-            raise DataError(f"not parallel: {one.name} has no item {missing!r}", hint=hint)
+            raise DataError(f"not parallel: {side.name} has no item {missing!r}", hint=hint)
     for item in first:
-        first_label, label = (getattr(side, "label", None) for side in (item, items[item.id or ""]))
+        first_label, label = (getattr(aligned, "label", None) for aligned in (item, items[item.id or ""]))
         if first_label != label:
             raise DataError(
                 f"not parallel: {item.id!r} is labelled {first_label} in {first.name} but {label} in {corpus.name}",

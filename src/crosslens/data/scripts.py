@@ -1,4 +1,4 @@
-"""Which scripts a text is written in, by the Unicode property of its letters."""
+"""Identify the scripts of a text from the Unicode script property of its letters."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,11 +6,21 @@ from collections.abc import Iterable
 from fontTools import unicodedata as fonts
 
 NO_SCRIPT = frozenset({"Zyyy", "Zinh", "Zzzz"})
-"""Common, inherited and unknown: digits, punctuation, combining marks, private and unassigned characters."""
+"""Common, inherited and unknown: digits, punctuation, combining marks, private-use and unassigned characters."""
 
 
 def count_scripts(texts: Iterable[str]) -> dict[str, int]:
-    """Letters of each script, ISO 15924 code -> how many, the commonest first; what is of no script is left out."""
+    """Count the letters of each script, most frequent first; characters without a script are ignored.
+
+    >>> count_scripts(["naïve мир 42"])
+    {'Latn': 5, 'Cyrl': 3}
+
+    Args:
+        texts: the texts to count together.
+
+    Returns:
+        ISO 15924 code -> number of letters.
+    """
     characters: Counter[str] = Counter()
     for text in texts:
         characters.update(text)
@@ -23,10 +33,14 @@ def count_scripts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def main_script(texts: Iterable[str]) -> str | None:
-    """The script of most letters; None where no letter is of a known script."""
+    """Find the script of most letters, as ISO 15924 code; None if no letter has a known script."""
     return next(iter(count_scripts(texts)), None)
 
 
 def script_name(code: str) -> str:
-    """``Latin`` for ``Latn``."""
+    """Name of a script.
+
+    >>> script_name("Latn")
+    'Latin'
+    """
     return fonts.script_name(code, default=code).replace("_", " ")  # pyright: ignore[reportArgumentType]

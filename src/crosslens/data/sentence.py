@@ -1,4 +1,4 @@
-"""A sentence of words with its annotation, and a text of one or two segments: the items of a corpus."""
+"""Items of a corpus: annotated sentences of words, and texts of one or two segments."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from crosslens.errors import DataError
 
 ANNOTATIONS = ("upos", "heads", "relations", "entities")
-"""The annotation layers a sentence can carry, each one value a word."""
+"""Annotation layers of a sentence, each with one value per word."""
 
 
 UPOS = (
@@ -28,11 +28,11 @@ UPOS = (
     "VERB",
     "X",
 )
-"""The universal part-of-speech tags of UD 2; UD 1 has CONJ for CCONJ."""
+"""Universal part-of-speech tags of UD 2; UD 1 has CONJ for CCONJ."""
 
 
 class Where(NamedTuple):
-    """The place something was read from; lines count from 1."""
+    """Source location of an item: file and line, counted from 1."""
 
     file: str
     line: int
@@ -50,18 +50,17 @@ class Sentence:
     (2, 'Dogs bark')
 
     Attributes:
-        words: the syntactic words, Unicode-normalised to NFC.
-        upos: universal part-of-speech tags, or None where the source has none.
-        heads: for each word the number of its head, counted from 1; 0 is the root.
-        relations: for each word the relation to its head, with its subtype.
+        words: syntactic words, Unicode-normalised to NFC.
+        upos: universal part-of-speech tags, or None.
+        heads: head of each word, counted from 1; 0 is the root.
+        relations: relation of each word to its head, with subtype.
         entities: IOB2 tags.
-        id: the source's own id.
-        where: the line of the first word, or of the first comment.
-        lines: the lines as they stood in the source, endings included, so that writing an unchanged
-            sentence gives the same bytes.
+        id: id in the source.
+        where: location of the first word or comment.
+        lines: original lines with line endings, so that an unchanged sentence is written byte by byte.
 
     Raises:
-        DataError: when the tuples differ in length.
+        DataError: if the tuples differ in length.
     """
 
     words: tuple[str, ...]
@@ -85,7 +84,7 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """The running text as the source has it, or else the words with spaces between them."""
+        """Running text from the source's ``# text`` comment, or else the words joined by spaces."""
         marks = ("# text = ", "# text=")
         texts = (
             line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark)
@@ -95,7 +94,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Running text: one segment (raw text, a document) or two (premise and hypothesis), perhaps with a label."""
+    """Running text of one segment (sentence, document) or two (premise and hypothesis), with an optional label."""
 
     segments: tuple[str, ...]
     label: str | None = None
@@ -104,9 +103,9 @@ class Text:
 
     @property
     def text(self) -> str:
-        """The segments with a space between them."""
+        """Segments joined by a space."""
         return " ".join(self.segments)
 
 
 Item = Sentence | Text
-"""What a corpus is made of."""
+"""Item of a corpus."""

@@ -1,4 +1,4 @@
-"""Alignment of words to subwords: every word has at least one subword, and one of them carries its label."""
+"""Align words with subwords: every word has at least one subword, and one of them carries its label."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 LONE_PREFIXES = ("▁", "Ġ", "##", " ")
-"""Subwords that mark where a word begins or goes on and carry no character of it; ByT5's mark is the space itself."""
+"""Word boundary and continuation markers, which can be subwords without characters; ByT5's marker is the space."""
 
 LONGEST_WORD = 64
-"""Pieces kept of one word: a URL of a thousand pieces must not fill a window by itself."""
+"""Maximum number of subwords per word, so that a long URL cannot fill a window."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subwords:
-    """The pieces of one sentence, without special tokens.
+    """Subwords of one sentence, without special tokens.
 
     Attributes:
-        ids: ``(pieces,)`` int64.
-        starts: ``(words + 1,)``: word w has the pieces ``starts[w]`` to ``starts[w + 1]``, at least one.
-        labelled: ``(words,)``: the piece that answers for each word: its first that carries a character.
-            XLM-R's vocabulary often cuts a lone ``▁`` first, which says nothing of the word.
-        unknown: words that had no piece at all (a control character, a zero-width space) and were given the
-            unknown token, so that they are predicted and scored like any other.
-        cut: words of which only the first `LONGEST_WORD` pieces were kept.
+        ids: ids of the subwords, ``(subwords,)`` int64.
+        starts: word w has the subwords ``starts[w]`` to ``starts[w + 1]``, ``(words + 1,)``.
+        labelled: subword that represents each word, ``(words,)``: the first with a character. XLM-R often begins a
+            word with a lone ``▁``, which carries no information.
+        unknown: number of words without subwords (control characters, zero-width spaces); they get the unknown token,
+            so that they are predicted and scored like any other word.
+        cut: number of words truncated to `LONGEST_WORD` subwords.
     """
 
     ids: np.ndarray
@@ -46,19 +46,18 @@ class Subwords:
 def split_words(
     sentences: Sequence[Sequence[str]], tokenizer: "PreTrainedTokenizerBase", *, longest: int = LONGEST_WORD
 ) -> list[Subwords]:
-    """Split the words of each sentence into subwords, as the tokenizer splits running text with spaces between words.
+    """Split the words of each sentence into subwords, as in running text with spaces between words.
 
-    The first word of a sentence is split like any other word: with the mark of a word's beginning, where the
-    tokenizer has one.
+    The first word of a sentence is split like any other word, with the tokenizer's word boundary marker, if any.
 
     Args:
         sentences: words, sentence by sentence.
-        tokenizer: the encoder's tokenizer.
-        longest: subwords kept of one word.
+        tokenizer: tokenizer of the encoder.
+        longest: maximum number of subwords per word.
 
     Raises:
-        EncoderError: when a word has no subword and the tokenizer has no unknown token, or when the tokenizer splits
-            words in running text otherwise than alone.
+        EncoderError: if a word has no subword and the tokenizer has no unknown token, or if the tokenizer splits words
+            in running text differently than alone.
     """
     prefix = word_prefix(tokenizer)
     if prefix is None:
@@ -66,9 +65,9 @@ def split_words(
             "this tokenizer splits a word in running text differently than alone: subwords cannot be assigned to words",
             hint="use another encoder, or a task on running text (document, nli)",
         )
-    distinct: dict[str, int] = {}  # a word is cut the same wherever it stands
+    distinct: dict[str, int] = {}  # a word is split the same way everywhere
     numbers = _joined((distinct.setdefault(word, len(distinct)) for word in words) for words in sentences)
-    pieces, owners = _pieces([prefix + word for word in distinct], tokenizer)
+    subwords, owners = _tokenized([prefix + word for word in distinct], tokenizer)
     counts = np.bincount(owners, minlength=len(distinct))
     empty = counts == 0
     if empty.any():
@@ -78,65 +77,66 @@ def split_words(
                 f"the word {word!r} has no subword, and the tokenizer has no unknown token",
                 hint="remove the word, or use an encoder whose tokenizer has one",
             )
-        pieces = np.insert(pieces, np.searchsorted(owners, np.flatnonzero(empty)), tokenizer.unk_token_id)
+        subwords = np.insert(subwords, np.searchsorted(owners, np.flatnonzero(empty)), tokenizer.unk_token_id)
         counts = np.maximum(counts, 1)
     cut = counts > longest
     if cut.any():
-        within = np.arange(len(pieces)) - np.repeat(_places(counts), counts)
-        pieces, counts = pieces[within < longest], np.minimum(counts, longest)
-    places = _places(counts)
-    lone = [(piece, tokenizer.convert_tokens_to_ids(piece)) for piece in LONE_PREFIXES]  # or the unknown piece's
-    lone = [i for piece, i in lone if i is not None and tokenizer.convert_ids_to_tokens(i) == piece]
-    later = np.isin(pieces[places], lone) & (counts > 1)
+        within = np.arange(len(subwords)) - np.repeat(_offsets(counts), counts)
+        subwords, counts = subwords[within < longest], np.minimum(counts, longest)
+    offsets = _offsets(counts)
+    markers = [(marker, tokenizer.convert_tokens_to_ids(marker)) for marker in LONE_PREFIXES]
+    # Markers that are not in the vocabulary have the id of the unknown token.
+    markers = [i for marker, i in markers if i is not None and tokenizer.convert_ids_to_tokens(i) == marker]
+    after_marker = np.isin(subwords[offsets], markers) & (counts > 1)
 
     starts = np.concatenate([[0], np.cumsum(counts[numbers])])
-    ids = pieces[np.arange(starts[-1]) + np.repeat(places[numbers] - starts[:-1], counts[numbers])]
-    labelled = starts[:-1] + later[numbers]
+    ids = subwords[np.arange(starts[-1]) + np.repeat(offsets[numbers] - starts[:-1], counts[numbers])]
+    labelled = starts[:-1] + after_marker[numbers]
     result = []
     for first, last in itertools.pairwise(np.cumsum([0, *map(len, sentences)])):
         begin, end = starts[first], starts[last]
-        chosen = numbers[first:last]
-        inner = starts[first : last + 1] - begin
+        words = numbers[first:last]
         result.append(
             Subwords(
-                ids[begin:end], inner, labelled[first:last] - begin, int(empty[chosen].sum()), int(cut[chosen].sum())
+                ids[begin:end],
+                starts[first : last + 1] - begin,
+                labelled[first:last] - begin,
+                int(empty[words].sum()),
+                int(cut[words].sum()),
             )
         )
     return result
 
 
 PROBES = ("a b", "the cat sat", "дом и кот", "και η", "بيت من", "एक घर", "집 안", "猫 狗", "แมว ดี")
-"""Words with spaces between them, in scripts with and without spaces, on which `word_prefix` tries a tokenizer."""
+"""Texts for `word_prefix`: words separated by spaces, in scripts with and without spaces."""
 
 
 def word_prefix(tokenizer: "PreTrainedTokenizerBase") -> str | None:
-    """What to put before each word so that its subwords are those that it has in running text.
+    """Find the prefix that gives a single word the same subwords as in running text.
 
-    Many tokenizers mark the beginning of every word that they are given. Qwen's, Llama 3's and Gemma's mark the space
-    instead, so that words given one by one would look like the middle of one long word; they need the space.
-
-    Args:
-        tokenizer: any.
+    Many tokenizers mark the beginning of every word. Those of Qwen, Llama 3 and Gemma mark the space instead, so that
+    single words would look like the middle of one long word; they need a space.
 
     Returns:
-        Nothing or a space; None when a word's subwords differ from those in running text either way.
+        An empty string or a space; None if the subwords differ from those in running text either way.
     """
     running = {text: tokenizer.encode(text, add_special_tokens=False) for text in PROBES}
-    # Unknown words are alike with and without a mark.
+    # Unknown words look the same with and without a prefix.
     probes = [(text.split(), ids) for text, ids in running.items() if tokenizer.unk_token_id not in ids]
     for prefix in ("", " "):
-        given = [[words[0], *(prefix + word for word in words[1:])] for words, _ in probes]
-        if all(_pieces(words, tokenizer)[0].tolist() == ids for words, (_, ids) in zip(given, probes, strict=True)):
+        prefixed = [([words[0], *(prefix + word for word in words[1:])], ids) for words, ids in probes]
+        if all(_tokenized(words, tokenizer)[0].tolist() == ids for words, ids in prefixed):
             return prefix
     return None
 
 
 def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> list[Subwords]:
-    """Cut running text into pieces. It has no words yet, so every piece stands for one; nothing is cut off.
+    """Split running text into subwords, each treated as a word, without truncation.
 
     Args:
         texts: running text.
-        tokenizer: the encoder's tokenizer.
+        tokenizer: tokenizer of the encoder.
     """
     encoded = tokenizer(
         list(texts),
@@ -147,12 +147,12 @@ def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> l
         return_token_type_ids=False,
         verbose=False,
     )["input_ids"]
-    pieces = [np.asarray(ids, np.int64) for ids in encoded]
-    return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in pieces]
+    subwords = [np.asarray(ids, np.int64) for ids in encoded]
+    return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in subwords]
 
 
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
-    """The ids that the tokenizer puts before and after a single sentence."""
+    """Ids of the special tokens before and after a single sentence."""
     bare = tokenizer.encode("a", add_special_tokens=False)
     whole = tokenizer.encode("a", add_special_tokens=True)
     before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
@@ -160,16 +160,16 @@ def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np
 
 
 WORDS_AT_ONCE = 1000
-"""Words handed to a tokenizer as one sentence: few calls, and something for each of its threads."""
+"""Words passed to a tokenizer as one sentence: few calls, but enough sentences for its threads."""
 
 
-def _pieces(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
-    """The ids of all words' pieces, and for each the number of the word it belongs to."""
+def _tokenized(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
+    """Ids of the subwords of all words, and the index of the word of each subword."""
     if not words:
         return _joined([]), _joined([])
-    if not tokenizer.is_fast:  # written in Python only: no alignment to ask for, so word by word
-        known = [tokenizer.encode(word, add_special_tokens=False) for word in words]
-        return _joined(known), np.repeat(np.arange(len(words)), list(map(len, known)))
+    if not tokenizer.is_fast:  # slow tokenizers give no alignment, so word by word
+        ids = [tokenizer.encode(word, add_special_tokens=False) for word in words]
+        return _joined(ids), np.repeat(np.arange(len(words)), list(map(len, ids)))
     starts = range(0, len(words), WORDS_AT_ONCE)
     encoded = tokenizer(
         [words[start : start + WORDS_AT_ONCE] for start in starts],
@@ -181,12 +181,12 @@ def _pieces(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[np.
         return_token_type_ids=False,
         verbose=False,
     )
-    within = _joined(encoded.word_ids(place) for place in range(len(starts)))
+    within = _joined(encoded.word_ids(index) for index in range(len(starts)))
     return _joined(encoded["input_ids"]), within + np.repeat(starts, list(map(len, encoded["input_ids"])))
 
 
-def _places(counts: np.ndarray) -> np.ndarray:
-    """Where each word's pieces begin."""
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    """Offset of the first subword of each word."""
     return np.cumsum(counts) - counts
 
 

@@ -1,8 +1,8 @@
 """Transliterate a corpus word by word, keeping its annotation.
 
-The schemes are ``uroman`` (Hermjakob et al. 2018), ``icu`` or ``icu:Cyrillic-Latin``, and tables of letters: those that
-are shipped, and any file of two columns. Muller et al. (2021, NAACL) write languages of an unseen script in one that
-the encoder knows; raw text and annotated data must go the same way.
+Available schemes are ``uroman`` (Hermjakob et al. 2018), ICU transforms (``icu``, ``icu:Cyrillic-Latin``), the shipped
+transliteration tables, and any table with two columns. Muller et al. (2021, NAACL) transliterate languages in an unseen
+script into one that the encoder knows; raw text and annotated data need the same scheme.
 """
 
 import csv
@@ -23,20 +23,20 @@ from crosslens.data.sentence import Item, Sentence
 from crosslens.errors import DataError, RequestError, suggest
 
 MERGES = "merges"
-"""In the third column of a table: this letter becomes what another becomes too, or nothing."""
+"""Value of the third column of a table: the replacement is empty, or shared with another letter, on purpose."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A transliteration table; the longest matching letters are replaced first.
+    """A transliteration table; the longest match is replaced first.
 
     >>> Table("toy", {"a": "x", "ab": "y"})("aab")
     'xy'
 
     Attributes:
-        name: as it was asked for.
-        letters: letter, or letters, -> what they become.
-        merging: those that become what others become too, or nothing, on purpose.
+        name: name or path of the table.
+        letters: letter or letter sequence -> replacement.
+        merging: letters whose replacement is empty or shared, on purpose.
     """
 
     name: str
@@ -51,31 +51,31 @@ class Table:
         return re.compile("|".join(map(re.escape, sorted(self.letters, key=len, reverse=True))))
 
     def reversed(self, name: str) -> "Table":
-        """What undoes it, without the letters that merge."""
+        """Invert the table, without merging letters."""
         return Table(
             name, {replacement: letter for letter, replacement in self.letters.items() if letter not in self.merging}
         )
 
 
 def shipped_tables() -> dict[str, Path]:
-    """The tables that are shipped, by name."""
+    """Paths of the shipped tables, by name."""
     return {file.stem: file for file in sorted(Path(str(resources.files("crosslens.data") / "tables")).glob("*.tsv"))}
 
 
 def read_table(path: str | Path, *, name: str | None = None) -> Table:
-    """Read a table: a letter and what it becomes, separated by a tab.
+    """Read a table: a letter and its replacement per line, separated by a tab.
 
-    A letter that becomes nothing, or what another becomes too, says ``merges`` in a third column: who does not say so
-    has made a mistake. Empty lines, and lines that begin with ``#`` and a space, are passed over.
+    If a replacement is empty or shared with another letter, a third column must say ``merges``. Empty lines and lines
+    that begin with ``#`` and a space are ignored.
 
     Raises:
-        DataError: with file and line: for a line that is none of that, a letter that comes twice, two letters that
-            become one, a letter that becomes nothing, white space inside; for a table without a letter.
+        DataError: with file and line, for a malformed line, a duplicate letter, a shared or empty replacement without
+            ``merges``, white space inside, or a table without letters.
     """
     file = str(path)
     letters: dict[str, str] = {}
     merging: set[str] = set()
-    of: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
         if not line.strip() or line.startswith("# "):
             continue
@@ -84,29 +84,29 @@ def read_table(path: str | Path, *, name: str | None = None) -> Table:
         def wrong(reason: str, hint: str | None = None, line: int = number) -> DataError:
             return DataError(reason, file=file, line=line, hint=hint)
 
-        letter, becomes, *rest = [*columns, "", ""][:4] if len(columns) < 3 else columns
-        if len(columns) < 2 or not letter or len(columns) > 3 or (rest[0] not in ("", MERGES)):
+        letter, replacement, marker = [*columns, "", "", ""][:3]
+        if len(columns) not in (2, 3) or not letter or marker not in ("", MERGES):
             raise wrong(
                 "expected a letter, a tab and its replacement", f"the optional third column may only be {MERGES}"
             )
-        if any(map(str.isspace, letter + becomes)):
-            raise wrong(f"{letter!r} → {becomes!r} contains white space, which would split words")
+        if any(map(str.isspace, letter + replacement)):
+            raise wrong(f"{letter!r} → {replacement!r} contains white space, which would split words")
         if letter in letters:
             raise wrong(f"duplicate letter {letter!r}")
-        if rest[0] == MERGES:
+        if marker == MERGES:
             merging.add(letter)
-        elif not becomes:
+        elif not replacement:
             raise wrong(
                 f"{letter!r} has an empty replacement", f"if that is intended, write {MERGES} in the third column"
             )
-        elif becomes in of:
+        elif replacement in sources:
             raise wrong(
-                f"{letter!r} and {of[becomes]!r} both become {becomes!r}",
+                f"{letter!r} and {sources[replacement]!r} both become {replacement!r}",
                 f"if that is intended, write {MERGES} in the third column of one",
             )
         else:
-            of[becomes] = letter
-        letters[letter] = becomes
+            sources[replacement] = letter
+        letters[letter] = replacement
     if not letters:
         raise DataError("the table contains no letters", file=file)
     return Table(name or file, letters, frozenset(merging))
@@ -116,16 +116,16 @@ Scheme = Callable[[str], str]
 
 
 def find_scheme(name: str, *, language: str | None = None) -> Scheme:
-    """What turns a word into another script.
+    """Find the function that transliterates a word.
 
     Args:
-        name: ``uroman``; ``icu``, which is ``icu:Any-Latin``, or another of ICU's transforms; a shipped table such as
-            ``uyghur-latin``, or ``latin-georgian``, which is ``georgian-latin`` the other way round; a ``.tsv`` file.
-        language: of the text; uroman has rules for some.
+        name: ``uroman``; ``icu`` (short for ``icu:Any-Latin``) or another ICU transform; a shipped table such as
+            ``uyghur-latin``, or its inverse (``latin-georgian`` for ``georgian-latin``); or a ``.tsv`` file.
+        language: language of the text; uroman has rules for some languages.
 
     Raises:
-        RequestError: when there is none of that name, or a package is missing.
-        DataError: for a table that cannot be read.
+        RequestError: if the scheme is unknown or a package is missing.
+        DataError: if a table cannot be read.
     """
     kind, _, transform = name.partition(":")
     if name == "uroman":
@@ -149,20 +149,20 @@ def find_scheme(name: str, *, language: str | None = None) -> Scheme:
 def transliterate(corpus: Corpus, scheme: str) -> Corpus:
     """Transliterate a corpus into another script.
 
-    Sentences keep their words one by one: as many, none empty, and none with white space that it had not before. A
-    word of which nothing would be left stays as it was. Of running text the words between spaces are taken. Only the
-    forms change; lemmas and features are as they were, and CoNLL-U gets each old form in MISC, as ``Original=``.
+    Words are transliterated one by one, so their number stays the same, and no white space is added within words. A
+    word whose transliteration is empty stays unchanged. Running text is split at spaces. Only forms change, not lemmas
+    or features; in CoNLL-U, MISC records each original form as ``Original=``.
 
     Args:
         corpus: sentences of words, or running text.
-        scheme: as `find_scheme` names it.
+        scheme: name of the scheme; see `find_scheme`.
 
     Returns:
-        The corpus, called ``NAME@SCHEME``; its language has the new script, ``ug-Latn``, where that is another.
+        The corpus, named ``NAME@SCHEME``; a new script is added to its language, as in ``ug-Latn``.
 
     Raises:
-        RequestError: when there is no such scheme, or it changes no word of the corpus.
-        DataError: for a table that cannot be read.
+        RequestError: if the scheme is unknown or changes no word of the corpus.
+        DataError: if a table cannot be read.
 
     Example:
         >>> russian = xl.load_corpus("ud/ru_pud[:1]", data=sample)
@@ -177,7 +177,7 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
 
     def _part(old: str) -> str:
         new = normal("".join(turn(normal(old)).split()))
-        # Zero-width and control characters are nothing that could be read as a word.
+        # Words must not consist of zero-width and control characters alone.
         return new if any(unicodedata.category(c)[0] != "C" for c in new) else old
 
     items = tuple(_item(item, word) for item in corpus)
@@ -200,7 +200,7 @@ def _item(item: Item, word: Callable[[str], str]) -> Item:
 
 
 def _line(line: str, word: Callable[[str], str]) -> str:
-    """A line of the source: a comment that holds the text, or a row whose second column is a form."""
+    """Transliterate an original line: a ``# text`` comment, or a row with the form in the second column."""
     mark, comment, value = line.partition("# text =")
     if comment and not mark.strip(BYTE_ORDER_MARK):
         ending = value[len(value.rstrip("\r\n")) :]

@@ -1,4 +1,4 @@
-"""Split sentences into overlapping windows; each word is labelled in the window that gives it most context."""
+"""Split sentences into overlapping windows; each word is labelled in the window where it has the most context."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from crosslens.errors import EncoderError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """A stretch of one sentence, as the encoder reads it.
+    """Part of a sentence, as input of the encoder.
 
     Attributes:
-        sentence: the sentence's number in its corpus.
-        first: the first word that this window answers for.
-        last: one past the last.
-        ids: ``(length,)`` piece ids, special tokens and context words included.
-        labelled: ``(last - first,)``: where in ``ids`` the labelled piece of each of those words is.
-        span: where in ``ids`` the pieces of those words begin and end.
-        segments: ``(length,)``: which of a pair's two segments each piece belongs to; None: there is only one.
+        sentence: index of the sentence in its corpus.
+        first: first word that is labelled in this window.
+        last: last such word, exclusive.
+        ids: subword ids, including special tokens and context words, ``(length,)``.
+        labelled: position in ``ids`` of the labelled subword of each such word, ``(last - first,)``.
+        span: start and end in ``ids`` of the subwords of those words.
+        segments: segment of each subword of a pair of texts, ``(length,)``; None for a single text.
     """
 
     sentence: int
@@ -39,17 +39,17 @@ class Window:
 def cut_windows(
     sentences: Iterable[Subwords], specials: tuple[np.ndarray, np.ndarray], *, capacity: int, context: int | None = None
 ) -> list[Window]:
-    """Windows over sentences, in their order.
+    """Split sentences into windows, in order.
 
     Args:
-        sentences: the pieces of each sentence.
-        specials: the ids before and after a sentence (`special_tokens`).
-        capacity: most pieces of a window, special tokens included.
-        context: pieces that neighbouring windows share; half a window by default. Wu & Dredze (2019, section 4)
-            use windows of 128 that share 64.
+        sentences: subwords of each sentence.
+        specials: special tokens before and after a sentence (`special_tokens`).
+        capacity: maximum number of subwords per window, including special tokens.
+        context: overlap of neighbouring windows in subwords; half a window by default. Wu & Dredze (2019, section 4)
+            use windows of 128 subwords that overlap by 64.
 
     Raises:
-        EncoderError: when not even the longest word fits a window beside its context.
+        EncoderError: if the longest word or the overlap does not fit into a window.
     """
     before, after = specials
     room = capacity - len(before) - len(after)
@@ -71,43 +71,43 @@ def cut_windows(
 
 
 def by_sentence(windows: Iterable[Window]) -> list[tuple[Window, ...]]:
-    """Windows in order, those of one sentence together; a sentence without words has none and is left out."""
+    """Group windows by sentence, in order; sentences without words have no windows and are left out."""
     return [tuple(group) for _, group in groupby(windows, lambda window: window.sentence)]
 
 
 def _cut(starts: np.ndarray, room: int, context: int) -> list[tuple[int, int, int, int]]:
-    """Per window the words it holds, ``begin`` to ``end``, and those it answers for, ``first`` to ``last``."""
+    """Words of each window, ``begin`` to ``end``, and those labelled in it, ``first`` to ``last``."""
     words = len(starts) - 1
     if words == 0:
         return []
     if starts[-1] <= room:
         return [(0, words, 0, words)]
-    held = []
+    spans = []
     begin = 0
     while True:
         end = int(np.searchsorted(starts, starts[begin] + room, side="right")) - 1
         if end <= begin:
-            pieces = int(starts[begin + 1] - starts[begin])
+            length = int(starts[begin + 1] - starts[begin])
             raise EncoderError(
-                f"a word of {pieces} subwords does not fit into a window with room for {room}",
+                f"a word of {length} subwords does not fit into a window with room for {room}",
                 hint="use a larger window",
             )
-        if end == words:  # the last window reaches back as far as it can: context costs nothing here
+        if end == words:  # the last window takes as much context as fits
             begin = int(np.searchsorted(starts, starts[words] - room, side="left"))
-            held.append((begin, words))
+            spans.append((begin, words))
             break
-        held.append((begin, end))
+        spans.append((begin, end))
         begin = max(begin + 1, int(np.searchsorted(starts, starts[end] - context, side="left")))
-    # How much a window knows of a word: the shorter of its two sides; an end of the sentence hides nothing.
-    known = np.full((len(held), words), -1.0)
-    for row, (begin, end) in enumerate(held):
+    # Context of a word in a window: the shorter of its two sides; the ends of the sentence limit nothing.
+    context_sizes = np.full((len(spans), words), -1.0)
+    for row, (begin, end) in enumerate(spans):
         left = np.inf if begin == 0 else starts[begin:end] - starts[begin]
         right = np.inf if end == words else starts[end] - starts[begin + 1 : end + 1]
-        known[row, begin:end] = np.minimum(left, right)
-    owner = known.argmax(axis=0)
-    cut = []
-    for row, (begin, end) in enumerate(held):
-        owned = np.flatnonzero(owner == row)
-        if len(owned):
-            cut.append((begin, end, int(owned[0]), int(owned[-1]) + 1))
-    return cut
+        context_sizes[row, begin:end] = np.minimum(left, right)
+    best = context_sizes.argmax(axis=0)
+    windows = []
+    for row, (begin, end) in enumerate(spans):
+        labelled = np.flatnonzero(best == row)
+        if len(labelled):
+            windows.append((begin, end, int(labelled[0]), int(labelled[-1]) + 1))
+    return windows

@@ -1,4 +1,4 @@
-"""Gold and predicted annotation in, per-sentence counts out: nothing here knows of models."""
+"""Scores computed from gold and predicted annotation, stored as counts per sentence."""
 
 from crosslens.scores.accuracy import accuracy
 from crosslens.scores.attachment import attachment_scores

@@ -1,4 +1,4 @@
-"""Accuracy over words."""
+"""Word accuracy."""
 
 from collections.abc import Sequence
 
@@ -18,34 +18,34 @@ def accuracy(
 ) -> Score:
     """Percentage of words whose predicted label equals the gold label.
 
-    A gold label outside ``known`` cannot be predicted and counts as an error; ``notes["unknown_gold"]`` counts them.
+    Gold labels outside ``known`` cannot be predicted and count as errors; ``notes["unknown_gold"]`` is their number.
 
     >>> accuracy([["DET", "NOUN"], ["VERB", "ADV"]], [["DET", "NOUN"], ["NOUN", "ADV"]], data="toy").value
     75.0
 
     Args:
         gold: labels, sentence by sentence.
-        predicted: as many labels for each sentence.
+        predicted: predicted labels of the same sentences.
         data: digest of the gold data, for the signature.
-        rule: what was counted, for the signature.
-        known: labels seen in training; None: all.
+        rule: counting rule, for the signature.
+        known: labels seen in training; None if unknown.
 
     Raises:
-        RequestError: when gold and predicted labels differ in number, naming the first such sentence.
+        RequestError: if gold and predicted labels differ in number, naming the first such sentence.
     """
     if len(gold) != len(predicted):
         raise RequestError(f"{len(gold)} gold sentences but {len(predicted)} predicted ones")
-    for number, (right, guess) in enumerate(zip(gold, predicted, strict=True), start=1):
-        if len(right) != len(guess):
-            raise RequestError(f"sentence {number}: {len(right)} gold labels but {len(guess)} predicted ones")
-    correct = [sum(map(str.__eq__, right, guess)) for right, guess in zip(gold, predicted, strict=True)]
+    for number, (labels, predictions) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if len(labels) != len(predictions):
+            raise RequestError(f"sentence {number}: {len(labels)} gold labels but {len(predictions)} predicted ones")
+    correct = [sum(map(str.__eq__, labels, predictions)) for labels, predictions in zip(gold, predicted, strict=True)]
     notes = {}
     if known is not None:
-        notes["unknown_gold"] = sum(label not in known for right in gold for label in right)
+        notes["unknown_gold"] = sum(label not in known for labels in gold for label in labels)
     return Score(
         metric="accuracy",
         numerator=np.asarray(correct, np.int64),
-        denominator=np.asarray([len(right) for right in gold], np.int64),
+        denominator=np.asarray([len(labels) for labels in gold], np.int64),
         rule=rule,
         data=data,
         notes=notes,

@@ -1,4 +1,4 @@
-"""Attachment scores of dependency trees: heads (UAS), and heads with their relations (LAS)."""
+"""Unlabelled and labelled attachment scores (UAS, LAS) of dependency trees."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,18 @@ from crosslens.errors import RequestError
 from crosslens.scores.score import Score
 
 PUNCTUATION = frozenset({"PUNCT", "SYM"})
-"""Gold UPOS of the words that ``las_nopunct`` leaves out (Wu & Dredze 2019, section 4)."""
+"""Gold UPOS of words excluded from ``las_nopunct`` and ``uas_nopunct`` (Wu & Dredze 2019, section 4)."""
 
 RELATIONS = ("universal", "full")
-"""Relations are compared without their subtypes (the CoNLL-2018 rule), or whole (Muller et al. 2021)."""
+"""How relations are compared: without subtypes (CoNLL-2018) or with them (Muller et al. 2021)."""
 
 
 def universal(relation: str) -> str:
-    """A relation without its subtype: ``nsubj:pass`` is an ``nsubj``."""
+    """Strip the subtype from a relation.
+
+    >>> universal("nsubj:pass")
+    'nsubj'
+    """
     return relation.partition(":")[0]
 
 
@@ -28,7 +32,7 @@ def attachment_scores(
     relations: str = "universal",
     known: frozenset[str] | None = None,
 ) -> list[Score]:
-    """LAS and UAS, with and without punctuation.
+    """Compute LAS and UAS, with and without punctuation.
 
     >>> gold = Sentence(("she", "sleeps"), heads=(2, 0), relations=("nsubj", "root"))
     >>> predicted = Sentence(("she", "sleeps"), heads=(2, 0), relations=("obj", "root"))
@@ -37,49 +41,50 @@ def attachment_scores(
 
     Args:
         gold: sentences with heads and relations.
-        predicted: the same sentences with predicted ones.
+        predicted: the same sentences with predicted heads and relations.
         data: digest of the gold data, for the signatures.
         relations: one of `RELATIONS`.
-        known: the relations that training saw; None: all. A gold relation that is none of them cannot be right,
-            and ``notes["unknown_gold"]`` says how often that is.
+        known: relations seen in training; None if unknown. Other gold relations cannot be predicted;
+            ``notes["unknown_gold"]`` is their number.
 
     Returns:
-        ``las``, ``uas``, ``las_nopunct``, ``uas_nopunct``; the last two where the gold sentences have UPOS.
+        ``las`` and ``uas``; also ``las_nopunct`` and ``uas_nopunct`` if the gold sentences have UPOS tags.
 
     Raises:
-        RequestError: when there is no such rule.
+        RequestError: if ``relations`` is invalid.
     """
     if relations not in RELATIONS:
         raise RequestError(f"there is no rule {relations!r} for relations", hint="known: " + ", ".join(RELATIONS))
     form = universal if relations == "universal" else str
-    seen = None if known is None else {form(relation) for relation in known}
-    counts: dict[str, list[int]] = {name: [] for name in ("words", "uas", "las", "real", "uas_real", "las_real")}
+    known_forms = None if known is None else {form(relation) for relation in known}
+    counts: dict[str, list[int]] = {
+        name: [] for name in ("words", "uas", "las", "nopunct", "uas_nopunct", "las_nopunct")
+    }
     unknown = 0
     tagged = all(sentence.upos is not None for sentence in gold)
-    for right, guess in zip(gold, predicted, strict=True):
-        relations_of = [form(relation) for relation in right.relations or ()]
-        heads = np.equal(right.heads or (), guess.heads or ())
-        labelled = heads & np.asarray([a == form(b) for a, b in zip(relations_of, guess.relations or (), strict=True)])
-        real = np.asarray([tag not in PUNCTUATION for tag in right.upos or ()], bool)
-        real = real if tagged else np.zeros(len(right), bool)
+    for sentence, prediction in zip(gold, predicted, strict=True):
+        gold_relations = [form(relation) for relation in sentence.relations or ()]
+        predicted_relations = [form(relation) for relation in prediction.relations or ()]
+        heads = np.equal(sentence.heads or (), prediction.heads or ())
+        labelled = heads & np.asarray([a == b for a, b in zip(gold_relations, predicted_relations, strict=True)])
+        nopunct = np.asarray([tag not in PUNCTUATION for tag in sentence.upos or ()], bool)
+        nopunct = nopunct if tagged else np.zeros(len(sentence), bool)
         for name, counted in (
-            ("words", np.ones(len(right), bool)),
+            ("words", np.ones(len(sentence), bool)),
             ("uas", heads),
             ("las", labelled),
-            ("real", real),
-            ("uas_real", heads & real),
-            ("las_real", labelled & real),
+            ("nopunct", nopunct),
+            ("uas_nopunct", heads & nopunct),
+            ("las_nopunct", labelled & nopunct),
         ):
             counts[name].append(int(counted.sum()))
-        if seen is not None:
-            unknown += sum(relation not in seen for relation in relations_of)
+        if known_forms is not None:
+            unknown += sum(relation not in known_forms for relation in gold_relations)
     arrays = {name: np.asarray(values, np.int64) for name, values in counts.items()}
     rule = f"task:parsing|words:all|relations:{relations}"
-    notes = {} if seen is None else {"unknown_gold": unknown}
+    notes = {} if known_forms is None else {"unknown_gold": unknown}
     scores = [Score(name, arrays[name], arrays["words"], rule, data, notes) for name in ("las", "uas")]
     if tagged:
         rule = f"task:parsing|words:no_{'_'.join(sorted(PUNCTUATION))}|relations:{relations}"
-        scores += [
-            Score(f"{name}_nopunct", arrays[f"{name}_real"], arrays["real"], rule, data) for name in ("las", "uas")
-        ]
+        scores += [Score(name, arrays[name], arrays["nopunct"], rule, data) for name in ("las_nopunct", "uas_nopunct")]
     return scores

@@ -1,19 +1,19 @@
-"""Intervals and tests for scores that several seeds have on the same sentences.
+"""Confidence intervals and tests for scores of several seeds on the same sentences.
 
-A score varies because another seed gives another model, and because other sentences could have been drawn. For
-``y[s, i] = m + a[s] + b[i] + e[s, i]`` with S seeds and I sentences, both at random, the mean has two variances:
+A score varies with the seed and with the sample of test sentences. For
+``y[s, i] = m + a[s] + b[i] + e[s, i]`` with S random seeds and I random sentences, the mean has two variances:
 
     over seeds      A = var(mean of each seed) / S          with S - 1 degrees of freedom
     over sentences  B = var(mean of each sentence) / I      with I - 1 degrees of freedom
 
-Its 95 % interval is ``mean ± sqrt(t(S-1)² A + t(I-1)² B)`` with the two-sided 5 % points of Student's t (Banerjee
-1960, Sankhyā 22), and p is the level of the interval that ends at 0. Such an interval covers at least as much as it
-says, with 2 seeds as with 20, and whatever the two variances are: given A and B the coverage is the distribution
-function of chi-squared with one degree of freedom at a weighted mean; that function is concave, so the coverage is at
-least the weighted mean of the coverages of two Student intervals, which are exact. Satterthwaite's degrees of freedom
-promise less: with 2 seeds the interval covers 87 %, because a seed variance that is small by chance also looks certain.
-Variances of several corpora are not pooled: some corpora vary more than others, and a study may have one.
-The noise ``e`` is part of both A and B; that it counts twice is on the safe side.
+The 95 % interval is ``mean ± sqrt(t(S-1)² A + t(I-1)² B)`` with the two-sided 5 % points of Student's t (Banerjee
+1960, Sankhyā 22), and p is the level of the interval that ends at 0. Its coverage is at least nominal for any number of
+seeds and any variances: given A and B, the coverage is the distribution function of chi-squared with one degree of
+freedom at a weighted mean; that function is concave, so the coverage is at least the weighted mean of the coverages of
+two Student intervals, which are exact. Satterthwaite's degrees of freedom do not ensure this: with 2 seeds the interval
+covers 87 %, because a seed variance that is small by chance also looks certain.
+Variances are not pooled over corpora, because some corpora vary more than others and a study may have only one.
+The noise ``e`` contributes to both A and B, which makes the interval conservative.
 """
 
 from collections.abc import Sequence
@@ -27,24 +27,24 @@ from scipy.optimize import elementwise
 from crosslens.errors import RequestError
 
 LEVEL = 0.05
-"""A difference is significant where q, its p-value corrected by `q_values`, is below."""
+"""Significance level: a difference is significant if its corrected p-value (`q_values`) is below."""
 
 
 Over = Literal["seeds and sentences", "sentences"]
-"""What an interval is over. Over sentences alone it says nothing of other seeds, and nothing is tested."""
+"""Source of variation of an interval. An interval over sentences does not generalise to other seeds and has no test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over seeds, and how sure it is.
+    """A mean over seeds with its 95 % confidence interval and p-value.
 
     Attributes:
-        mean: in points.
-        std: over seeds, with ddof 1; NaN for one seed.
-        low: lower end of the 95 % interval, which is over sentences alone for one seed.
+        mean: mean in points.
+        std: standard deviation over seeds (ddof 1); NaN for one seed.
+        low: lower end of the interval, which is over sentences alone for one seed.
         high: upper end.
-        p: of the mean being 0 (two-sided), which is what a difference is tested by; NaN for one seed.
-        seeds: how many.
+        p: two-sided p-value of the mean being 0, to test differences; NaN for one seed.
+        seeds: number of seeds.
     """
 
     mean: float
@@ -56,18 +56,18 @@ class Estimate:
 
     @property
     def over(self) -> Over:
-        """What the interval is over."""
+        """Source of variation of the interval."""
         return "seeds and sentences" if self.seeds > 1 else "sentences"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """What an interval needs to know of scores of seeds on the same sentences.
+    """Statistics of scores of several seeds on the same sentences, as needed for an interval.
 
     Attributes:
-        scores: ``(seeds,)`` in points.
-        variance: B, of their mean over sentences.
-        sentences: how many.
+        scores: score of each seed in points, ``(seeds,)``.
+        variance: B, the variance of their mean over sentences.
+        sentences: number of sentences.
     """
 
     scores: np.ndarray
@@ -75,7 +75,7 @@ class Sample:
     sentences: int
 
     def estimate(self) -> Estimate:
-        """Their mean with its interval and test."""
+        """Estimate the mean, its confidence interval and its p-value."""
         mean, seeds = float(self.scores.mean()), len(self.scores)
         if seeds == 1:
             half = float(-special.stdtrit(self.sentences - 1, LEVEL / 2)) * self.variance**0.5
@@ -87,14 +87,17 @@ class Sample:
 
 
 def linearised(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Each sentence's share of a ratio of sums, so that its mean is the ratio and its variance the ratio's.
+    """Linearise a ratio of sums into one value per sentence with the mean and the variance of the ratio.
+
+    >>> round(float(linearised(np.array([[1, 3]]), np.array([[2, 4]])).mean()), 2)
+    66.67
 
     Args:
-        numerator: ``(seeds, sentences)`` counts.
-        denominator: ``(seeds, sentences)`` counts, with a sum above 0 for each seed.
+        numerator: counts, ``(seeds, sentences)``.
+        denominator: counts, ``(seeds, sentences)``, with a sum above 0 for each seed.
 
     Returns:
-        ``(seeds, sentences)`` in points; the mean of a row is that seed's score.
+        Values in points, ``(seeds, sentences)``; the mean of a row is the score of that seed.
     """
     total = denominator.sum(axis=1, keepdims=True).astype(np.float64)
     if not total.all():
@@ -105,13 +108,13 @@ def linearised(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def crossed(values: np.ndarray) -> Sample:
-    """Values of seeds on sentences as what their interval needs.
+    """Summarise the values of several seeds on the same sentences.
 
     Args:
-        values: ``(seeds, sentences)``, from `linearised`, or the difference of two such.
+        values: ``(seeds, sentences)``, from `linearised` or the difference of two such arrays.
 
     Raises:
-        RequestError: with fewer than 2 sentences.
+        RequestError: for fewer than 2 sentences.
     """
     sentences = values.shape[1]
     if sentences < 2:
@@ -120,13 +123,13 @@ def crossed(values: np.ndarray) -> Sample:
 
 
 def mean_sample(samples: Sequence[Sample]) -> Sample:
-    """The mean over corpora, seed by seed.
+    """Average over corpora, seed by seed.
 
-    Test sets may be translations of one another, so their sentences are taken to vary together: the standard error over
-    sentences is the mean of theirs, which is the largest that it can be.
+    Test sets may be translations of one another, so sentence errors are assumed to be perfectly correlated: the
+    standard error over sentences is the mean of the standard errors, its upper bound.
 
     Args:
-        samples: one a corpus, of the same seeds.
+        samples: one per corpus, of the same seeds.
     """
     if len(samples) == 1:
         return samples[0]
@@ -145,20 +148,20 @@ def half_width(
     *,
     level: np.ndarray | float = LEVEL,
 ) -> np.ndarray:
-    """Half the width of the confidence interval of each mean.
+    """Compute half the width of the confidence interval of each mean.
 
     >>> round(float(half_width(1.0, 2)), 3)
     12.706
 
     Args:
-        over_seeds: A, the variance of the mean over seeds, of which there are 2 or more.
-        seeds: S.
-        over_sentences: B, its variance over sentences; without it the interval is over seeds alone.
-        sentences: I.
-        level: of the test whose interval it is: 0.05 for 95 %.
+        over_seeds: A, the variance of the mean over seeds.
+        seeds: S, the number of seeds, at least 2.
+        over_sentences: B, the variance of the mean over sentences; if 0, the interval is over seeds alone.
+        sentences: I, the number of sentences.
+        level: level of the corresponding test: 0.05 for a 95 % interval.
     """
-    by_seeds, by_sentences = (special.stdtrit(number - 1, np.asarray(level) / 2) for number in (seeds, sentences))
-    return np.hypot(by_seeds * np.sqrt(over_seeds), by_sentences * np.sqrt(over_sentences))
+    seed_quantile, sentence_quantile = (special.stdtrit(n - 1, np.asarray(level) / 2) for n in (seeds, sentences))
+    return np.hypot(seed_quantile * np.sqrt(over_seeds), sentence_quantile * np.sqrt(over_sentences))
 
 
 def p_value(
@@ -168,34 +171,34 @@ def p_value(
     over_sentences: np.ndarray | float,
     sentences: int,
 ) -> np.ndarray:
-    """The level at which the interval of each mean ends at 0.
+    """Compute the p-value of each mean: the level at which its interval ends at 0.
 
     Args:
-        mean: in points.
-        over_seeds: as of `half_width`.
-        seeds: as of `half_width`.
-        over_sentences: as of `half_width`.
-        sentences: as of `half_width`.
+        mean: mean in points.
+        over_seeds: see `half_width`.
+        seeds: see `half_width`.
+        over_sentences: see `half_width`.
+        sentences: see `half_width`.
 
     Returns:
-        Two-sided p-values: 1 where the mean is 0, and 0 where it is not and nothing varies.
+        Two-sided p-values: 1 if the mean is 0, and 0 if it is not and both variances are 0.
     """
     size, over_seeds, over_sentences = np.broadcast_arrays(np.abs(mean), over_seeds, over_sentences)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(size > 0, size / np.sqrt(over_seeds + over_sentences), 0.0)
-    # With the degrees of freedom of one part for both, p would be Student's: it is between the two.
-    ends = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (seeds, sentences)]
+    # With equal degrees of freedom for both variances, p would be that of Student's t, so p lies between the two.
+    bounds = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (seeds, sentences)]
     inside = (statistic > 0) & (half_width(over_seeds, seeds, over_sentences, sentences, level=_SMALLEST) > size)
     p = np.where(statistic > 0, np.where(np.isinf(statistic), 0.0, _SMALLEST), 1.0)
 
     def excess(log_p: np.ndarray, size: np.ndarray, over_seeds: np.ndarray, over_sentences: np.ndarray) -> np.ndarray:
         return half_width(over_seeds, seeds, over_sentences, sentences, level=np.exp(log_p)) - size
 
-    low, high = np.minimum(*ends)[inside] - _PRECISION, np.minimum(np.maximum(*ends)[inside] + _PRECISION, 0.0)
+    low, high = np.minimum(*bounds)[inside] - _PRECISION, np.minimum(np.maximum(*bounds)[inside] + _PRECISION, 0.0)
     root = elementwise.find_root(
         excess,
         (low, high),
-        args=tuple(part[inside] for part in (size, over_seeds, over_sentences)),
+        args=tuple(array[inside] for array in (size, over_seeds, over_sentences)),
         tolerances={"xatol": _PRECISION},
     )
     p[inside] = np.exp(root.x)
@@ -203,10 +206,10 @@ def p_value(
 
 
 _SMALLEST = 1e-150
-"""The least p-value that is computed: quantiles of Student's t are exact down to it."""
+"""Smallest p-value computed; quantiles of Student's t are exact down to it."""
 
 _PRECISION = 1e-9
-"""Relative, of a p-value."""
+"""Relative precision of p-values."""
 
 
 def q_values(p: np.ndarray) -> np.ndarray:
@@ -218,10 +221,10 @@ def q_values(p: np.ndarray) -> np.ndarray:
     [0.02, 0.04, nan]
 
     Args:
-        p: p-values of one family of tests; NaN where there is no test.
+        p: p-values of one family of tests; NaN for no test.
 
     Returns:
-        Corrected p-values of the same shape; NaN where there is no test.
+        Corrected p-values, in the same order; NaN for no test.
     """
     corrected = np.full(len(p), np.nan)
     tested = ~np.isnan(p)

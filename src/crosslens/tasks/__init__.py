@@ -1,4 +1,4 @@
-"""One file a task, and one a head. A new task is one file here and one row in `TASKS`, or a plug-in."""
+"""Tasks and their heads, one per file. To add a task, add a file here and a row in `TASKS`, or write a plug-in."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,18 +16,21 @@ from crosslens.tasks.task import Task
 
 _ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities(), Documents(), Inference())
 TASKS: Registry[Task] = Registry("task", {task.name: task for task in _ALL}, contracts=(Task, BaseModel))
-"""Name -> task with its default settings: the built-in ones, and those of the entry points ``crosslens.tasks``."""
+"""Name -> task with default settings: built-in tasks and those of the entry point group ``crosslens.tasks``."""
 
 
 def find_task(name: str, settings: Mapping[str, Any] | None = None) -> Task:
-    """The task of this name.
+    """Find a task by name.
+
+    >>> find_task("parsing", {"decode": "greedy"}).settings["decode"]
+    'greedy'
 
     Args:
         name: one of `TASKS`.
-        settings: settings to replace.
+        settings: settings to change.
 
     Raises:
-        RequestError: when there is none, or it has no such setting, or a setting does not take such a value.
+        RequestError: if there is no such task or setting, or a value is invalid.
     """
     return choose(name, TASKS, settings or {}, kind="task")
 

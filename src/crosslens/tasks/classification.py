@@ -1,6 +1,6 @@
-"""Classification: one label a text, or a pair of texts, read from the special token that stands for it.
+"""Text classification with a linear layer on the last hidden state of ``[CLS]``.
 
-As in Wu & Dredze (2019, sections 4.1 and 4.2): a linear layer on the last state of ``[CLS]``, scored as accuracy.
+As in Wu & Dredze (2019, sections 4.1 and 4.2), each text or pair of texts has one label, and the score is accuracy.
 """
 
 import math
@@ -18,7 +18,7 @@ from crosslens.errors import DataError
 from crosslens.scores import Score, accuracy
 from crosslens.tasks.labelling import Labelling
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     import torch
 
     from crosslens.encoders.batch import Batch
@@ -27,28 +27,28 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
 
 class Classification(Labelling):
-    """What such tasks share.
+    """Base class of text classification tasks.
 
     Attributes:
-        pooling: the state that a label is read from: ``cls``, the special token's; ``max``, the largest value of every
-            feature over the text, as Wu & Dredze (2019, section 5.2) use features.
+        pooling: input of the linear layer: ``cls`` (the state of the special token) or ``max`` (the maximum of each
+            feature over the text, as in the feature-based experiments of Wu & Dredze 2019, section 5.2).
     """
 
     pooling: Literal["cls", "max"] = "cls"
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Name of the task."""
         raise NotImplementedError
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """A label."""
+        """``label``."""
         return ("label",)
 
     @property
     def metric(self) -> str:
-        """``accuracy``, over texts."""
+        """``accuracy`` over texts."""
         return "accuracy"
 
     @property
@@ -58,15 +58,15 @@ class Classification(Labelling):
 
     @property
     def laboratory(self) -> str | None:
-        """``lab_topics``: documents in artificial languages, labelled with their topics."""
+        """``lab_topics``: artificial languages, documents labelled with topics."""
         return "lab_topics"
 
     def check(self, corpus: Corpus) -> None:
-        """Every text must have a label."""
+        """Check that every text has a label."""
         require_labels(corpus)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """The corpus's labels, sorted: two at least, or there is nothing to learn."""
+        """Sorted labels of the corpus, at least two."""
         labels = super().labels(corpus)
         if len(labels) == 1:
             file, line = corpus.texts[0].where or (corpus.name, None)
@@ -79,31 +79,31 @@ class Classification(Labelling):
         return labels
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """A window a text: what does not fit is cut off, and counted."""
+        """Encode each text as one window; longer texts are truncated and counted."""
         from crosslens.encoders.inputs import read_texts
 
         return read_texts(encoder, corpus, window=window)
 
     def gold(self, item: Item) -> tuple[str, ...]:
-        """The text's label."""
+        """Label of the text."""
         assert isinstance(item, Text)
         return () if item.label is None else (item.label,)
 
     def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
-        """``(windows, length, width)`` to ``(texts, width)``."""
+        """Pool ``(windows, length, width)`` states to ``(texts, width)``."""
         if self.pooling == "cls":
             return batch.word_states(states)
         return states.masked_fill(batch.mask[:, :, None] == 0, -math.inf).amax(1)
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Text:
-        """The text with the predicted label."""
+        """Replace the label by the predicted one."""
         assert isinstance(item, Text)
         return replace(item, label=labels[int(predicted[0])])
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
-        """Accuracy over all texts."""
+        """Compute accuracy over all texts."""
         self.check(gold)
         gold.require_same_words(predicted)
         self.check(predicted)
-        right, guess = ([self.gold(text) for text in corpus.texts] for corpus in (gold, predicted))
-        return [accuracy(right, guess, data=gold.digest, rule=f"task:{self.name}|texts:all", known=known)]
+        labels = [[self.gold(text) for text in corpus.texts] for corpus in (gold, predicted)]
+        return [accuracy(*labels, data=gold.digest, rule=f"task:{self.name}|texts:all", known=known)]

@@ -1,4 +1,4 @@
-"""Document classification: the topic of a text (MLDoc, SIB-200)."""
+"""Document classification by topic (MLDoc, SIB-200)."""
 
 from typing import TYPE_CHECKING
 
@@ -6,17 +6,17 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats.tsv import FirstSentences, first_sentences
 from crosslens.tasks.classification import Classification
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.inputs import EncodedCorpus
 
 
 class Documents(Classification):
-    """The task ``document``.
+    """Document classification, the task ``document``.
 
     Attributes:
-        sentences: what of a document is read: ``all`` of it; or its first sentence, or ``2`` as a pair, as in Wu &
-            Dredze (2019, section 4.1).
+        sentences: part of each document to read: ``all``, the first sentence (``1``), or the first two as a pair
+            (``2``), as in Wu & Dredze (2019, section 4.1).
     """
 
     sentences: FirstSentences = "all"
@@ -28,9 +28,9 @@ class Documents(Classification):
 
     @property
     def recipe(self) -> str:
-        """Wu & Dredze's."""
+        """The recipe of Wu & Dredze (2019)."""
         return "wu2019.document"
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """A window a document."""
+        """Encode each document as one window."""
         return super().read(encoder, first_sentences(corpus, self.sentences), window=window, context=context)

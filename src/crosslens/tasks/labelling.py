@@ -1,4 +1,4 @@
-"""One label a unit, a word or a whole text: a linear layer on the unit's state."""
+"""Tasks that predict one label per word or text with a linear layer."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
 from crosslens.tasks.task import UNSEEN
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     import torch
     from torch import nn
 
@@ -19,60 +19,63 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
 
 class Labelling(BaseModel):
-    """What such tasks share; each says what an item's labels are, and how they are scored."""
+    """Base class of tasks with one label per unit, which is a word or a text.
+
+    Subclasses define the gold labels and the scores.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def gold(self, item: Item) -> tuple[str, ...]:
-        """The item's labels, one a unit."""
+        """Gold labels of an item, one per unit."""
         raise NotImplementedError
 
     @property
     def laboratory(self) -> str | None:
-        """``lab``: artificial languages, their sentences fully annotated."""
+        """``lab``: artificial languages, sentences with all annotation layers."""
         return "lab"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What of the task can be set."""
+        """Current settings as JSON values."""
         return self.model_dump(mode="json")
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """The corpus's labels, sorted."""
+        """Sorted labels of the corpus."""
         return tuple(sorted({label for item in corpus for label in self.gold(item)}))
 
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "nn.Module":
-        """A fresh `LinearHead`."""
+        """Create a randomly initialised `LinearHead`."""
         from crosslens.tasks.heads.linear import LinearHead
 
         return LinearHead(width, len(labels), dropout=dropout)
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
-        """``(units,)`` numbers of the gold labels."""
-        number = {label: index for index, label in enumerate(labels)}
-        return np.asarray([number.get(label, UNSEEN) for label in self.gold(item)], np.int64)
+        """Indices of the gold labels, ``(units,)``."""
+        indices = {label: index for index, label in enumerate(labels)}
+        return np.asarray([indices.get(label, UNSEEN) for label in self.gold(item)], np.int64)
 
     def word_features(self, item: Item) -> np.ndarray | None:
-        """Nothing."""
+        """No additional features."""
         return None
 
     def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
-        """All of it."""
+        """Keep the whole corpus."""
         return corpus
 
     def units(self, states: "torch.Tensor", batch: "Batch") -> "torch.Tensor":
-        """``(windows, length, width)`` to ``(units, width)``: the states that the labels are read from."""
+        """Select the states to classify: ``(windows, length, width)`` to ``(units, width)``."""
         return batch.word_states(states)
 
     def loss(
         self, head: "nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
     ) -> "tuple[torch.Tensor, int]":
-        """Cross-entropy, summed over units."""
+        """Compute the cross-entropy, summed over units, and the number of units."""
         from crosslens.tasks.heads.linear import summed_loss
 
         return summed_loss(head(self.units(states, batch)), targets)
 
     def predict(self, head: "nn.Module", states: "torch.Tensor", batch: "Batch") -> list[np.ndarray]:
-        """``(units,)`` numbers of the likeliest labels, for each item."""
-        best = head(self.units(states, batch)).argmax(-1).cpu().numpy()
-        return np.split(best, np.cumsum(batch.lengths)[:-1])
+        """Indices of the most probable labels, ``(units,)`` for each item."""
+        predicted = head(self.units(states, batch)).argmax(-1).cpu().numpy()
+        return np.split(predicted, np.cumsum(batch.lengths)[:-1])

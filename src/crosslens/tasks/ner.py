@@ -1,7 +1,6 @@
-"""Named-entity recognition: one IOB2 tag a word; scored as the F1 of whole spans over whole sentences.
+"""Named-entity recognition with one IOB2 tag per word, scored as span F1.
 
-Sentences are put together from their windows before they are scored, so an entity that crosses a window's border
-counts once.
+Windows are merged into sentences before scoring, so an entity that crosses a window boundary counts once.
 """
 
 from typing import ClassVar, Literal
@@ -13,11 +12,11 @@ from crosslens.tasks.tagging import Tagging
 
 
 class NamedEntities(Tagging):
-    """The task ``ner``.
+    """Named-entity recognition, the task ``ner``.
 
     Attributes:
-        repair: how tags that are no IOB2 are read, of gold and predictions alike: ``conll`` as conlleval,
-            ``conneau-last-type`` as Conneau, Wu et al. (2020), ``strict``.
+        repair: rule for invalid IOB2 in gold and predicted tags: ``conll`` as in conlleval, ``conneau-last-type`` as
+            in Conneau, Wu et al. (2020), or ``strict``; see `crosslens.scores.spans`.
     """
 
     layer: ClassVar[str] = "entities"
@@ -31,12 +30,12 @@ class NamedEntities(Tagging):
 
     @property
     def metric(self) -> str:
-        """``f1``, of spans."""
+        """``f1`` over spans."""
         return "f1"
 
     @property
     def recipe(self) -> str:
-        """Muller et al.'s."""
+        """The recipe of Muller et al. (2021)."""
         return "muller2021.ner"
 
     @property
@@ -45,7 +44,7 @@ class NamedEntities(Tagging):
         return IOB2
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
-        """Span F1, precision, recall, strict F1, and F1 per type."""
-        right, guess = self._compared(gold, predicted)
+        """Compute span F1, precision, recall, strict F1, and F1 per entity type."""
+        tags = self._compared(gold, predicted)
         types = None if known is None else frozenset(tag.partition("-")[2] for tag in known if tag != "O")
-        return span_scores(right, guess, data=gold.digest, repair=self.repair, known=types)
+        return span_scores(*tags, data=gold.digest, repair=self.repair, known=types)

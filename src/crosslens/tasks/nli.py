@@ -1,4 +1,4 @@
-"""Natural language inference: does the first text entail the second, contradict it, or neither (MultiNLI, XNLI)."""
+"""Natural language inference: entailment, contradiction or neutral (MultiNLI, XNLI)."""
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
@@ -6,12 +6,12 @@ from crosslens.errors import DataError, suggest
 from crosslens.tasks.classification import Classification
 
 LABELS = ("contradiction", "entailment", "neutral")
-OTHERWISE = {"contradictory": "contradiction"}
-"""What XNLI's translations of MultiNLI call one of them."""
+ALIASES = {"contradictory": "contradiction"}
+"""Label in XNLI's translations of MultiNLI -> standard label."""
 
 
 class Inference(Classification):
-    """The task ``nli``."""
+    """Natural language inference, the task ``nli``."""
 
     @property
     def name(self) -> str:
@@ -20,20 +20,20 @@ class Inference(Classification):
 
     @property
     def recipe(self) -> str:
-        """Wu & Dredze's for XNLI."""
+        """The XNLI recipe of Wu & Dredze (2019)."""
         return "wu2019.nli"
 
     @property
     def laboratory(self) -> str:
-        """``lab_pairs``: premises and hypotheses in artificial languages."""
+        """``lab_pairs``: artificial languages, premises and hypotheses."""
         return "lab_pairs"
 
     def gold(self, item: Item) -> tuple[str, ...]:
-        """The pair's label."""
-        return tuple(OTHERWISE.get(label, label) for label in super().gold(item))
+        """Label of the pair."""
+        return tuple(ALIASES.get(label, label) for label in super().gold(item))
 
     def check(self, corpus: Corpus) -> None:
-        """Every item must be a pair with one of the three labels."""
+        """Check that every item is a pair with one of the three labels."""
         super().check(corpus)
         for text in corpus.texts:
             file, line = text.where or (corpus.name, None)

@@ -1,7 +1,7 @@
-"""Dependency parsing with a deep biaffine head (Dozat & Manning 2017) on the words' states.
+"""Dependency parsing with a deep biaffine head (Dozat & Manning 2017).
 
-A word's head is chosen among the root, for which the sentence's special token stands, and the other words of its
-sentence, each by its labelled piece; the relation is chosen for the head that was chosen.
+Each word is represented by its labelled subword, and the root by the special token of the sentence. The head of a word
+is the root or another word of the sentence; the relation is predicted for the predicted head.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from crosslens.scores import Score, attachment_scores
 from crosslens.tasks.heads.mst import Decode, Root
 from crosslens.tasks.task import UNSEEN
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     import torch
     from torch import nn
 
@@ -31,32 +31,32 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
     from crosslens.tasks.heads.biaffine import BiaffineHead
 
 NO_RELATION = "unlabelled"
-"""What the root word gets where the root is not learnt: no relation of UD, so never right."""
+"""Relation of the root word if root attachment is not trained; it is not a UD relation, so it is never correct."""
 
 WU2019_WORDS = 140
-"""Words of a sentence that Wu & Dredze (2019, section 5) parse."""
+"""Maximum number of words per sentence that Wu & Dredze (2019, section 5) parse."""
 
 Size = Annotated[int, Field(ge=1)]
 
 
 class Parsing(BaseModel):
-    """The task ``parsing``.
+    """Dependency parsing, the task ``parsing``.
 
     Attributes:
-        arc_size: of the vectors that arcs are scored from: 500 in the code behind Muller et al. (2021), 512 in Wu &
-            Dredze's.
-        relation_size: of the vectors that relations are scored from: 200 and 128.
-        relations: what LAS compares: ``universal`` without subtypes, as CoNLL-2018; ``full`` with them, as Muller et
-            al. (2021). Subtypes are learnt and predicted either way.
-        decode: ``tree``: the best tree with one root; ``greedy``: the likeliest head of each word.
-        tags: ``gold``: the gold UPOS of each word is read as well, as an embedding behind the word's state (Wu & Dredze
+        arc_size: size of the projections that arcs are scored from: 500 in the code of Muller et al. (2021), 512 in
+            that of Wu & Dredze (2019).
+        relation_size: size of the projections that relations are scored from: 200 and 128.
+        relations: relations that LAS compares: ``universal`` (without subtypes, as in CoNLL-2018) or ``full`` (with
+            subtypes, as in Muller et al. 2021). Subtypes are learnt and predicted either way.
+        decode: ``tree`` (the best tree with one root) or ``greedy`` (the most probable head of each word).
+        tags: ``off``, or ``gold``: concatenate an embedding of the gold UPOS to the state of each word (Wu & Dredze
             2019, Table 6, Z+POS).
-        tag_size: of that embedding; 100 as in the code released for that paper.
-        words: which are predicted and scored: ``all``; or ``wu2019``: of each sentence the first 140, as far as they
-            have room in one window, as in that paper. A word whose head is cut off counts as an error.
-        root: ``learnt``; or ``wu2019-masked``: attachment to the root is not trained and the root word never gets its
+        tag_size: size of that embedding; 100 as in the code released for that paper.
+        words: words to predict and score: ``all``, or ``wu2019``: the first 140 words of each sentence that fit into
+            one window, as in that paper. A word whose head is cut off counts as an error.
+        root: ``learnt``, or ``wu2019-masked``: attachment to the root is not trained and the root word never gets its
             relation, as in the code released for Wu & Dredze (2019).
-        metric: what tables show: ``las``, ``uas``, or either without punctuation.
+        metric: main score: ``las`` or ``uas``, with or without punctuation.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,12 +78,12 @@ class Parsing(BaseModel):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Heads and relations, and the tags where they are read."""
+        """``heads`` and ``relations``, and ``upos`` if gold tags are input."""
         return ("heads", "relations", *(["upos"] if self.tags == "gold" else []))
 
     @property
     def recipe(self) -> str:
-        """Muller et al.'s."""
+        """The recipe of Muller et al. (2021)."""
         return "muller2021.parsing"
 
     @property
@@ -93,16 +93,16 @@ class Parsing(BaseModel):
 
     @property
     def laboratory(self) -> str:
-        """``lab``: sentences of artificial languages with their trees."""
+        """``lab``: artificial languages, sentences with dependency trees."""
         return "lab"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What of the task can be set."""
+        """Current settings as JSON values."""
         return self.model_dump(mode="json")
 
     def check(self, corpus: Corpus) -> None:
-        """Every sentence must be a tree with one root."""
+        """Check that every sentence is a tree with one root, with valid UPOS tags if they are input."""
         check_trees(corpus)
         if self.tags == "gold":
             corpus.require("upos")
@@ -118,17 +118,17 @@ class Parsing(BaseModel):
                     )
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """Sentences as windows."""
+        """Encode sentences as overlapping windows."""
         from crosslens.encoders.inputs import read_windows
 
         return read_windows(encoder, corpus, window=window, context=context)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """The corpus's relations with their subtypes, sorted."""
+        """Sorted relations of the corpus, with subtypes."""
         return tuple(sorted({relation for sentence in corpus.sentences for relation in sentence.relations or ()}))
 
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "nn.Module":
-        """A fresh `BiaffineHead`."""
+        """Create a randomly initialised `BiaffineHead`."""
         from crosslens.tasks.heads.biaffine import BiaffineHead
 
         return BiaffineHead(
@@ -141,49 +141,51 @@ class Parsing(BaseModel):
         )
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
-        """``(words, 2)``: each word's head, 0 for the root, and the number of its relation."""
-        number = {label: index for index, label in enumerate(labels)}
+        """Head (0 is the root) and relation index of each word, ``(words, 2)``."""
+        indices = {label: index for index, label in enumerate(labels)}
         assert isinstance(item, Sentence)
-        relations = [number.get(relation, UNSEEN) for relation in item.relations or ()]
+        relations = [indices.get(relation, UNSEEN) for relation in item.relations or ()]
         return np.stack([np.asarray(item.heads, np.int64), np.asarray(relations, np.int64)], axis=1)
 
     def word_features(self, item: Item) -> np.ndarray | None:
-        """The numbers of the gold tags, where they are read."""
+        """Indices of the gold tags, ``(words,)``, if they are input."""
         if self.tags == "off":
             return None
         assert isinstance(item, Sentence)
         return np.asarray([UPOS.index(tag) for tag in item.upos or ()], np.int64)
 
     def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
-        """All words, or the first of each sentence."""
+        """Keep all words, or the first words of each sentence; see `words`."""
         if self.words == "all":
             return corpus
-        specials = sum(map(len, special_tokens(encoder.tokenizer)))
-        pieces = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
-        room = encoder.capacity - specials
-        fits = [int(np.searchsorted(words.starts, room, side="right")) - 1 for words in pieces]
-        items = (_first(s, min(WU2019_WORDS, count)) for s, count in zip(corpus.sentences, fits, strict=True))
+        capacity = encoder.capacity - sum(map(len, special_tokens(encoder.tokenizer)))
+        subwords = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
+        counts = [int(np.searchsorted(split.starts, capacity, side="right")) - 1 for split in subwords]
+        items = (
+            _truncated(sentence, min(WU2019_WORDS, count))
+            for sentence, count in zip(corpus.sentences, counts, strict=True)
+        )
         return replace(corpus, items=tuple(items))
 
     def loss(
         self, head: "nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
     ) -> "tuple[torch.Tensor, int]":
-        """Cross-entropy of the gold head and of its relation, summed over words."""
+        """Compute the cross-entropy of heads and relations, summed over words, and the number of words."""
         return _biaffine(head).loss(states, batch, targets, root=self.root)
 
     def predict(self, head: "nn.Module", states: "torch.Tensor", batch: "Batch") -> list[np.ndarray]:
-        """For each sentence ``(words, 2)``: heads, and the numbers of their relations (-1: none)."""
+        """Predict heads and relation indices (-1: none), ``(words, 2)`` for each sentence."""
         return _biaffine(head).predict(states, batch, root=self.root, decode=self.decode)
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
-        """The sentence with the predicted heads and relations."""
+        """Replace heads and relations by the predicted ones."""
         assert isinstance(item, Sentence)
-        heads, relations = predicted.reshape(-1, 2).T.tolist()
-        named = (labels[number] if number >= 0 else NO_RELATION for number in relations)
-        return replace(item, heads=tuple(heads), relations=tuple(named))
+        heads, indices = predicted.reshape(-1, 2).T.tolist()
+        relations = (labels[index] if index >= 0 else NO_RELATION for index in indices)
+        return replace(item, heads=tuple(heads), relations=tuple(relations))
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
-        """LAS and UAS over all words, and over those that are no punctuation."""
+        """Compute LAS and UAS, with and without punctuation."""
         if self.words == "all":
             self.check(gold)
         gold.require_same_words(predicted)
@@ -196,11 +198,11 @@ class Parsing(BaseModel):
         )
 
 
-def _first(sentence: Sentence, count: int) -> Sentence:
+def _truncated(sentence: Sentence, count: int) -> Sentence:
     if count >= len(sentence):
         return sentence
-    kept = {name: layer[:count] for name in ("words", *ANNOTATIONS) if (layer := getattr(sentence, name)) is not None}
-    return replace(sentence, lines=None, **kept)
+    layers = {name: layer[:count] for name in ("words", *ANNOTATIONS) if (layer := getattr(sentence, name)) is not None}
+    return replace(sentence, lines=None, **layers)
 
 
 def _biaffine(head: "nn.Module") -> "BiaffineHead":

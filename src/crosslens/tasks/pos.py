@@ -1,6 +1,6 @@
-"""Part-of-speech tagging: one UPOS tag a word.
+"""Part-of-speech tagging with one UPOS tag per word, scored as word accuracy.
 
-As in Muller et al. (2021) and Wu & Dredze (2019); scored as word-level accuracy.
+As in Muller et al. (2021) and Wu & Dredze (2019).
 """
 
 from typing import ClassVar
@@ -12,7 +12,7 @@ from crosslens.tasks.tagging import Tagging
 
 
 class PartOfSpeech(Tagging):
-    """The task ``pos``."""
+    """Part-of-speech tagging, the task ``pos``."""
 
     layer: ClassVar[str] = "upos"
 
@@ -28,7 +28,7 @@ class PartOfSpeech(Tagging):
 
     @property
     def recipe(self) -> str:
-        """Muller et al.'s."""
+        """The recipe of Muller et al. (2021)."""
         return "muller2021.pos"
 
     @property
@@ -37,6 +37,6 @@ class PartOfSpeech(Tagging):
         return CONLLU
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
-        """Accuracy over all words."""
-        right, guess = self._compared(gold, predicted)
-        return [accuracy(right, guess, data=gold.digest, rule="task:pos|words:all", known=known)]
+        """Compute accuracy over all words."""
+        tags = self._compared(gold, predicted)
+        return [accuracy(*tags, data=gold.digest, rule="task:pos|words:all", known=known)]

@@ -1,4 +1,4 @@
-"""Tagging: one label a word, read from the state of the word's labelled piece."""
+"""Sequence tagging with one label per word, predicted from the state of the word's labelled subword."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,43 +10,48 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
 from crosslens.tasks.labelling import Labelling
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.inputs import EncodedCorpus
 
 
 class Tagging(Labelling):
-    """What tagging tasks share; each says which annotation it is, and how it is scored."""
+    """Base class of tagging tasks; subclasses define the scores.
+
+    Attributes:
+        layer: the annotation layer to predict, such as ``upos``.
+    """
 
     layer: ClassVar[str]
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The one annotation."""
+        """The annotation layer."""
         return (self.layer,)
 
     def check(self, corpus: Corpus) -> None:
-        """Every sentence must have the annotation."""
+        """Check that every sentence has the annotation layer."""
         corpus.require(self.layer)
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """Sentences as windows."""
+        """Encode sentences as overlapping windows."""
         from crosslens.encoders.inputs import read_windows
 
         return read_windows(encoder, corpus, window=window, context=context)
 
     def gold(self, item: Item) -> tuple[str, ...]:
-        """The words' tags."""
+        """Tags of the words."""
         return getattr(item, self.layer) or ()
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Sentence:
-        """The sentence with the predicted tags."""
+        """Replace the tags by the predicted ones."""
         assert isinstance(item, Sentence)
-        return replace(item, **{self.layer: tuple(labels[number] for number in predicted)})
+        return replace(item, **{self.layer: tuple(labels[index] for index in predicted)})
 
     def _compared(self, gold: Corpus, predicted: Corpus) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-        """Gold and predicted tags, sentence by sentence, of corpora that are checked to be of the same words."""
+        """Gold and predicted tags of each sentence, after a check that the words are the same."""
         self.check(gold)
         gold.require_same_words(predicted)
         self.check(predicted)
-        return [self.gold(s) for s in gold.sentences], [self.gold(s) for s in predicted.sentences]
+        gold_tags, predicted_tags = ([self.gold(s) for s in corpus.sentences] for corpus in (gold, predicted))
+        return gold_tags, predicted_tags

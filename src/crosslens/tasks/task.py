@@ -1,4 +1,4 @@
-"""What a task is: the contract that every file of this folder fulfils."""
+"""The `Task` protocol, which every task implements."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,7 +10,7 @@ from crosslens.data.formats import Format
 from crosslens.data.sentence import Item
 from crosslens.scores import Score
 
-if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait for
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     import torch
 
     from crosslens.encoders.batch import Batch
@@ -19,116 +19,117 @@ if TYPE_CHECKING:  # they bring torch, which scoring and reports need not wait f
 
 
 UNSEEN = -100
-"""The target of a gold label that is none of the model's: nothing can be learnt from it."""
+"""Target of a gold label that the model does not have; the loss ignores it."""
 
 
 class Task(Protocol):
-    """A task knows labels, a head, a loss and a score; it knows nothing of the training loop.
+    """A task: labels, head, loss and scores, independent of the training loop.
 
-    It is a frozen pydantic model, and its fields are its settings; each has a default.
+    Implementations are frozen pydantic models. Their fields are the task's settings, and each has a default.
     """
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Name of the task, such as ``pos``."""
         ...
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What of it can be set, and how it is: plain values. See `crosslens.tasks.find_task`."""
+        """Current settings as JSON values; change them with `crosslens.tasks.find_task`."""
         ...
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The annotation layers that training and scoring need."""
+        """Annotation layers required for training and scoring."""
         ...
 
     @property
     def metric(self) -> str:
-        """The score that tables show, and by which models are selected unless the recipe says another."""
+        """Main score: shown in tables, and used for model selection unless the recipe names another."""
         ...
 
     @property
     def recipe(self) -> str | Mapping[str, Any]:
-        """How it is fine-tuned where no recipe is given: a name of `training.recipe.RECIPES`, or settings of a recipe
-        that differ from `Recipe()`."""
+        """Default recipe: a name in `training.recipe.RECIPES`, or settings that differ from `Recipe()`."""
         ...
 
     @property
     def format(self) -> Format:
-        """The format of files with its annotation: predictions are written in it, and files of that extension read."""
+        """File format of predictions, and of input files with its extension."""
         ...
 
     @property
     def laboratory(self) -> str | None:
-        """The collection of artificial languages that it is studied on with ``data: lab``: ``lab``, sentences with
-        tags, trees and entities; ``lab_topics``, documents; ``lab_pairs``, pairs of texts; ``lab_langid``, sentences
-        with their languages. None: none of them has its annotation."""
+        """Collection of artificial languages for studies with ``data: lab``; None if no collection has the annotation.
+
+        ``lab`` has sentences with tags, trees and entities; ``lab_topics`` documents; ``lab_pairs`` pairs of texts;
+        ``lab_langid`` sentences labelled with their languages.
+        """
         ...
 
     def check(self, corpus: Corpus) -> None:
-        """Refuse a corpus that cannot be trained or scored on.
+        """Check that the corpus can be used for training and scoring.
 
         Raises:
-            DataError: with file and line.
+            DataError: if it cannot, with file and line.
         """
         ...
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """The corpus as the encoder reads it for this task: see `crosslens.encoders.inputs.read_windows`."""
+        """Encode the corpus for this task; see `crosslens.encoders.inputs.read_windows`."""
         ...
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """The labels that the corpus has, sorted: what a model trained on it can predict."""
+        """Sorted labels of a training corpus: those that a model trained on it can predict."""
         ...
 
     def head(self, width: int, labels: Sequence[str], *, dropout: float) -> "torch.nn.Module":
-        """A fresh head on states of this width; it draws from torch's global generator, which the caller seeds."""
+        """Create a randomly initialised head for states of this width; the caller seeds torch's global generator."""
         ...
 
     def targets(self, item: Item, labels: Sequence[str]) -> np.ndarray:
-        """What the loss compares with, ``(units, …)`` int64; `UNSEEN` where the gold label is none of ``labels``.
+        """Encode the gold labels of an item, ``(units, …)`` int64; labels that are not in ``labels`` are `UNSEEN`.
 
-        A unit is a word, or a whole text.
+        A unit is a word or a whole text.
         """
         ...
 
     def word_features(self, item: Item) -> np.ndarray | None:
-        """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`); None: none."""
+        """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`), or None."""
         ...
 
     def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
-        """What of a test corpus is predicted and scored: all of it, unless a setting repeats what a paper did."""
+        """Select the part of a test corpus to predict and score: all, unless a setting reproduces a paper."""
         ...
 
     def loss(
         self, head: "torch.nn.Module", states: "torch.Tensor", batch: "Batch", targets: np.ndarray
     ) -> "tuple[torch.Tensor, int]":
-        """The sum of the losses over the units of the batch, and how many they are.
+        """Compute the loss, summed over the units of the batch, and the number of units.
 
         Args:
             head: the task's head.
             states: ``(windows, length, width)``, the encoder's last hidden states.
             batch: the windows.
-            targets: ``(units, …)``, item by item. Counted before they are copied to the device, which is asked for
-                nothing here: a GPU would be waited for.
+            targets: ``(units, …)`` on the CPU, item by item. Units are counted before the targets are copied to the
+                device, because reading the count back would wait for the GPU.
         """
         ...
 
     def predict(self, head: "torch.nn.Module", states: "torch.Tensor", batch: "Batch") -> list[np.ndarray]:
-        """For each item its units' predictions, ``(units, …)``, as numbers."""
+        """Predict each item: one integer array per item, ``(units, …)``."""
         ...
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Item:
-        """The item with the predicted annotation instead of its own."""
+        """Replace the annotation of an item by the predicted one."""
         ...
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
-        """Scores of a predicted corpus, the one named `metric` first.
+        """Score a predicted corpus; the score named `metric` comes first.
 
         Args:
-            gold: the corpus with its own annotation.
+            gold: the corpus with gold annotation.
             predicted: the same items with predicted annotation.
-            known: the labels that training saw; None when nothing is known of the training.
+            known: labels seen in training; None if unknown.
         """
         ...

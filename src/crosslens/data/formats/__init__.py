@@ -1,4 +1,4 @@
-"""File formats as values: a filename extension, and the functions that read and write such a file."""
+"""File formats of annotated corpora: filename extension, reader and writer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ class Format:
     """A file format of annotated corpora.
 
     Attributes:
-        ending: the filename extension, such as ``.conllu``.
-        read: ``read(path, name=…, language=…, split=…)``: the corpus in a file; raises `DataError` with file and line.
-        write: ``write(corpus, path)``: writes the whole file or nothing.
+        ending: filename extension, such as ``.conllu``.
+        read: ``read(path, name=…, language=…, split=…)``, which raises `DataError` with file and line.
+        write: ``write(corpus, path)``, which writes atomically.
     """
 
     ending: str

@@ -1,7 +1,7 @@
-"""CoNLL-U: a strict reader, and a writer that gives the same bytes back where nothing was changed.
+"""CoNLL-U: a strict reader, and a writer that reproduces unchanged sentences byte by byte.
 
-A sentence keeps its own lines. What is not understood here (multiword ranges, empty nodes, comments, morphology,
-MISC) stays in them; writing replaces only the columns whose values differ from what the lines say.
+Sentences keep their original lines, including multiword ranges, empty nodes, comments, morphology and MISC. Writing
+replaces only the columns whose values have changed.
 
 https://universaldependencies.org/format.html
 """
@@ -30,21 +30,21 @@ def read(
 ) -> Corpus:
     """Read a CoNLL-U file.
 
-    The words are the syntactic words, without multiword ranges and empty nodes, normalised to NFC. A layer (UPOS,
-    HEAD, DEPREL) that is ``_`` on every word of a sentence is absent there. A byte order mark, Windows line ends,
-    comments as in UD version 1, forms with spaces and a missing last newline are read, and written back.
+    Words are syntactic words, without multiword ranges and empty nodes, normalised to NFC. A layer (UPOS, HEAD, DEPREL)
+    that is ``_`` for every word of a sentence is absent. A byte order mark, Windows line endings, UD 1 comments, forms
+    with spaces and a missing last newline are accepted and preserved.
 
     Args:
         path: the file.
-        name: what errors and records call the corpus; the path by default.
-        language: its BCP 47 tag.
+        name: name of the corpus in errors and records; the path by default.
+        language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.
-        release: of the treebank.
+        release: release of the treebank.
 
     Raises:
-        DataError: with file and line: for a file that is missing, empty or not UTF-8; a wrong number of columns; ids
-            that skip or repeat; heads that are no numbers, out of range or circular; an annotation that some words
-            of a sentence have and others lack.
+        DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
+            missing or repeated ids; heads that are not numbers, out of range or cyclic; or annotation of only some
+            words of a sentence.
     """
     file = str(path)
     sentences = tuple(_sentence(block, file, start) for start, block in blocks(read_text(path)))
@@ -54,7 +54,7 @@ def read(
 
 
 def write(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus as CoNLL-U, whole or not at all.
+    """Write a corpus as CoNLL-U, atomically.
 
     Raises:
         DataError: for a corpus of running text.
@@ -75,10 +75,10 @@ def to_text(corpus: Corpus) -> str:
 
 
 def check_trees(corpus: Corpus) -> None:
-    """Check that every sentence is a tree with exactly one root, as UD has it; parsing needs that, tagging does not.
+    """Check that every sentence is a tree with exactly one root, as parsing requires.
 
     Raises:
-        DataError: naming the first sentence that is none.
+        DataError: naming the first sentence that is not.
     """
     corpus.require("heads", "relations")
     for sentence in corpus.sentences:
@@ -97,7 +97,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     name = None
     words = 0
     first = None
-    range_end, range_line, node = 0, 0, 0  # where the last multiword range ends; the last empty node behind this word
+    range_end, range_line, node = 0, 0, 0  # end of the last multiword range; last empty node after this word
     for number, line in enumerate(block, start=start):
         line = line.rstrip("\r\n")
         if number == 1:
@@ -154,7 +154,7 @@ _SEPARATE = "an empty line separates sentences"
 
 
 def _range_end(identifier: str, words: int) -> int | None:
-    """The last word of a multiword range that begins behind so many words; None when it is no such range."""
+    """Last word of a multiword range that begins at the next word; None if the id is not such a range."""
     begin, _, end = identifier.partition("-")
     return int(end) if begin == str(words + 1) and end.isdecimal() and int(end) >= int(begin) else None
 
@@ -172,7 +172,7 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
 
 
 def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, ...]:
-    """Heads as numbers: in range, and without a circle."""
+    """Parse the heads and check that they are in range and acyclic."""
     words = len(heads)
     together = "".join(heads)
     if not (together.isdecimal() and together.isascii()) or "" in heads:
@@ -184,20 +184,20 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
         raise DataError(f"head {up[place]} is outside the sentence of {words} words", file=file, line=lines[place])
     above = [0, *up]
     steps = 1
-    while any(above) and steps <= words:  # twice as far up each time: behind more steps than words, all are at the root
+    while any(above) and steps <= words:  # doubles the distance: after as many steps as words, all are at the root
         above = [above[at] for at in above]
         steps *= 2
-    if any(above):  # or in a circle
-        circle = [min(filter(None, above))]
-        while (head := up[circle[-1] - 1]) != circle[0]:
-            circle.append(head)
-        way = " → ".join(map(str, [*circle, head]))
-        raise DataError(f"the heads form a cycle: {way}", file=file, line=lines[head - 1])
+    if any(above):  # or in a cycle
+        cycle = [min(filter(None, above))]
+        while (head := up[cycle[-1] - 1]) != cycle[0]:
+            cycle.append(head)
+        path = " → ".join(map(str, [*cycle, head]))
+        raise DataError(f"the heads form a cycle: {path}", file=file, line=lines[head - 1])
     return up
 
 
 def _lines(sentence: Sentence) -> Iterator[str]:
-    """A sentence's own lines with what changed in them; new ones where it has none, or others than words of CoNLL-U."""
+    """Original lines of a sentence with its changes, or new lines if it has none in CoNLL-U."""
     rows = [line for line in sentence.lines or () if line.removeprefix(BYTE_ORDER_MARK).partition("\t")[0].isdecimal()]
     if len(rows) != len(sentence) or any(row.count("\t") != COLUMNS - 1 for row in rows):
         yield from _new_lines(sentence)

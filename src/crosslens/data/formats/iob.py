@@ -1,14 +1,14 @@
-"""Named entities as one tag a word, IOB: the layouts of UNER, CoNLL, MasakhaNER and WikiANN, read and written back.
+"""Read and write named entities as IOB tags, in the layouts of UNER, CoNLL, MasakhaNER and WikiANN.
 
-A line is a word, an empty line ends a sentence. The layouts differ in where the word and its tag stand:
+Each line has one word, and an empty line ends a sentence. The layouts differ in their columns:
 
     UNER         ``1 <tab> Paris <tab> B-LOC <tab> - <tab> annotator``, with comments as in CoNLL-U
-    CoNLL        ``Paris NNP B-NP B-LOC``, the word first and the tag last, between tabs or spaces; MasakhaNER too
-    WikiANN      ``en:Paris <tab> B-LOC``, the language before every word
-    no tags      ``Paris``, text to be annotated
+    CoNLL        ``Paris NNP B-NP B-LOC``, word first and tag last, separated by tabs or spaces; also MasakhaNER
+    WikiANN      ``en:Paris <tab> B-LOC``, with the language before every word
+    no tags      ``Paris``, unannotated text
 
-Tags stay as they stand, illegal ones (an I- that follows nothing) too: how those are read is a rule of scoring, see
-`crosslens.scores.spans`.
+Tags are kept unchanged, even invalid ones (an I- that continues nothing); `crosslens.scores.spans` decides how to
+read them.
 """
 
 import re
@@ -26,19 +26,19 @@ TAG = re.compile(r"O|[BI]-\S+")
 _OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
 DOCUMENT = "-DOCSTART-"
-"""Begins the line that CoNLL puts between documents."""
+"""Prefix of the line between documents in CoNLL files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things stand in a line.
+    """Column layout of a file.
 
     Attributes:
-        columns: how many there are.
-        word: the column of the word.
-        tag: the column of the tag; None: there are no tags.
-        separator: between columns: a tab, or a space.
-        prefix: what stands before every word, such as ``en:``.
+        columns: number of columns.
+        word: index of the word column.
+        tag: index of the tag column, or None.
+        separator: column separator: a tab or a space.
+        prefix: prefix of every word, such as ``en:``.
     """
 
     columns: int
@@ -53,7 +53,7 @@ class Layout:
         return self.word == 1
 
     def split(self, line: str) -> list[str]:
-        """A line's columns."""
+        """Split a line into columns."""
         return line.split("\t") if self.separator == "\t" else [part for part in line.split(" ") if part]
 
 
@@ -65,25 +65,25 @@ def read(
     split: str | None = None,
     prefixed: bool | None = None,
 ) -> Corpus:
-    """Read a file in one of the layouts above; which one, its first word and its columns tell.
+    """Read an IOB file; its layout is recognised from the columns of the first word.
 
     Args:
         path: the file.
-        name: what errors and records call the corpus; the path by default.
-        language: its BCP 47 tag.
+        name: name of the corpus in errors and records; the path by default.
+        language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.
-        prefixed: whether every word has a language before it, as in WikiANN; None: when every word has the same.
+        prefixed: whether every word has a language prefix, as in WikiANN; None: if all words have the same one.
 
     Raises:
-        DataError: with file and line: for a file that is missing, empty or not UTF-8; a line with more or fewer
-            columns than the others; an invalid IOB tag; ids that skip; a word without its prefix.
+        DataError: with file and line, for a file that is missing, empty or not UTF-8; a line with another number of
+            columns; an invalid IOB tag; missing ids; or a word without its prefix.
     """
     file = str(path)
     text = read_text(path)
     sentence_blocks = list(blocks(text, spaces_are_empty=True))
     layout = _layout([line for _, block in sentence_blocks for line in block], prefixed)
     sentences = []
-    waiting: list[str] = []  # what stands between documents belongs to the sentence behind it
+    waiting: list[str] = []  # lines between documents belong to the next sentence
     for start, block in sentence_blocks:
         sentence = _sentence([*waiting, *block], start - len(waiting), file, layout)
         waiting = [] if sentence else [*waiting, *block]
@@ -94,10 +94,10 @@ def read(
 
 
 def write(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus with entities, whole or not at all.
+    """Write a corpus with entities, atomically.
 
-    Sentences that were read from a file in one of the layouts keep their lines, and only tags that changed are
-    replaced; others are written as UNER has them.
+    Sentences read from an IOB file keep their lines, with only changed tags replaced; others are written in UNER's
+    layout.
 
     Raises:
         DataError: for a corpus of running text, or without entities.
@@ -106,7 +106,7 @@ def write(corpus: Corpus, path: str | Path) -> None:
 
 
 def to_text(corpus: Corpus) -> str:
-    """The corpus as text: sentences that were read and not changed give the very lines they came from."""
+    """Write a corpus as IOB text; unchanged sentences keep their original lines."""
     corpus.require("entities")
     lines = [line for sentence in corpus.sentences for line in sentence.lines or ()]
     layout = _layout(lines, None) if all(sentence.lines for sentence in corpus.sentences) else None
@@ -116,7 +116,7 @@ def to_text(corpus: Corpus) -> str:
 
 
 def is_iob(path: str | Path) -> bool:
-    """Whether a file's first word has a tag behind it: a ``.txt`` can be that, or text of words only."""
+    """Whether the first word of a file has a tag, to tell IOB from plain text in ``.txt`` files."""
     lines = [line for _, block in blocks(read_text(path)) for line in block]
     layout = _layout(lines, None)
     if layout.tag is None:
@@ -146,7 +146,7 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
 
 
 def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Sentence | None:
-    """One sentence; None where a block holds none, as around the lines between documents."""
+    """Parse a block; None if it has no sentence, as around the lines between documents."""
     words: list[str] = []
     tags: list[str] = []
     name = None
@@ -193,7 +193,7 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
 
 
 def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
-    """A line that begins with # is a comment, but where lines are no more than words and tags it may be a word."""
+    """Whether a line is a comment: it begins with #, which can also be a word in files of words and tags only."""
     if not line.startswith("#"):
         return False
     if layout.numbered or layout.tag is None:
@@ -210,7 +210,7 @@ def _tag(tag: str, file: str, line: int) -> str:
 
 
 def _same_words(corpus: Corpus, layout: Layout) -> bool:
-    """Whether the lines that sentences carry are lines of this layout, with these words."""
+    """Whether the original lines of all sentences have this layout and the same words."""
     for sentence in corpus.sentences:
         try:
             again = _sentence(sentence.lines or (), 1, corpus.name, layout)

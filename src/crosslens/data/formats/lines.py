@@ -1,4 +1,4 @@
-"""What the formats with one word a line share: reading the file, cutting it into blocks, a word's form, its ids."""
+"""Shared parts of the line-based formats: reading files, splitting blocks, normalising forms, sentence ids."""
 
 import io
 import re
@@ -12,10 +12,10 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_text(path: str | Path) -> str:
-    """A file's text, line ends as they are.
+    """Read a UTF-8 file with its original line endings.
 
     Raises:
-        DataError: for a file that is missing, cannot be read or is not UTF-8.
+        DataError: if the file is missing, cannot be read or is not UTF-8.
     """
     file = str(path)
     try:
@@ -35,17 +35,17 @@ def read_text(path: str | Path) -> str:
 
 
 def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """The stretches that empty lines separate, each with the number of its first line.
+    """Split text into blocks separated by empty lines, each with the number of its first line.
 
-    Empty lines belong to the block before them, so that all lines of all blocks are the file.
+    Empty lines belong to the preceding block, so the blocks contain all lines.
 
     Args:
-        text: a file's text.
-        spaces_are_empty: whether a line of spaces and tabs separates as well.
+        text: text of a file.
+        spaces_are_empty: whether lines of spaces and tabs count as empty.
     """
     block: list[str] = []
     start, filled, closed = 1, False, False
-    lines = io.StringIO(text, newline="\n")  # not splitlines, which cuts at a dozen more characters
+    lines = io.StringIO(text, newline="\n")  # not splitlines, which splits at other characters as well
     for number, line in enumerate(lines, start=1):
         blank = line in ("\n", "\r\n", "\r") or (spaces_are_empty and not line.strip(" \t\r\n"))
         if closed and not blank:
@@ -59,12 +59,12 @@ def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, 
 
 
 def normal(form: str) -> str:
-    """A word's form as it is kept: Unicode NFC."""
+    """Normalise a form to Unicode NFC."""
     return form if form.isascii() else unicodedata.normalize("NFC", form)
 
 
 def sentence_id(comment: str) -> str | None:
-    """The sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
+    """Sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
     match = _SENTENCE_ID.match(comment)
     return match["id"] if match else None
 

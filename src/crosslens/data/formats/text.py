@@ -1,4 +1,4 @@
-"""Raw text: a line is a sentence or a paragraph."""
+"""Read raw text with one sentence or paragraph per line."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from crosslens.errors import DataError
 
 
 def read(path: str | Path, *, language: str | None = None) -> Corpus:
-    """Read a text file; empty lines are passed over, lines are normalised to NFC.
+    """Read a text file; empty lines are skipped, and lines are normalised to NFC.
 
     Raises:
-        DataError: with file and line: for a file that is missing, empty, or not UTF-8.
+        DataError: with file and line, for a file that is missing, empty, or not UTF-8.
     """
     file = str(path)
     items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
@@ -25,7 +25,7 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
 
 
 def read_words(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
-    """Read text that is cut into words already: a line is a sentence, its words stand between spaces.
+    """Read tokenized text, with one sentence per line and words separated by spaces.
 
     Raises:
         DataError: as `read`.
@@ -38,13 +38,13 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’\u00b7-][^\W_]+)*|[^\w\s]|_")
-"""Letters and digits, joined by what joins parts of a word; any other sign by itself."""
+"""A word of letters and digits, with apostrophes, hyphens and middle dots inside; or any other single character."""
 
 
 def cut_words(corpus: Corpus) -> Corpus:
-    """Running text cut into words at spaces and punctuation; sentences of words are what they are.
+    """Split running text into words at spaces and punctuation; sentences of words are returned unchanged.
 
-    Scripts that write no spaces are not cut any further: give their text with spaces between the words.
+    Text in scripts without spaces is not segmented: pass it with spaces between words.
     """
     if all(isinstance(item, Sentence) for item in corpus):
         return corpus
@@ -53,10 +53,10 @@ def cut_words(corpus: Corpus) -> Corpus:
 
 
 def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
-    """Read one side of a text that is aligned line by line: a line is an item, and its number is its id.
+    """Read one side of line-aligned text: each line is an item, with its line number as id.
 
     Raises:
-        DataError: as `read`; and for an empty line, because what is passed over would shift all that follows.
+        DataError: as `read`, and for an empty line, because skipping it would shift the alignment.
     """
     file = str(path)
     lines = read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n")
@@ -72,10 +72,10 @@ def read_lines(path: str | Path, *, name: str | None = None, language: str | Non
 
 
 def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = None, split: str | None = None) -> Corpus:
-    """Read texts and, from a second file line by line, their labels: WiLI-2018 (Thoma 2018).
+    """Read texts with labels from a second, line-aligned file, as in WiLI-2018 (Thoma 2018).
 
     Raises:
-        DataError: as `read_lines`; and where one file has more lines than the other.
+        DataError: as `read_lines`, and if the files differ in their number of lines.
     """
     texts, label_lines = read_lines(path), read_lines(labels)
     if len(texts) != len(label_lines):

@@ -1,4 +1,4 @@
-"""Labelled texts and pairs of texts, tab-separated, as SIB-200, XNLI, MultiNLI, MLDoc and others publish them."""
+"""Tab-separated labelled texts and pairs of texts, as in SIB-200, XNLI, MultiNLI and MLDoc."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,14 +16,14 @@ from crosslens.files import write_bytes
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the columns of a file are.
+    """Column layout of a file.
 
     Attributes:
-        name: what people call it.
-        columns: the names of the columns that are read: of a text's segments in their order, and of its label.
+        name: name of the layout.
+        columns: columns to read: the segments of a text in order, and its label.
         headed: whether the first line names the columns.
-        id: the column of the id; None: the line's number is.
-        language: the column that says each row's language.
+        id: column of the id; None uses the line number.
+        language: column of the language, or None.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Layout:
 
 
 SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
-"""Adelani et al. 2024: a topic; the id is that of the translations too."""
+"""Adelani et al. 2024: topics; translations share the id."""
 XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
-"""As XTREME ships it."""
+"""XNLI as distributed by XTREME."""
 MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
-"""Schwenk & Li 2018: what its script makes of the Reuters corpora."""
+"""Schwenk & Li 2018: output of its script for the Reuters corpora."""
 
 LABELLED = Layout("labelled text", ("text", "label"))
 
@@ -51,10 +51,10 @@ LAYOUTS = (
     XNLI,
     MLDOC,
 )
-"""Where a file does not say what it is, the first that fits it is it."""
+"""Known layouts; the first that fits a file is used."""
 
 UNDECIDED = "-"
-"""MultiNLI's gold label of pairs that the annotators did not agree on; as everywhere, they are left out."""
+"""MultiNLI's gold label of pairs without annotator agreement, which are excluded, as is customary."""
 
 
 def read(
@@ -69,14 +69,14 @@ def read(
 
     Args:
         path: the file.
-        layout: what its columns are; None: one of `LAYOUTS`, by its header or its number of columns.
-        name: the corpus's; None: the path.
-        language: the corpus's; of a file of several languages only its rows are read.
-        split: the corpus's.
+        layout: column layout; None: one of `LAYOUTS`, recognised by the header or the number of columns.
+        name: name of the corpus; the path by default.
+        language: BCP 47 tag; only its rows of a multilingual file are read.
+        split: ``train``, ``dev`` or ``test``.
 
     Raises:
-        DataError: with file and line: for a header or a row that is not the layout's, an empty field, a file that has
-            several languages where none is named.
+        DataError: with file and line, for a header or row that does not fit the layout, an empty field, or a
+            multilingual file without ``language``.
     """
     file = str(path)
     rows = _rows(path)
@@ -113,7 +113,7 @@ def read(
 
 
 def write(corpus: Corpus, path: str | Path) -> None:
-    """Write texts as SIB-200 has them, pairs as XNLI, whole or not at all.
+    """Write texts in SIB-200's layout or pairs in XNLI's, atomically.
 
     Raises:
         DataError: for a corpus of sentences, or a text without a label.
@@ -128,10 +128,10 @@ def write(corpus: Corpus, path: str | Path) -> None:
 
 
 def require_labels(corpus: Corpus) -> list[str]:
-    """The label of every text.
+    """Get the label of every text.
 
     Raises:
-        DataError: with file and line, for a text that has none.
+        DataError: with file and line, for a text without a label.
     """
     for text in corpus.texts:
         if text.label is None:
@@ -141,21 +141,21 @@ def require_labels(corpus: Corpus) -> list[str]:
 
 
 FirstSentences = Literal["all"] | Annotated[int, Field(ge=1, le=2)]
-"""What is read of a document: all of it, or so many sentences, each a segment; a text has two segments at most."""
+"""Part of a document to read: all, or the first one or two sentences, each as a segment."""
 
 
 def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
-    """Documents cut to their first sentences, each a segment of its own.
+    """Truncate documents to their first sentences, each as a segment.
 
-    Wu & Dredze (2019, section 4.1) read two sentences of a document, which they split with NLTK; here sentencex does,
-    which has rules for more languages and needs no download.
+    Wu & Dredze (2019, section 4.1) read two sentences per document, split with NLTK. crosslens uses sentencex, which
+    has rules for more languages and needs no download.
 
     Args:
-        corpus: documents of one segment; its language says by which rules they are split.
-        count: sentences kept; all: the documents as they are, whole.
+        corpus: documents of one segment; its language selects the splitting rules.
+        count: number of sentences; ``all`` keeps whole documents.
 
     Raises:
-        RequestError: when sentencex is not installed.
+        RequestError: if sentencex is not installed.
     """
     if count == "all":
         return corpus
@@ -193,7 +193,7 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
 
 
 def _fields(row: list[str], places: Sequence[int], layout: Layout, file: str, line: int) -> Iterator[str]:
-    """The row's segments and label, all of them filled."""
+    """Segments and label of a row, checked to be non-empty."""
     if not layout.headed and len(row) != len(places):
         raise DataError(f"{len(row)} tab-separated fields, expected {len(places)}", file=file, line=line)
     for column, place in zip(layout.columns, places, strict=True):

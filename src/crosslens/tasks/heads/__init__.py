@@ -1,1 +1,1 @@
-"""Task heads, and the decoder of dependency trees."""
+"""Task heads and the decoder for dependency trees."""

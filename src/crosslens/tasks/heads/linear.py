@@ -1,4 +1,4 @@
-"""The head of most tasks: a linear layer."""
+"""Linear classification head."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from crosslens.tasks.task import UNSEEN
 
 
 class LinearHead(nn.Module):
-    """Dropout, then a linear layer."""
+    """Dropout followed by a linear layer."""
 
     def __init__(self, width: int, labels: int, *, dropout: float) -> None:
         super().__init__()
@@ -17,16 +17,16 @@ class LinearHead(nn.Module):
         self.classifier = nn.Linear(width, labels)
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """``(units, width)`` to ``(units, labels)``."""
+        """Map states ``(units, width)`` to logits ``(units, labels)``."""
         return self.classifier(self.dropout(states))
 
 
 def summed_loss(logits: torch.Tensor, targets: np.ndarray) -> tuple[torch.Tensor, int]:
-    """Cross-entropy, summed over units, and how many they are.
+    """Compute the cross-entropy, summed over units, and the number of units.
 
     Args:
         logits: ``(units, labels)``.
-        targets: ``(units,)`` numbers of the gold labels; `UNSEEN` is not counted.
+        targets: indices of the gold labels, ``(units,)``; `UNSEEN` is ignored.
     """
     gold = torch.from_numpy(targets).to(logits.device, non_blocking=True)
     total = functional.cross_entropy(logits.float(), gold, ignore_index=UNSEEN, reduction="sum")
