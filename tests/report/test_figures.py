@@ -147,7 +147,14 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         names = write_figures(records, tmp_path / folder)
-    assert names == ["similarity", "layers-by-target", "seeds", "gap", "correlation-by-layer"]
+    assert names == [
+        "similarity",
+        "layers-by-target",
+        "seeds",
+        "gap",
+        "correlation-by-layer",
+        "similarity-by-pair",
+    ]
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files == sorted(f"{name}.{ending}" for name in names for ending in FORMATS)
     for name in names:
