@@ -50,9 +50,9 @@ def pretrain(
 ) -> dict[str, float]:
     """Pretrain an encoder, and save it as a Hugging Face masked language model.
 
-    Checkpoints are in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU with the
-    same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one
-    computes its part of every batch, and the first one writes.
+    Checkpoints are in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU with
+    the same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one computes
+    its part of every batch, and the first one writes.
 
     Args:
         settings: pretraining settings.
