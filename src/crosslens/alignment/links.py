@@ -25,7 +25,7 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
         target: their translations.
 
     Raises:
-        DataError: with file and line, if a link is malformed or out of range, or the number of lines is not that of sentences.
+        DataError: with file and line, if a link is malformed or out of range; if the number of lines is wrong.
     """
     file = str(path)
     lines = read_text(path).split("\n")

@@ -1,7 +1,7 @@
 """Confidence of part-of-speech probes on unlabelled text, as evidence of zero-shot accuracy.
 
-Linear probes are trained on a labelled source corpus, on frozen states of an encoder, and applied to the text. There are
-two measures. Confidence is the fraction of words above a threshold, chosen so that on held-out source sentences this
+Linear probes are trained on frozen states of an encoder for a labelled source corpus, and applied to the text.
+Confidence is the fraction of words above a threshold, chosen so that on held-out source sentences this
 fraction equals the accuracy (average thresholded confidence, Garg et al. 2022). Agreement is the fraction of words on
 which single probes agree with the vote of all (disagreement predicts error; Baek et al. 2022).
 """
