@@ -28,7 +28,7 @@ def test_a_laboratory_as_files_and_as_corpora(run, tiny_bert, tmp_path):
     assert status == 0, said
     assert "sov lab/sov:test[:10]" in shown
     status, shown, _ = run("list", "presets")
-    assert "no-anchors  no word is shared but the full stop" in shown
+    assert "no-anchors  only the full stop is shared" in shown
     assert run("lab", "export", "--preset", "goood", "--out", "x")[0] == 2
     assert run("demo", "--preset", "goood", "--out", "x")[0] == 2
     assert not (tmp_path / "x").exists()

@@ -1,4 +1,4 @@
-"""Baselines of an alignment: how much of it needs no pretraining, no translations, or no mapping."""
+"""Baselines for alignment: untrained encoders, a mapping learnt from shuffled pairs, and no mapping."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,30 +14,30 @@ from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import Row, condition_of
 
 Mapping = Literal["procrustes", "identity"]
-"""How two spaces are brought together: by an orthogonal mapping learnt from pairs, or not at all."""
+"""Orthogonal mapping between two spaces, or none (``identity``)."""
 
 Baseline = Literal["untrained", "shuffled", "identity"]
-"""Re-initialised encoders, a mapping learnt from pairs that are no translations, no mapping."""
+"""Re-initialised encoders, a mapping learnt from shuffled pairs, or no mapping."""
 
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 
 SHUFFLED = "procrustes_shuffled"
-"""The name of a mapping that was learnt from shuffled pairs."""
+"""Name of a mapping learnt from shuffled pairs."""
 
 LEVELS = ("words", "sentences")
-"""What is retrieved; the first word of a measure."""
+"""Retrieved units; the first word of a measure's name."""
 
 _MAPPINGS = {f"{level} {name}": name for level in LEVELS for name in ("procrustes", SHUFFLED, "identity")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedRotation:
-    """A rotation and what records call it.
+    """A rotation and its name in records.
 
     Attributes:
         name: ``procrustes``, ``procrustes_shuffled`` or ``identity``.
-        seed: random seed of the shuffled pairs; None: nothing was random.
-        rotation: of the first space into the second.
+        seed: random seed of shuffled pairs; None: no randomness.
+        rotation: rotation of the first space into the second.
     """
 
     name: str
@@ -46,16 +46,21 @@ class NamedRotation:
 
 
 def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baseline, ...]:
-    """The baselines of this mapping, in the order of `BASELINES`.
+    """Select the baselines that apply to a mapping, in the order of `BASELINES`.
 
-    Without a mapping there are no pairs to shuffle and nothing to leave out: only ``untrained`` remains.
+    Without a mapping, only ``untrained`` applies.
 
     Args:
-        names: `BASELINES` or some of them.
-        mapping: of the measurement itself.
+        names: requested baselines.
+        mapping: mapping of the measurement.
 
     Raises:
         RequestError: for an unknown baseline.
+
+    >>> choose_baselines(["identity", "untrained"], mapping="procrustes")
+    ('untrained', 'identity')
+    >>> choose_baselines(["identity", "untrained"], mapping="identity")
+    ('untrained',)
     """
     for name in names:
         if name not in BASELINES:
@@ -71,17 +76,20 @@ def fit_rotations(
     baselines: Sequence[Baseline] = (),
     seeds: Sequence[int] = (1,),
 ) -> list[NamedRotation]:
-    """The rotation that was asked for, and behind it those of its baselines.
+    """Fit a rotation and the rotations of its baselines.
 
     Args:
-        X: ``(n, width)``, rows of the first space.
-        Y: ``(n, width)``, the rows that they belong to.
-        mapping: ``identity``: both sides are normalised, and nothing is rotated.
-        baselines: of `choose_baselines`; ``untrained`` is another encoder, and no rotation.
-        seeds: each shuffles the pairs once.
+        X: ``(n, width)`` rows of the first space.
+        Y: ``(n, width)`` corresponding rows of the second space.
+        mapping: ``procrustes``, or ``identity`` to normalise both spaces without a rotation.
+        baselines: from `choose_baselines`; ``untrained`` needs other encoders and is ignored here.
+        seeds: random seeds, each of which shuffles the pairs once.
+
+    Returns:
+        The rotation, followed by those of the baselines.
 
     Raises:
-        RequestError: as `fit_rotation`.
+        RequestError: see `fit_rotation`.
     """
     fitted = fit_rotation(X, Y)
     identity = NamedRotation("identity", None, replace(fitted, matrix=np.eye(len(fitted.matrix))))
@@ -97,22 +105,22 @@ def fit_rotations(
 
 
 def _shuffled(count: int, seed: int) -> np.ndarray:
-    """An order of so many rows: the same one in every layer."""
+    """Random permutation of row numbers, the same in every layer."""
     return np.random.default_rng(stream_seed(seed, "shuffled pairs", count)).permutation(count)
 
 
 def baseline_of(record: Row, *, mapping: Mapping = "procrustes") -> Baseline | None:
-    """Which baseline a record is; None: the measurement itself.
+    """Identify the baseline that a record belongs to; None: the measurement itself.
 
     Args:
-        record: of words, of sentences, or of transfer.
-        mapping: of the measurement.
+        record: record of word translation, sentence retrieval or transfer.
+        mapping: mapping of the measurement.
     """
     condition = condition_of(record["condition"])
     if record["depth"] is not None and condition.is_untrained(record["depth"]):
         return "untrained"
-    tower = condition.find(OnOneLayer)
-    name = tower.mapped_by if tower else _MAPPINGS.get(record["measure"])
+    change = condition.find(OnOneLayer)
+    name = change.mapped_by if change else _MAPPINGS.get(record["measure"])
     if name == SHUFFLED:
         return "shuffled"
     return "identity" if name == "identity" != mapping else None

@@ -1,4 +1,4 @@
-"""Which words of parallel sentences translate each other: from a Pharaoh file of any aligner, or by eflomal."""
+"""Word alignments of parallel sentences, from eflomal or from Pharaoh files of any aligner."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,22 +10,22 @@ from crosslens.data.formats.lines import read_text
 from crosslens.errors import DataError, RequestError
 
 Links = tuple[frozenset[tuple[int, int]], ...]
-"""For each sentence pair the (source word, target word) pairs, counted from 0."""
+"""For each sentence pair its links: (source word, target word) indices, counted from 0."""
 
 Symmetry = Literal["intersection", "grow-diag-final-and"]
+"""Method that symmetrises the alignments of both directions."""
 
 
 def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
-    """Read a Pharaoh file: a line a sentence pair, ``0-0 1-2 2-1``, source word first.
+    """Read word alignments in Pharaoh format: one sentence pair per line, such as ``0-0 1-2 2-1``, source word first.
 
     Args:
-        path: the file; an empty line is a pair without a link.
-        source: the sentences that it is about.
+        path: file; an empty line is a sentence pair without links.
+        source: source sentences.
         target: their translations.
 
     Raises:
-        DataError: with file and line: for anything but pairs of numbers, a word number beyond the sentence, or
-            another number of lines than sentences.
+        DataError: with file and line, if a link is malformed or out of range; if the number of lines is wrong.
     """
     file = str(path)
     lines = read_text(path).split("\n")
@@ -55,17 +55,17 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
 
 
 def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "intersection") -> Links:
-    """Align parallel sentences with eflomal (Östling & Tiedemann 2016), in both directions.
+    """Align the words of parallel sentences with eflomal (Östling & Tiedemann 2016), in both directions.
 
-    It samples, and takes no seed: keep its links in a file where the same numbers are wanted again.
+    eflomal samples without a seed. For reproducible results, keep the links in a file.
 
     Args:
         source: sentences of words.
         target: their translations.
-        symmetry: what both directions are made one by: ``intersection`` links each word once at most.
+        symmetry: symmetrisation of both directions; with ``intersection``, each word has at most one link.
 
     Raises:
-        RequestError: when eflomal is not installed, or the numbers of sentences differ.
+        RequestError: if eflomal is not installed, or the numbers of sentences differ.
     """
     try:
         import eflomal  # pyright: ignore[reportMissingImports]
@@ -81,20 +81,24 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
         eflomal.Aligner().align(
             sides[0], sides[1], links_filename_fwd=str(forward), links_filename_rev=str(backward), quiet=True
         )
-        both = [read_links(file, source, target) for file in (forward, backward)]
-    return tuple(symmetrised(a, b, symmetry) for a, b in zip(*both, strict=True))
+        directions = [read_links(file, source, target) for file in (forward, backward)]
+    return tuple(symmetrised(a, b, symmetry) for a, b in zip(*directions, strict=True))
 
 
 def symmetrised(
     forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]], symmetry: Symmetry
 ) -> frozenset[tuple[int, int]]:
-    """The links of both directions as one (Koehn et al. 2003).
+    """Symmetrise the alignments of both directions (Koehn et al. 2003).
 
     Args:
-        forward: links of one direction.
-        backward: links of the other, also source word first.
-        symmetry: ``intersection``; or ``grow-diag-final-and``, which adds links of either next to those that are there,
-            then those between words that both have none.
+        forward: links from source to target.
+        backward: links from target to source, also with the source word first.
+        symmetry: ``intersection``; or ``grow-diag-final-and``, which adds links of either direction that neighbour
+            existing ones, and then links between unaligned words.
+
+    >>> both = frozenset({(0, 0)})
+    >>> sorted(symmetrised(both | {(1, 1)}, both, "grow-diag-final-and"))
+    [(0, 0), (1, 1)]
     """
     links = set(forward & backward)
     if symmetry == "intersection":
@@ -118,9 +122,13 @@ def symmetrised(
 
 
 def one_to_one(links: Sequence[frozenset[tuple[int, int]]]) -> list[tuple[int, int, int]]:
-    """(sentence, source word, target word) of the links whose words have no other link, in order."""
-    chosen = []
+    """List the links whose words have no other link, as (sentence, source word, target word).
+
+    >>> one_to_one([frozenset({(0, 0), (1, 1), (1, 2)})])
+    [(0, 0, 0)]
+    """
+    unique = []
     for number, pairs in enumerate(links):
         left, right = ([pair[side] for pair in pairs] for side in (0, 1))
-        chosen += [(number, i, j) for i, j in sorted(pairs) if left.count(i) == 1 and right.count(j) == 1]
-    return chosen
+        unique += [(number, i, j) for i, j in sorted(pairs) if left.count(i) == 1 and right.count(j) == 1]
+    return unique

@@ -1,4 +1,4 @@
-"""How well spaces align: translations of words and of sentences retrieved after a rotation, layer by layer."""
+"""Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 AT = (1, 5, 10)
-"""The ranks at which precision is told."""
+"""Ranks at which precision is reported."""
 
 
 def word_translation(
@@ -41,29 +41,28 @@ def word_translation(
 ) -> Results:
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
 
-    For every source word of the test dictionary that has a vector, all words of the target are ranked; any listed
-    translation counts. Words without a vector are left out, and the share of those that are left is told.
+    For every source word in the test dictionary, all target words are ranked; any listed translation is correct. Words
+    without a vector are skipped, and the tag ``coverage`` is the percentage of source words tested.
 
     Args:
-        source: vectors of the source's words; CSLS is over all of them, tested or not.
-        target: vectors of the target's words, at as many layers; all of them are candidates.
-        train: word pairs that the rotation is learnt from.
-        test: word pairs that it is tested on.
-        mapping: ``identity``: the spaces as they are, normalised; for one encoder that reads both languages.
-        method: of retrieval.
-        baselines: ``shuffled``: the mapping is learnt from a shuffled dictionary; ``identity``: there is none;
-            ``untrained``: the encoders are untrained, where their vectors are given.
+        source: source vectors; CSLS uses all of them.
+        target: target vectors at as many layers; all of them are candidates.
+        train: word pairs that the rotation is fitted to.
+        test: word pairs for evaluation.
+        mapping: ``procrustes``, or ``identity`` to only normalise the spaces, for an encoder that reads both languages.
+        method: retrieval method.
+        baselines: ``shuffled``: the mapping is fitted to a shuffled dictionary; ``identity``: no mapping;
+            ``untrained``: the vectors in ``untrained``.
         baseline_seeds: random seeds, each of which shuffles the dictionary once.
-        untrained: random seeds with the vectors of both encoders re-initialised: `untrained_vectors`.
-        progress: hears of every layer.
+        untrained: random seeds with source and target vectors of re-initialised encoders, from `untrained_vectors`.
+        progress: listener for layers.
 
     Returns:
-        For each layer ``precision@1``, ``@5`` and ``@10`` in points, over unique source words. Baselines have the
+        ``precision@1``, ``@5`` and ``@10`` of each layer in points, over unique source words. Baselines have the
         measure ``words procrustes_shuffled`` or ``words identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: when a dictionary shares no pair with the vocabularies, or layers or widths differ; for an unknown
-            baseline.
+        RequestError: if a dictionary has no pair with vectors, layers or widths differ, or a baseline is unknown.
     """
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
@@ -85,7 +84,7 @@ def _translated(
     untrained_seed: int | None,
     listener: Progress,
 ) -> list[Record]:
-    """The records of one pair of vectors, trained or untrained."""
+    """Records of one pair of word vectors, trained or untrained."""
     if source.vectors.shape[0] != target.vectors.shape[0] or source.vectors.shape[2] != target.vectors.shape[2]:
         raise RequestError(
             f"layer is aligned with layer of one width: {source.name} has {source.vectors.shape[::2]} layers and width,"
@@ -139,28 +138,28 @@ def sentence_retrieval(
     baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:
-    """Retrieval of parallel sentences (section 5.1.3): mean-pooled vectors, a rotation a layer, both directions.
+    """Retrieve parallel sentences by mean-pooled vectors, in both directions (Conneau, Wu et al. 2020, section 5.1.3).
 
     Args:
-        source: reads the first language.
-        target: reads the second; the same encoder where it reads both.
-        train: sentences that the rotation is learnt from.
-        test: sentences that are looked for among all of their language.
-        pair: the languages.
+        source: encoder of the first language.
+        target: encoder of the second language; may be the same.
+        train: parallel sentences that the rotation of each layer is fitted to.
+        test: parallel sentences for evaluation; all sentences of the other language are candidates.
+        pair: source and target language.
         mapping: see `word_translation`.
-        method: of retrieval; the paper's is by cosine.
-        baselines: ``untrained``: both encoders are re-initialised; ``shuffled``: the mapping is learnt from shuffled
-            pairs; ``identity``: there is none.
+        method: retrieval method; the paper uses cosine.
+        baselines: ``untrained``: both encoders are re-initialised; ``shuffled``: the mapping is fitted to shuffled
+            pairs; ``identity``: no mapping.
         baseline_seeds: random seeds, each of which re-initialises the encoders and shuffles the pairs once.
-        progress: hears of every corpus that is read, and of every layer.
+        progress: listener for corpora and layers.
 
     Returns:
-        For each layer and direction ``precision@1`` in points. Baselines have the measure
+        ``precision@1`` of each layer and direction in points. Baselines have the measure
         ``sentences procrustes_shuffled`` or ``sentences identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: when the encoders differ in layers or width; for an unknown baseline.
-        DataError: for a language that a corpus does not have.
+        RequestError: if the encoders differ in layers or width, or a baseline is unknown.
+        DataError: if a corpus lacks a language.
 
     Example:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
@@ -193,7 +192,7 @@ def _retrieved(
     untrained_seed: int | None,
     listener: Progress,
 ) -> list[Record]:
-    """The records of one pair of encoders, trained or untrained."""
+    """Records of one pair of encoders, trained or untrained."""
     stage = _stage("reading sentences", untrained_seed)
     sides = []
     for parallel in (train, test):
@@ -236,7 +235,7 @@ def _stage(name: str, untrained_seed: int | None) -> str:
 
 
 def _either(untrained_seed: int | None, shuffling_seed: int | None) -> int | None:
-    """The seed of a baseline; None: nothing is random."""
+    """Random seed of a baseline; None: no randomness."""
     return shuffling_seed if untrained_seed is None else untrained_seed
 
 

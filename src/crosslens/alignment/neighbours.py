@@ -1,4 +1,4 @@
-"""Finding translations among many candidates: nearest neighbours by cosine, or by CSLS."""
+"""Nearest-neighbour retrieval of translations by cosine or CSLS."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal
@@ -11,13 +11,13 @@ from crosslens.errors import RequestError
 Method = Literal["csls", "cosine"]
 
 NEIGHBOURS = 10
-"""Neighbours of CSLS (Conneau et al. 2018); fewer where there are fewer candidates."""
+"""Number of neighbours for CSLS (Conneau et al. 2018), or all if there are fewer."""
 
 BLOCK = 2048
-"""Rows that are compared with all rows of the other side at once; fewer where that is more than `CELLS` cosines."""
+"""Maximum number of rows compared at once with all rows of the other side."""
 
 CELLS = 2**26
-"""Cosines that are kept at once: 256 MiB."""
+"""Maximum number of cosines in memory: 256 MiB."""
 
 
 def ranked(
@@ -28,24 +28,27 @@ def ranked(
     method: Method = "csls",
     best: int = 10,
 ) -> np.ndarray:
-    """The candidates nearest to each query, the nearest first.
+    """Rank candidates by similarity to each query.
 
-    CSLS (Conneau et al. 2018, equation 5) is twice the cosine minus the mean cosine of the candidate with its nearest
-    neighbours of the other side, which hubs have high; what it subtracts for the query changes nothing in its own
-    ranking. As in MUSE those neighbours come from the whole other side, and not from the queries of a test alone.
+    CSLS (Conneau et al. 2018, equation 5) corrects for hubs: it is twice the cosine minus the mean cosine of the
+    candidate with its nearest neighbours on the queries' side. The query's own term is omitted, as it does not affect
+    the ranking. As in MUSE, neighbours come from the whole vocabulary, not only from test queries.
 
     Args:
-        queries: ``(n, width)``.
-        candidates: ``(m, width)``.
-        among: ``(k, width)``: all of the queries' side, such as its whole vocabulary, for CSLS; None: the queries are.
+        queries: ``(n, width)`` vectors.
+        candidates: ``(m, width)`` vectors.
+        among: ``(k, width)`` vectors in which CSLS finds neighbours of candidates; None: the queries.
         method: ``csls`` or ``cosine``.
-        best: how many.
+        best: number of candidates to return.
 
     Returns:
-        ``(n, min(best, m))`` places in ``candidates``.
+        ``(n, min(best, m))`` indices of candidates, the most similar first.
 
     Raises:
-        RequestError: when there is nothing to find, or nothing to look for.
+        RequestError: without queries or candidates.
+
+    >>> ranked(np.eye(2), np.array([[0.0, 2.0], [3.0, 0.0]]), method="cosine", best=1).tolist()
+    [[1], [0]]
     """
     if not len(queries) or not len(candidates):
         raise RequestError(f"{len(queries)} queries and {len(candidates)} candidates leave nothing to retrieve")
@@ -61,7 +64,11 @@ def ranked(
 
 
 def hits(ranking: np.ndarray, right: Sequence[Collection[int]], *, at: int) -> np.ndarray:
-    """``(n,)`` 0 or 1: whether a right candidate is among the first ``at`` found for each query."""
+    """``(n,)`` 0 or 1: whether a correct candidate is among the first ``at`` of each query.
+
+    >>> hits(np.array([[2, 0], [1, 2]]), [{0}, {0}], at=2).tolist()
+    [1, 0]
+    """
     return np.asarray(
         [bool(set(row[:at].tolist()) & set(correct)) for row, correct in zip(ranking, right, strict=True)], np.int64
     )
@@ -71,6 +78,6 @@ def _blocks(rows: torch.Tensor, others: int) -> tuple[torch.Tensor, ...]:
     return rows.split(min(BLOCK, max(1, CELLS // others)))
 
 
-def _unit(given: np.ndarray) -> torch.Tensor:
-    rows = torch.as_tensor(np.ascontiguousarray(given), dtype=torch.float32)
+def _unit(vectors: np.ndarray) -> torch.Tensor:
+    rows = torch.as_tensor(np.ascontiguousarray(vectors), dtype=torch.float32)
     return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-12)

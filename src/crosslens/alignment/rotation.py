@@ -1,8 +1,7 @@
-"""One space rotated into another: orthogonal Procrustes after iterative normalisation.
+"""Orthogonal Procrustes mapping between two spaces, after iterative normalisation.
 
-The rotation is found in closed form (Conneau, Wu et al. 2020, section 5.1). Before, both sides are normalised as by
-Zhang et al. (2019): to unit length, then several times centred and to unit length again. What was subtracted is kept,
-so that rows that come later are treated alike.
+The mapping has a closed form (Conneau, Wu et al. 2020, section 5.1). Before, both spaces are normalised as in Zhang et
+al. (2019): scaled to unit length, then several times centred and scaled again. The means are kept for new rows.
 """
 
 from dataclasses import dataclass
@@ -14,20 +13,20 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
 
 ROUNDS = 5
-"""Rounds of centring and scaling, as in the code of Zhang et al. (2019)."""
+"""Number of rounds of centring and scaling, as in the code of Zhang et al. (2019)."""
 
 EPSILON = 1e-8
-"""Added to lengths: a row of zeros stays one."""
+"""Added to lengths, so that rows of zeros remain zero."""
 
 FEWEST = 2
-"""Pairs that a rotation can be learnt from at all."""
+"""Minimum number of pairs for a rotation."""
 
 
 def refuse_different(source: Encoder, target: Encoder) -> None:
-    """Check that two encoders' layers can be rotated into one another.
+    """Check that two encoders have the same number of layers and the same width.
 
     Raises:
-        RequestError: when they differ in layers or width.
+        RequestError: if they differ.
     """
     if (source.depth, source.width) != (target.depth, target.width):
         raise RequestError(
@@ -38,17 +37,17 @@ def refuse_different(source: Encoder, target: Encoder) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Normalisation:
-    """What iterative normalisation does to a row.
+    """Iterative normalisation fitted to a space.
 
     Attributes:
-        means: ``(rounds, width)``: what is subtracted in each round.
+        means: ``(rounds, width)`` mean subtracted in each round.
     """
 
     means: np.ndarray
 
     @classmethod
     def of(cls, X: ArrayLike, *, rounds: int = ROUNDS) -> "Normalisation":
-        """Learn it from rows ``(n, width)``."""
+        """Fit the means to ``(n, width)`` rows."""
         x = _unit(np.asarray(X, np.float64))
         means = []
         for _ in range(rounds):
@@ -57,7 +56,7 @@ class Normalisation:
         return cls(np.asarray(means).reshape(rounds, x.shape[1]))
 
     def __call__(self, X: ArrayLike) -> np.ndarray:
-        """Normalise rows: ``(n, width)`` float64 of length 1; of what it was learnt from, the mean is near 0."""
+        """Normalise ``(n, width)`` rows to float64 rows of unit length."""
         x = _unit(np.asarray(X, np.float64))
         for mean in self.means:
             x = _unit(x - mean)
@@ -66,12 +65,12 @@ class Normalisation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rotation:
-    """A map from one space into another's.
+    """Orthogonal mapping from a source space into a target space.
 
     Attributes:
-        source: how rows of the first space are normalised.
-        target: how rows of the second are.
-        matrix: ``(width, width)``, orthogonal; a normalised row of the first space times it is one of the second.
+        source: normalisation of the source space.
+        target: normalisation of the target space.
+        matrix: ``(width, width)`` orthogonal matrix, applied to normalised rows from the right.
     """
 
     source: Normalisation
@@ -79,23 +78,25 @@ class Rotation:
     matrix: np.ndarray
 
     def __call__(self, X: ArrayLike) -> np.ndarray:
-        """Rows of the first space in the second, where `target` has normalised the rows that they belong to."""
+        """Map ``(n, width)`` rows of the source space; compare them with rows that `target` normalised."""
         return self.source(X) @ self.matrix
 
 
 def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotation:
-    """The orthogonal W that brings ``X W`` nearest to ``Y``, both normalised; reflections are allowed.
+    """Fit the orthogonal ``W`` that minimises the distance of ``X W`` and ``Y``, both normalised.
+
+    ``W`` may include a reflection.
 
     Args:
-        X: ``(n, width)``, rows of the first space.
-        Y: ``(n, width)``, the rows that they belong to.
-        rounds: of normalisation; 0: to unit length alone.
+        X: ``(n, width)`` rows of the source space.
+        Y: ``(n, width)`` corresponding rows of the target space.
+        rounds: rounds of normalisation; 0: scaling to unit length only.
 
     Returns:
-        The normalisation of both sides, and the orthogonal matrix ``(width, width)``.
+        The normalisation of both spaces, and the ``(width, width)`` orthogonal matrix.
 
     Raises:
-        RequestError: for other numbers of rows or widths, for fewer than 2 rows, for rows that are not finite.
+        RequestError: if the shapes differ, there are fewer than 2 rows, or values are not finite.
 
     Example:
         >>> import numpy as np

@@ -1,7 +1,7 @@
 """Zero-shot transfer between independently pretrained encoders (Conneau, Wu et al. 2020, section 5.1.2, Figure 5).
 
-A head of four fresh Transformer layers learns a task on one fixed layer of the source's encoder. The target's encoder
-is rotated into that layer, and the head reads it as if it were the source's.
+A head of four randomly initialised Transformer layers is trained on one frozen layer of the source encoder. It is then
+applied to the same layer of the target encoder, rotated into the source space.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,26 +33,28 @@ from crosslens.training.model import TaskModel
 from crosslens.training.recipe import Recipe
 
 MOST = 20_000
-"""Word pairs that rotations are learnt from; of more, as many are spread evenly over the text."""
+"""Maximum number of word pairs for a rotation, spread evenly over the text."""
 
 
 def linked_states(
     source: Encoder, target: Encoder, sentences: tuple[Corpus, Corpus], links: Links, *, most: int = MOST
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The states of words that translate each other, which rotations are learnt from.
+    """Return the contextual states of word translations, for fitting rotations.
+
+    The state of a word is that of its first subword.
 
     Args:
-        source: reads the first corpus.
-        target: reads the second.
-        sentences: of words, translations of one another.
-        links: which words are linked; only those with one link are used, and of each its first subword's state.
-        most: pairs that are used.
+        source: encoder of the first corpus.
+        target: encoder of the second corpus.
+        sentences: two parallel corpora.
+        links: word alignments; only words with exactly one link are used.
+        most: maximum number of word pairs.
 
     Returns:
-        Of the target and of the source, ``(layers + 1, pairs, width)`` each: the target is rotated into the source.
+        Target and source states, ``(layers + 1, pairs, width)`` each; the target is rotated into the source.
 
     Raises:
-        RequestError: when no word has one link, or the encoders differ in layers or width.
+        RequestError: if no word has exactly one link, or the encoders differ in layers or width.
     """
     pairs = one_to_one(links)
     if not pairs:
@@ -75,53 +77,53 @@ def train_on_layer(
     recipe: Recipe | None = None,
     seed: int = 1,
 ) -> TaskModel:
-    """Learn a task on one fixed layer of an encoder, with four fresh Transformer layers.
+    """Train a task with four randomly initialised Transformer layers on one frozen layer of an encoder.
 
     Args:
-        source: reads the training data; left as it is.
-        layer: 0 is the embeddings.
-        task: its name.
-        train: labelled data.
-        rotation: what the target will be rotated by: its states of the source are normalised the same way here.
-        dev: where the recipe selects by it.
-        recipe: None: the task's usual one.
-        seed: of the fresh layers, the head and the order.
+        source: encoder of the training data; not modified.
+        layer: layer number; 0: embeddings.
+        task: task name.
+        train: training data.
+        rotation: rotation to be used in `transplant`; its normalisation of source states is applied in training.
+        dev: development data, if the recipe selects by it.
+        recipe: training recipe; None: the task's default.
+        seed: random seed for the new layers, task head and data order.
     """
-    tower = as_tower(source, layer, seed=seed)
-    assert isinstance(tower.readout, TransformerReadout)
+    encoder = as_tower(source, layer, seed=seed)
+    assert isinstance(encoder.readout, TransformerReadout)
     if rotation is not None:
-        top = rotated(tower.readout, torch.from_numpy(rotation.target.means), tower.readout.matrix)
-        done = OnOneLayer(layer=layer, height=len(top.stack.layers), mapping=mapping_digest(top))
-        tower = replace(source.changed(Change(done, seed), since=source), model=tower.model, readout=top)
-    return finetune(tower, task, train=train, dev=dev, recipe=recipe, seed=seed)
+        readout = rotated(encoder.readout, torch.from_numpy(rotation.target.means), encoder.readout.matrix)
+        change = OnOneLayer(layer=layer, height=len(readout.stack.layers), mapping=mapping_digest(readout))
+        encoder = replace(source.changed(Change(change, seed), since=source), model=encoder.model, readout=readout)
+    return finetune(encoder, task, train=train, dev=dev, recipe=recipe, seed=seed)
 
 
 def transplant(model: TaskModel, target: Encoder, rotation: Rotation, *, baseline: str | None = None) -> TaskModel:
-    """A model whose head reads another encoder, rotated into the one that it was trained on.
+    """Replace the encoder of a model by another one, rotated into the space that the head was trained on.
 
     Args:
-        model: from `train_on_layer`.
-        target: reads the target language.
-        rotation: of the target's space into the source's, at the model's layer.
-        baseline: what the rotation is called where it is a baseline.
+        model: model from `train_on_layer`.
+        target: encoder of the target language.
+        rotation: rotation of the target space into the source space, at the model's layer.
+        baseline: name of the rotation if it is a baseline.
 
     Raises:
-        RequestError: for a model that reads more than one layer.
+        RequestError: if the model was not trained on a single frozen layer.
     """
-    top = model.encoder.readout
-    if not isinstance(top, TransformerReadout):
+    readout = model.encoder.readout
+    if not isinstance(readout, TransformerReadout):
         raise RequestError(
             "only a model trained on one fixed layer can be moved to another encoder", hint="see train_on_layer"
         )
-    moved = rotated(top, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
-    done = OnOneLayer(
-        layer=top.layers[0],
-        height=len(top.stack.layers),
+    mapped = rotated(readout, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
+    change = OnOneLayer(
+        layer=readout.layers[0],
+        height=len(readout.stack.layers),
         mapped_from=target.name,
-        mapping=mapping_digest(moved),
+        mapping=mapping_digest(mapped),
         mapped_by=baseline,
     )
-    encoder = replace(target.changed(Change(done), since=target), readout=moved.to(target.device).eval())
+    encoder = replace(target.changed(Change(change), since=target), readout=mapped.to(target.device).eval())
     return replace(model, encoder=encoder)
 
 
@@ -143,30 +145,29 @@ def transfer_by_layer(
     baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:
-    """Learn a task on each fixed layer of an encoder, and evaluate it on the rotated layer of another.
+    """Train a task on each frozen layer of an encoder, and evaluate it on the rotated layer of another.
 
     Args:
-        source: reads the training data, and the test data that are not of the pair's second language.
-        task: its name.
-        pair: the languages.
-        train: labelled data of the first language.
-        tests: labelled data of both languages.
-        dev: where the recipe selects by it.
-        against: the encoder of the second language; None: ``source`` reads both languages, and nothing is rotated.
-        parallel: sentences of both languages, whose words the rotations are learnt from; needed with ``against``.
-        links: a file of word links in Pharaoh's format; None: eflomal aligns the words.
-        layers: such as ``0-4`` or ``1,3``; None: all, and 0, the embeddings.
-        recipe: None: the task's usual one.
-        seed: random seed of the fresh layers, the head and the order.
-        baselines: ``untrained``: both encoders are re-initialised, and a head is trained on them; ``shuffled``: the
-            rotation is learnt from shuffled words; ``identity``: there is none.
-        baseline_seeds: random seeds of the baselines. Each re-initialises the encoders, with the head on them, and
-            shuffles the words once.
-        progress: hears of every layer.
+        source: encoder of the training data, and of test data not in the second language.
+        task: task name.
+        pair: source and target language.
+        train: training data in the source language.
+        tests: test data in both languages.
+        dev: development data, if the recipe selects by it.
+        against: encoder of the target language; None: ``source`` reads both languages without a rotation.
+        parallel: parallel sentences for fitting rotations; required with ``against``.
+        links: file of word alignments in Pharaoh format; None: align words with eflomal.
+        layers: layers such as ``0-4`` or ``1,3``; None: all, including 0, the embeddings.
+        recipe: training recipe; None: the task's default.
+        seed: random seed for the new layers, task head and data order.
+        baselines: ``untrained``: both encoders are re-initialised before training; ``shuffled``: the rotation is fitted
+            to shuffled word pairs; ``identity``: no rotation.
+        baseline_seeds: random seeds, each of which re-initialises encoders and head, and shuffles word pairs once.
+        progress: listener for layers.
 
     Returns:
-        The scores of every layer, with its number as ``layer`` and the source's encoder as ``encoder``. Baselines have
-        conditions of their own: layers ``0-…`` re-initialised, or ``mapped_by`` a baseline.
+        Scores with the layer number as ``layer`` and the source encoder as ``encoder``. Baselines have their own
+        conditions: layers ``0-…`` re-initialised, or ``mapped_by`` a baseline.
 
     Raises:
         RequestError: for ``against`` without parallel sentences; layers that the encoder does not have; encoders that
@@ -201,14 +202,14 @@ def transfer_by_layer(
             model = train_on_layer(
                 first, layer, task, train=train, dev=dev, recipe=recipe, seed=seed, rotation=rotation
             )
-            moved = transplant(model, second, rotation) if rotation is not None else model
+            mapped = transplant(model, second, rotation) if rotation is not None else model
             for corpus in tests:
-                of_second = corpus.language == pair[1]
-                yield evaluate(moved if of_second else model, [corpus]).with_columns(layer=layer)
-                for named in rotations[1:] if of_second else ():
-                    moved_otherwise = transplant(model, second, named.rotation, baseline=named.name)
+                is_target = corpus.language == pair[1]
+                yield evaluate(mapped if is_target else model, [corpus]).with_columns(layer=layer)
+                for named in rotations[1:] if is_target else ():
+                    baseline_model = transplant(model, second, named.rotation, baseline=named.name)
                     drawn = seed if named.seed is None else named.seed
-                    yield evaluate(moved_otherwise, [corpus]).with_columns(layer=layer, seed=drawn)
+                    yield evaluate(baseline_model, [corpus]).with_columns(layer=layer, seed=drawn)
         listener.report(stage, len(chosen), len(chosen), "layers")
 
     stage = "training a head on each layer"

@@ -1,4 +1,4 @@
-"""A vector a word: from the embedding table, averaged over all places where the word stands, or from a file."""
+"""Word vectors from an embedding table, from contextual states averaged over a text, or from a file."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,21 +22,21 @@ from crosslens.encoders.represent import read_layers
 from crosslens.errors import DataError, RequestError
 
 FASTTEXT = 200_000
-"""Rows read of a file of static vectors: the commonest words, as in MUSE."""
+"""Number of the most frequent words read from a file of static vectors, as in MUSE."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Vectors of words, perhaps at several layers.
+    """Word vectors at one or more layers.
 
     Attributes:
-        words: each once.
+        words: unique words.
         vectors: ``(layers, words, width)`` float32.
-        layers: the number of each layer; 0 is the embeddings, None what has no layers.
-        name: of what made them.
-        language: of the words.
-        counts: ``(words,)``: how often each was read; 1 in a table.
-        columns: what records say of the encoder that made them; none of static vectors.
+        layers: layer numbers; 0: embeddings; None: static vectors.
+        name: name of the encoder or file.
+        language: language of the words.
+        counts: ``(words,)`` occurrences averaged for each word; 1 for table and static vectors.
+        columns: columns of records that describe the encoder; empty for static vectors.
     """
 
     words: tuple[str, ...]
@@ -48,25 +48,29 @@ class WordVectors:
     columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def places(self) -> dict[str, int]:
-        """Word -> its row."""
-        return {word: place for place, word in enumerate(self.words)}
+        """Word -> row number."""
+        return {word: row for row, word in enumerate(self.words)}
 
 
 def is_static(name: str) -> bool:
-    """Whether a name is that of a file of static vectors, and not of an encoder."""
+    """Whether a name refers to a file of static vectors instead of an encoder.
+
+    >>> is_static("wiki.fr.vec"), is_static("xlm-roberta-base")
+    (True, False)
+    """
     return name.endswith(".vec")
 
 
 def load_vectors(
     encoder: Encoder | str, *, language: str, text: Corpus | None = None, device: str | torch.device | None = None
 ) -> WordVectors:
-    """A vector for each word of a language, from an encoder or from a file.
+    """Load word vectors of a language from an encoder or a file.
 
     Args:
-        encoder: one, its name or folder, or a file of static vectors that ends in ``.vec``.
-        language: of the words.
-        text: raw text, over whose places the states of a word are averaged; None: the encoder's embedding table.
-        device: of an encoder that is loaded here; None: a GPU where there is one.
+        encoder: encoder, its name or folder, or a ``.vec`` file of static vectors.
+        language: language of the words.
+        text: raw text in which a word's contextual states are averaged; None: use the encoder's embedding table.
+        device: device for an encoder given by name; None: a GPU if available.
     """
     if isinstance(encoder, str):
         if is_static(encoder):
@@ -78,17 +82,17 @@ def load_vectors(
 def untrained_vectors(
     source: Encoder, target: Encoder, *, languages: tuple[str, str], texts: Mapping[str, Corpus], seeds: Iterable[int]
 ) -> Iterator[tuple[int, WordVectors, WordVectors]]:
-    """The vectors of both encoders re-initialised, one seed at a time: a baseline of `word_translation`.
+    """Load word vectors from re-initialised copies of two encoders, a baseline for `word_translation`.
 
     Args:
-        source: reads the first language.
-        target: reads the second.
-        languages: of the words.
-        texts: by language, as the ``text`` of `load_vectors`; none of a language: its encoder's embedding table.
+        source: encoder of the first language.
+        target: encoder of the second language.
+        languages: source and target language.
+        texts: language -> ``text`` of `load_vectors`; languages without text use the embedding table.
         seeds: random seeds.
 
     Yields:
-        A seed, the source's vectors and the target's.
+        A seed, the source vectors and the target vectors.
     """
     for seed in seeds:
         encoders = untrained_pair(source, target, seed=seed)
@@ -100,25 +104,25 @@ def untrained_vectors(
 
 
 def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVectors:
-    """The rows of the embedding table that are whole words (Conneau, Wu et al. 2020, section 5.1.1).
+    """Return the rows of an embedding table that are whole words (Conneau, Wu et al. 2020, section 5.1.1).
 
     Args:
-        encoder: its table of word embeddings, as it is: without positions and normalisation.
-        language: of the words; needed where each language has a vocabulary of its own.
+        encoder: encoder; its word embeddings are used without position embeddings and normalisation.
+        language: language of the words; required if each language has its own vocabulary.
 
     Raises:
-        RequestError: when the vocabulary has no whole word.
+        RequestError: if the vocabulary has no whole word.
     """
     encoder = encoder.for_language(language)
     tokenizer = encoder.tokenizer
-    if hasattr(encoder.model, "speak"):
+    if hasattr(encoder.model, "set_language"):
         encoder.model.set_language(language)  # pyright: ignore[reportCallIssue]
     table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
     texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(len(tokenizer)))
     words = [text for text in texts if text.isalpha()]
-    pieces = split_words([[word] for word in words], tokenizer)
+    split = split_words([[word] for word in words], tokenizer)
     unknown = tokenizer.unk_token_id
-    whole = {word: int(p.ids[0]) for word, p in zip(words, pieces, strict=True) if len(p.ids) == 1}
+    whole = {word: int(subwords.ids[0]) for word, subwords in zip(words, split, strict=True) if len(subwords.ids) == 1}
     whole = {word: number for word, number in whole.items() if number != unknown}
     if not whole:
         raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
@@ -131,29 +135,29 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
 def contextual_vectors(
     encoder: Encoder, corpus: Corpus, *, words: Collection[str] | None = None, case: Literal["lower", "kept"] = "lower"
 ) -> WordVectors:
-    """Each word's states, the mean of its subwords', averaged over all places where it stands, at every layer.
+    """Average the contextual states of each word over all its occurrences, at every layer.
 
-    The text is gone through once, and only sums are kept: memory is that of the vocabulary, however long the text.
+    The state of an occurrence is the mean over its subwords. Memory grows with the vocabulary, not with the text.
 
     Args:
-        encoder: pretrained.
-        corpus: sentences of words, or running text, which is cut at spaces and punctuation.
-        words: only these; None: all that consist of letters.
-        case: whether ``The`` is ``the``; dictionaries are lowercased.
+        encoder: pretrained encoder.
+        corpus: sentences of words, or raw text, which is split at spaces and punctuation.
+        words: words to include; None: all that consist of letters.
+        case: ``lower``: lowercase all words, as dictionaries do; ``kept``: distinguish case.
 
     Raises:
-        RequestError: when no such word is in the text.
+        RequestError: if the text has none of the words.
     """
     sentences = cut_words(corpus)
 
     def fold(word: str) -> str:
         return word.lower() if case == "lower" else word
 
-    kept = None if words is None else {fold(word) for word in words}
+    wanted = None if words is None else {fold(word) for word in words}
     counts: dict[str, int] = {}
     for sentence in sentences.sentences:
         for word in map(fold, sentence.words):
-            if word in kept if kept is not None else word.isalpha():
+            if word in wanted if wanted is not None else word.isalpha():
                 counts[word] = counts.get(word, 0) + 1
     if not counts:
         raise RequestError(f"{corpus.name} contains none of the words")
@@ -166,27 +170,27 @@ def contextual_vectors(
         for layer, layer_states in enumerate(states):
             picked = layer_states.flatten(0, 1)[torch.from_numpy(places[known]).to(layer_states.device)].float().cpu()
             sums[layer].index_add_(0, index, picked * weights)
-    often = np.asarray(list(counts.values()))
-    vectors = (sums / torch.from_numpy(often).float()[None, :, None]).numpy()
+    occurrences_of = np.asarray(list(counts.values()))
+    vectors = (sums / torch.from_numpy(occurrences_of).float()[None, :, None]).numpy()
     layers = tuple(range(encoder.depth + 1))
-    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, often, encoder.columns)
+    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, occurrences_of, encoder.columns)
 
 
 @inference()
 def occurrences(
     encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]], *, piece: Literal["first", "mean"] = "first"
 ) -> np.ndarray:
-    """The states of single words in their sentences, ``(layers + 1, wanted, width)`` float32.
+    """Return the contextual states of single occurrences, ``(layers + 1, wanted, width)`` float32.
 
     Args:
-        encoder: pretrained.
+        encoder: pretrained encoder.
         corpus: sentences of words.
-        wanted: (sentence, word) numbers.
-        piece: the state of a word's first subword, as taggers read it; or the mean of all.
+        wanted: (sentence, word) indices.
+        piece: ``first``: the state of a word's first subword, as for taggers; ``mean``: the mean over its subwords.
     """
     sentences, words = np.asarray(wanted, np.int64).reshape(-1, 2).T
     lengths = [len(sentence) for sentence in corpus.sentences]
-    # Each word that is wanted once, by its number in the corpus; and which of them each row of the result is.
+    # Unique numbers of the wanted words in the corpus, and the index of each wanted word among them.
     numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
     vectors = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
     for states, places, owners, shares in word_pieces(encoder, corpus):
@@ -209,14 +213,14 @@ def occurrences(
 def word_pieces(
     encoder: Encoder, corpus: Corpus
 ) -> Iterator[tuple[list[torch.Tensor], np.ndarray, np.ndarray, np.ndarray]]:
-    """Batch by batch the states of all layers, and which subwords of them belong to which word.
+    """Compute the states of all layers batch by batch, with the word of each subword.
 
-    Go through it within `inference`: nothing is trained.
+    Iterate within `inference`.
 
     Yields:
-        ``(layers + 1)`` times ``(windows, length, width)``; ``(subwords,)`` places in the flattened windows, a word's
-        together; ``(subwords,)``: the number of each one's word, counted through the corpus; ``(subwords,)`` float32
-        shares that sum to 1 for each word.
+        A list of ``(layers + 1)`` tensors ``(windows, length, width)``; ``(subwords,)`` positions in the flattened
+        windows, in word order; ``(subwords,)`` numbers of their words in the corpus; ``(subwords,)`` float32 weights
+        that sum to 1 for each word.
     """
     encoder = encoder.for_language(corpus.language)
     pieces = cut_subwords(encoder, corpus)
@@ -233,16 +237,16 @@ def word_pieces(
 
 
 def read_vectors(path: str | Path, *, language: str | None = None, most: int = FASTTEXT) -> WordVectors:
-    """Static vectors in fastText's and word2vec's text format: a line a word, perhaps a line of sizes before them.
+    """Read static vectors in the text format of fastText and word2vec, with or without a header line.
 
     Args:
-        path: a ``.vec`` file.
-        language: of the words.
-        most: how many lines are read.
+        path: ``.vec`` file.
+        language: language of the words.
+        most: maximum number of vectors to read; of duplicate words, the first counts.
 
     Raises:
-        DataError: with file and line: for a line without a word and its numbers, or with another number of them;
-            for a file that is missing or empty.
+        DataError: with file and line, if a line has no numbers or another number of them than the first; if the file is
+            missing or empty.
     """
     words: list[str] = []
     rows: list[np.ndarray] = []
@@ -266,7 +270,7 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
             rows.append(row)
     if not rows:
         raise DataError("contains no vectors", file=str(path))
-    known = {word: place for place, word in reversed(list(enumerate(words)))}  # of a word twice, the first
-    order = sorted(known.values())
-    kept = np.stack([rows[place] for place in order])[None]
-    return WordVectors(tuple(words[i] for i in order), kept, (None,), str(path), language, np.ones(len(order)))
+    first_of = {word: place for place, word in reversed(list(enumerate(words)))}
+    order = sorted(first_of.values())
+    vectors = np.stack([rows[place] for place in order])[None]
+    return WordVectors(tuple(words[i] for i in order), vectors, (None,), str(path), language, np.ones(len(order)))

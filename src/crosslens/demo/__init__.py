@@ -1,1 +1,1 @@
-"""The whole analysis on a laboratory's languages, from raw text to a page, with nothing downloaded."""
+"""Demonstration of a whole study, on artificial languages or on a small sample of real ones."""

@@ -1,5 +1,5 @@
-"""Artificial languages: one world, and languages that realise it, each in its own words and its own order.
+"""Artificial languages with gold annotation: grammars, lexicons and corpora generated from shared concepts.
 
-`grammar.py` draws dependency trees, `world.py` fills their nodes with concepts, `language.py` gives the concepts words
-and the trees an order, and `laboratory.py` makes corpora of it: everything is known, and every factor has a knob.
+`grammar.py` generates dependency trees and `world.py` fills them with concepts. `language.py` sets word order,
+`lexicon.py` the words, and `laboratory.py` builds the corpora.
 """

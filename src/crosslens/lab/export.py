@@ -1,4 +1,4 @@
-"""A laboratory as files that other tools read, and the settings that pretrain an encoder on them."""
+"""Export artificial languages as corpus files, with settings to pretrain an encoder on them."""
 
 from pathlib import Path
 from typing import Any
@@ -18,27 +18,27 @@ PRETRAINING = {
     "learning_rate": 3e-3,
     "embedding_learning_rate": 9e-3,
 }
-"""Settings of `crosslens pretrain` that were measured on laboratories: some 1.5 million words, a minute on one core."""
+"""Pretraining settings tested on artificial languages: about 1.5 million words, one minute on one core."""
 
 STEPS_A_SENTENCE = 0.065
-"""Steps for each raw sentence of a language: every text is read about as often, so that a short one is learnt less."""
+"""Training steps per raw sentence of a language: the number of epochs is constant, so shorter text gets fewer steps."""
 
 
 def pretraining_settings(laboratory: Laboratory) -> dict[str, Any]:
-    """What `pretrain.yaml` of an exported laboratory says."""
+    """Return the pretraining settings that `export` writes to ``pretrain.yaml``."""
     corpora = {language: f"text/{language}.txt" for language in laboratory.languages}
     steps = max(1, round(STEPS_A_SENTENCE * laboratory.settings.sentences))
     return {"corpora": corpora, **PRETRAINING, "steps": steps, "seed": laboratory.settings.seed}
 
 
 def export(laboratory: Laboratory, folder: str | Path) -> None:
-    """Write a laboratory to a new folder, whole or not at all.
+    """Write all corpora of a laboratory to a new folder, atomically.
 
-    ``LANGUAGE/SPLIT.conllu`` and ``.iob2``, ``text/LANGUAGE.txt``, ``dictionaries/SOURCE-TARGET.txt`` (MUSE's layout)
-    from the source into every other language, and ``pretrain.yaml``, for `crosslens pretrain`.
+    The files are ``LANGUAGE/SPLIT.conllu`` and ``.iob2``, ``text/LANGUAGE.txt``, ``dictionaries/SOURCE-TARGET.txt`` (in
+    MUSE's format, from the source language into every other), and ``pretrain.yaml`` for `crosslens pretrain`.
 
     Raises:
-        RequestError: when the folder exists already.
+        RequestError: if the folder exists.
     """
     with new_folder(folder) as partial:
         for name in ("text", "dictionaries", *laboratory.languages):

@@ -1,6 +1,6 @@
-"""A laboratory: a world, languages that realise it, and the corpora made of them.
+"""Corpora in artificial languages: raw text, treebanks with entities, documents, sentence pairs and dictionaries.
 
-Gold annotation comes from where the words come from, so it has no errors. The same seed makes the same corpora.
+Annotation is generated together with the words, so it has no errors. The same settings give the same corpora.
 """
 
 import itertools
@@ -26,38 +26,37 @@ from crosslens.lab.world import World, WorldSettings
 Share = Annotated[float, Field(ge=0, le=1)]
 
 DEFAULT_PRESET = "good"
-"""The preset that is meant where none is named."""
+"""The default preset."""
 
 SIZES = {"train": 2000, "dev": 300, "test": 500}
-"""Sentences of each split."""
+"""Default number of sentences in each split."""
 
 LABELLED = {"train": 300, "dev": 100, "test": 200}
-"""Sentences of each language that are drawn for language identification."""
+"""Default number of sentences per language in each split for language identification, before deduplication."""
 
 PREMISES = 1000
-"""Sentences that are drawn at a time for pairs; after as many premises without a pair there are taken to be none."""
+"""Sentences sampled at a time for sentence pairs, and premises without a valid pair after which sampling fails."""
 
 FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tense=Past")}
-"""What is drawn for words of these kinds, and is heard in languages with suffixes."""
-
+"""UPOS tag -> its two inflectional features; languages with suffixes mark the second one."""
 
 _LARGER = "increase world.trees or world.longest"
 
 
 class LaboratorySettings(BaseModel):
-    """What a laboratory is made of.
+    """Settings of a set of artificial languages.
 
     Attributes:
-        world: its size.
-        languages: name -> grammar; the first is the source.
-        anchors: share of the content words that are one word in all languages, spread over frequent and rare ones.
-        names: share of the names that are.
-        numerals: share of the numerals that are.
-        cognates: share of the other content words that are the source's after a sound change.
-        false_friends: share of the rest that some other language uses for another concept.
-        homonyms: share of the verbs and adjectives that sound like a noun.
-        sentences: of raw text a language.
-        seed: of everything.
+        world: number of concepts and strength of selectional preferences.
+        languages: name -> grammar; the first is the source language.
+        anchors: fraction of the content words that all languages share, spread over frequency ranks.
+        names: fraction of the names that all languages share.
+        numerals: fraction of the numerals that all languages share.
+        cognates: fraction of the other content words that are cognates of the source language's.
+        false_friends: fraction of the remaining content words that another language uses for a different concept.
+        homonyms: fraction of the verbs and adjectives with the form of a noun.
+        sentences: number of sentences of raw text per language.
+        seed: random seed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,11 +82,11 @@ class LaboratorySettings(BaseModel):
 
 
 class Laboratory:
-    """A laboratory, made from its settings.
+    """A set of artificial languages and their corpora, generated from settings.
 
     Args:
-        settings: all that it depends on.
-        preset: the preset's name, where it is one.
+        settings: settings that determine all corpora.
+        preset: name of the preset, if any.
     """
 
     def __init__(self, settings: LaboratorySettings, *, preset: str | None = None) -> None:
@@ -97,17 +96,17 @@ class Laboratory:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages; the first is the source."""
+        """Names of the languages; the first is the source language."""
         return tuple(self.settings.languages)
 
     def name(self, language: str, *, collection: str = "lab") -> str:
-        """What the catalogue calls a language, or ``all`` of them: ``lab/sov``, and ``lab/sov_no_anchors``."""
+        """Corpus name of a language, or of ``all``, such as ``lab/sov`` or ``lab/sov_no_anchors``."""
         preset = "" if self.preset in (None, DEFAULT_PRESET) else "_" + self.preset.replace("-", "_")
         return f"{collection}/{language}{preset}"
 
     @cached_property
     def lexicons(self) -> dict[str, list[str]]:
-        """Each language's word for each concept, without suffixes."""
+        """Language -> lemma of each concept."""
         settings = self.settings
         shares = Shares(
             settings.anchors,
@@ -120,14 +119,13 @@ class Laboratory:
         return make_lexicons(self.world, settings.languages, shares, seed=settings.seed)
 
     def structures(self, split: str) -> list[Tree]:
-        """The sentence structures of a split; raw text has those of ``train``.
+        """Dependency trees of a split; raw text has those of ``train``.
 
-        Dev and test sets have structures of their own. No sentence of theirs has, in any of the languages, the
-        sequence of word classes (`Language.pattern`) of a sentence of raw text or of another split. So they share
-        neither a sentence nor a dependency tree with raw text and train sets.
+        In every language, the sequences of word classes (`Language.pattern`) in dev and test sets differ from each
+        other's and from those of raw text and training sets. So the splits share no sentence and no dependency tree.
 
         Raises:
-            RequestError: when there is no such split, or the grammar has too few structures.
+            RequestError: for an unknown split, or if the grammar has too few trees.
         """
         self._check_split(split)
         if split == "train":
@@ -141,84 +139,90 @@ class Laboratory:
         return {}
 
     def _novelty(self, split: str) -> Callable[[Tree], bool]:
-        """Whether a structure differs, in every language, from those of raw text and of the splits before this one."""
-        before = {"train": (), "test": ("train",), "dev": ("train", "test")}[split]
+        """Filter for trees whose patterns, in every language, occur neither in raw text nor in preceding splits."""
+        preceding = {"train": (), "test": ("train",), "dev": ("train", "test")}[split]
         grammars = self.settings.languages.values()
-        known = {grammar.pattern(tree) for other in before for tree in self.structures(other) for grammar in grammars}
+        known = {
+            grammar.pattern(tree) for other in preceding for tree in self.structures(other) for grammar in grammars
+        }
         return lambda tree: not known or not any(grammar.pattern(tree) in known for grammar in grammars)
 
     def corpus(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
-        """Annotated sentences: UPOS, features, heads, relations and entities.
+        """Generate sentences with UPOS tags, features, dependency trees and entities.
 
-        The test sets of all languages are translations of one another, joined by id; train and dev sets are not.
+        Test sets are parallel across languages, with the same sentence ids; train and dev sets are not.
 
         Args:
             language: one of `languages`.
             split: ``train``, ``dev`` or ``test``.
-            sentences: number of sentences; by default that of the split. Fewer are the first of more.
+            sentences: number of sentences; None: `SIZES`. A smaller number gives a prefix of the same sentences.
 
         Raises:
-            RequestError: when there is no such language or split.
+            RequestError: for an unknown language or split.
         """
-        count, stream = self._asked(language, split, sentences)
+        count, stream = self._check_request(language, split, sentences)
         grammar = self._grammar(language)
         name = f"{self.name(language)}:{split}"
         items = []
-        for number, (tree, concepts, marks) in enumerate(self._draws(split, *stream, count=count)):
+        for number, (tree, concepts, marks) in enumerate(self._sample(split, *stream, count=count)):
             items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
         return Corpus(tuple(items), name, language, split)
 
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
-        """The test sets of these languages, or of all, which are translations of one another."""
-        chosen = sorted(languages or self.languages)
-        return join((self.corpus(language, sentences=sentences) for language in chosen), name=self.name("all"))
+        """Join the parallel test sets of some languages, or of all.
+
+        Raises:
+            RequestError: for an unknown language.
+        """
+        selected = sorted(languages or self.languages)
+        return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
     def documents(self, language: str, *, split: str = "test", documents: int | None = None) -> Corpus:
-        """Documents of a few sentences, labelled with what they are about.
+        """Generate documents labelled with their topic.
 
         Args:
             language: one of `languages`.
-            split: ``train``, ``dev`` or ``test``; test sets are translations of one another.
-            documents: how many; as many as the split has sentences by default.
+            split: ``train``, ``dev`` or ``test``; test sets are parallel across languages.
+            documents: number of documents; None: `SIZES`.
 
         Raises:
-            RequestError: when there is no such language or split.
+            RequestError: for an unknown language or split.
         """
-        count, stream = self._asked(language, split, documents)
-        # The sentences that documents are put together from come from the same stream whatever the count.
-        meanings = list(self._draws(split, "documents", *stream, count=4 * SIZES[split]))
-        drawn = draw_documents(self.world, meanings, count, self._generator("documents", split, *stream))
+        count, stream = self._check_request(language, split, documents)
+        # The pool of sentences does not depend on the number of documents.
+        pool = list(self._sample(split, "documents", *stream, count=4 * SIZES[split]))
+        labelled = draw_documents(self.world, pool, count, self._generator("documents", split, *stream))
         items = [
-            Text((" ".join(self._say(language, meaning) for meaning in meanings),), label, f"{split}-{number:05}")
-            for number, (label, meanings) in enumerate(drawn, start=1)
+            Text((" ".join(self._realise(language, meaning) for meaning in meanings),), label, f"{split}-{number:05}")
+            for number, (label, meanings) in enumerate(labelled, start=1)
         ]
         return Corpus(tuple(items), f"{self.name(language, collection='lab_topics')}:{split}", language, split)
 
     def pairs(self, language: str, *, split: str = "test", pairs: int | None = None) -> Corpus:
-        """Premises and hypotheses, labelled ``entailment``, ``neutral`` or ``contradiction``.
+        """Generate premises and hypotheses labelled ``entailment``, ``neutral`` or ``contradiction``.
 
         Args:
             language: one of `languages`.
-            split: ``train``, ``dev`` or ``test``; test sets are translations of one another.
-            pairs: how many; as many as the split has sentences by default.
+            split: ``train``, ``dev`` or ``test``; test sets are parallel across languages.
+            pairs: number of pairs; None: `SIZES`.
 
         Raises:
-            RequestError: when there is no such language or split, or no structure that pairs are made of.
+            RequestError: for an unknown language or split, or if no tree allows sentence pairs.
         """
-        count, stream = self._asked(language, split, pairs)
+        count, stream = self._check_request(language, split, pairs)
         if not any(map(fits_pair, self.structures(split))):
             raise RequestError("no sentence of this world has a subject, an object and an omissible word", hint=_LARGER)
         generator = self._generator("pairs", split, *stream)
-        drawn = chain.from_iterable(
-            self._draws(split, "pairs", *stream, str(part), count=PREMISES) for part in itertools.count()
+        meanings = chain.from_iterable(
+            self._sample(split, "pairs", *stream, str(part), count=PREMISES) for part in itertools.count()
         )
         is_new = self._novelty(split)
         items: list[Text] = []
-        for attempt, premise in enumerate(meaning for meaning in drawn if fits_pair(meaning[0])):
+        for attempt, premise in enumerate(meaning for meaning in meanings if fits_pair(meaning[0])):
             label = LABELS[generator.integers(len(LABELS))]
             hypothesis = draw_pair(self.world, premise, label, generator)
-            if is_new(hypothesis[0]):  # depends on the structure alone, and so not on the label
-                segments = self._say(language, premise), self._say(language, hypothesis)
+            if is_new(hypothesis[0]):  # depends on the tree alone, so not on the label
+                segments = self._realise(language, premise), self._realise(language, hypothesis)
                 items.append(Text(segments, label, f"{split}-{len(items) + 1:05}"))
             if len(items) == count:
                 break
@@ -227,31 +231,34 @@ class Laboratory:
         return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
 
     def labelled(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
-        """Sentences labelled with their language, for its identification; none comes twice, nor in two splits.
+        """Generate sentences labelled with their language, unique within and across splits.
 
         Args:
-            language: one of `languages`; ``all``: all of them together.
+            language: one of `languages`, or ``all``.
             split: ``train``, ``dev`` or ``test``.
-            sentences: drawn of each language, of which repetitions are left out; `LABELLED` by default.
+            sentences: number of sentences per language before deduplication; None: `LABELLED`.
 
         Raises:
-            RequestError: when there is no such language or split.
+            RequestError: for an unknown language or split.
         """
         items = []
-        for each in self.languages if language == "all" else (language,):
-            self._asked(each, split, sentences)
+        for label in self.languages if language == "all" else (language,):
+            self._check_request(label, split, sentences)
             split_of: dict[str, str] = {}
-            for part in SIZES:  # a sentence belongs to the first split that draws it
+            for part in SIZES:  # a sentence belongs to the first split in which it occurs
                 count = (sentences or LABELLED[part]) if part == split else LABELLED[part]
-                for meaning in self._draws(part, "labelled", each, count=count):
-                    split_of.setdefault(self._say(each, meaning), part)
+                for meaning in self._sample(part, "labelled", label, count=count):
+                    split_of.setdefault(self._realise(label, meaning), part)
             texts = [text for text, part in split_of.items() if part == split]
-            items += [Text((text,), each, f"{each}-{number}") for number, text in enumerate(texts, start=1)]
+            items += [Text((text,), label, f"{label}-{number}") for number, text in enumerate(texts, start=1)]
         name = f"{self.name(language, collection='lab_langid')}:{split}"
         return Corpus(tuple(items), name, None if language == "all" else language, split)
 
-    def _asked(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
-        """How many items, and what tells this language's from others': nothing in test sets, which are parallel."""
+    def _check_request(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
+        """Check language and split; return the number of items and the language's part of the random stream's name.
+
+        That part is empty for test sets, which are parallel across languages.
+        """
         self._grammar(language)
         self._check_split(split)
         return count or SIZES[split], () if split == "test" else (language,)
@@ -263,40 +270,48 @@ class Laboratory:
     def _generator(self, *stream: str) -> np.random.Generator:
         return np.random.default_rng(stream_seed(self.settings.seed, "texts", *stream))
 
-    def _say(self, language: str, meaning: Meaning) -> str:
-        """A sentence as raw text has it."""
+    def _realise(self, language: str, meaning: Meaning) -> str:
+        """Linearise and inflect a sentence, as in raw text."""
         tree, concepts, marks = meaning
         order = self._grammar(language).linear(tree)
         return " ".join(self._forms(language)[concepts[order], marks[order]])
 
     def text(self, language: str, *, sentences: int | None = None) -> list[str]:
-        """Raw text, a sentence a line; no sentence of one language translates one of another but by chance."""
+        """Generate raw text, one sentence per line, not parallel across languages.
+
+        Raises:
+            RequestError: for an unknown language.
+        """
         grammar = self._grammar(language)
         count = sentences or self.settings.sentences
         forms = self._forms(language)
         generator = np.random.default_rng(stream_seed(self.settings.seed, "text", language))
         trees = self.world.trees
-        often = generator.multinomial(count, np.full(len(trees), 1 / len(trees)))
+        counts = generator.multinomial(count, np.full(len(trees), 1 / len(trees)))
         lines: list[str] = []
-        for tree, times in zip(trees, often.tolist(), strict=True):
+        for tree, tree_count in zip(trees, counts.tolist(), strict=True):
             order = grammar.linear(tree)
-            concepts = self.world.fill(tree, times, generator)[:, order]
+            concepts = self.world.fill(tree, tree_count, generator)[:, order]
             marks = generator.integers(2, size=concepts.shape)
             lines += map(" ".join, forms[concepts, marks].tolist())
         return [lines[i] for i in generator.permutation(count)]
 
     def dictionary(self, source: str, target: str) -> list[tuple[str, str]]:
-        """Translations of words, one pair a concept that both languages have a word for."""
-        pairs = zip(self.world.concepts, self._lexicon(source), self._lexicon(target), strict=True)
-        both = [self._grammar(language) for language in (source, target)]
-        return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in both)]
+        """List word translations, one pair for each concept that both languages express.
 
-    def _draws(self, split: str, *stream: str, count: int) -> Iterator[Meaning]:
-        """Sentences before anyone says them: structures, concepts, and what is drawn for number and tense."""
+        Raises:
+            RequestError: for an unknown language.
+        """
+        pairs = zip(self.world.concepts, self._lexicon(source), self._lexicon(target), strict=True)
+        grammars = [self._grammar(language) for language in (source, target)]
+        return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in grammars)]
+
+    def _sample(self, split: str, *stream: str, count: int) -> Iterator[Meaning]:
+        """Sample language-independent sentences."""
         generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", split, *stream))
         trees = self.structures(split)
-        for which in generator.integers(len(trees), size=count):
-            tree = trees[which]
+        for index in generator.integers(len(trees), size=count):
+            tree = trees[index]
             yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))
 
     def _sentence(
@@ -337,17 +352,17 @@ class Laboratory:
         )
 
     def _forms(self, language: str) -> np.ndarray:
-        """``(concepts, 2)``: each word without and with the mark of plural or past."""
+        """``(concepts, 2)`` word forms: the lemma, and the plural or past form."""
         if language not in self._inflected:
-            words = self._lexicon(language)
+            lemmas = self._lexicon(language)
             grammar = self.settings.languages[language]
-            endings = Words(stream_seed(self.settings.seed, "suffixes", language))
-            suffix = {upos: endings.new(grammar.script)[:2] for upos in FEATURES}
-            marked = [
-                word + suffix[KINDS[kind].upos] if grammar.suffixes and KINDS[kind].upos in FEATURES else word
-                for word, (kind, _) in zip(words, self.world.concepts, strict=True)
+            suffixes = Words(stream_seed(self.settings.seed, "suffixes", language))
+            suffix_of = {upos: suffixes.new(grammar.script)[:2] for upos in FEATURES}
+            inflected = [
+                lemma + suffix_of[KINDS[kind].upos] if grammar.suffixes and KINDS[kind].upos in FEATURES else lemma
+                for lemma, (kind, _) in zip(lemmas, self.world.concepts, strict=True)
             ]
-            self._inflected[language] = np.asarray([words, marked], object).T
+            self._inflected[language] = np.asarray([lemmas, inflected], object).T
         return self._inflected[language]
 
     @cached_property
@@ -365,10 +380,10 @@ class Laboratory:
 
 
 def _entities(tree: Tree, order: list[int]) -> tuple[str, ...]:
-    """IOB2: a name's type, and the words that continue it."""
+    """IOB2 entity tags of a linearised tree."""
     tags = []
     for number, place in enumerate(order):
-        kind = KINDS[tree[place].kind].entity
-        goes_on = tree[place].relation == "flat" and number and order[number - 1] == tree[place].head
-        tags.append("O" if kind is None else f"{'I' if goes_on else 'B'}-{kind}")
+        entity = KINDS[tree[place].kind].entity
+        inside = tree[place].relation == "flat" and number and order[number - 1] == tree[place].head
+        tags.append("O" if entity is None else f"{'I' if inside else 'B'}-{entity}")
     return tuple(tags)

@@ -1,4 +1,4 @@
-"""How a language says a tree: which nodes it expresses, and in what order."""
+"""Grammar of an artificial language: word order, optional word classes, inflection and script."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -11,24 +11,24 @@ Side = Literal["before", "after"]
 Script = Literal["latin", "cyrillic", "greek", "hebrew", "georgian"]
 
 OPTIONAL = {"determiner": "determiners", "auxiliary": "auxiliaries", "accusative": "accusative"}
-"""Kinds of words that a language may lack, and the setting that says so."""
+"""Word class that a language may lack -> the setting of `Language` for it."""
 
 
 class Language(BaseModel):
-    """A language's grammar.
+    """Grammar of an artificial language.
 
     Attributes:
-        order: of subject, verb and object.
-        adjective: its side of the noun.
-        adposition: its side of the noun phrase, and that of case markers.
-        genitive: the side of the noun on which its owner stands.
-        relative: the relative clause's side of the noun.
-        adverb: its side of the verb.
-        determiners: whether there are any.
-        auxiliaries: whether there are any.
-        accusative: whether objects are marked.
-        suffixes: whether number and tense are suffixes of the word.
-        script: that its own words are written in.
+        order: basic order of subject, verb and object.
+        adjective: position of adjectives relative to the noun.
+        adposition: position of adpositions and case markers relative to the noun phrase.
+        genitive: position of genitives relative to the noun.
+        relative: position of relative clauses relative to the noun.
+        adverb: position of adverbs relative to the verb.
+        determiners: whether the language has determiners.
+        auxiliaries: whether the language has auxiliaries.
+        accusative: whether the language marks objects.
+        suffixes: whether suffixes mark number and tense.
+        script: script of the words that are not shared.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,39 +46,41 @@ class Language(BaseModel):
     script: Script = "latin"
 
     def says(self, kind: str) -> bool:
-        """Whether the language expresses words of this kind."""
+        """Whether the language has words of this class."""
         return kind not in OPTIONAL or getattr(self, OPTIONAL[kind])
 
     def linear(self, tree: Tree) -> list[int]:
-        """The nodes that are expressed, in the order in which they are said; every subtree is one stretch."""
+        """Linearise a tree: indices of the expressed nodes in word order, which is projective."""
         dependents: list[list[tuple[float, int]]] = [[] for _ in tree]
         for place, node in enumerate(tree):
             if node.head >= 0 and self.says(node.kind):
                 dependents[node.head].append((self._distance(node.relation), place))
 
-        def said(place: int) -> list[int]:
-            own = sorted(dependents[place])
-            left = [word for distance, dependent in own if distance < 0 for word in said(dependent)]
-            return [*left, place, *(word for distance, dependent in own if distance > 0 for word in said(dependent))]
+        def subtree(head: int) -> list[int]:
+            ordered = sorted(dependents[head])
+            left = [word for distance, node in ordered if distance < 0 for word in subtree(node)]
+            return [*left, head, *(word for distance, node in ordered if distance > 0 for word in subtree(node))]
 
-        return said(0)
+        return subtree(0)
 
     def pattern(self, tree: Tree) -> tuple[str, ...]:
-        """The word classes of a sentence of this structure, in order: two sentences of different patterns differ.
+        """Sequence of coarse word classes of a linearised tree; sentences with different patterns differ.
 
-        All content words are of one class here, because homonyms and false friends sound like content words of other
-        parts of speech. Other words sound like no word of another part of speech, but for an accident of suffixes.
+        All content words form one class, because homonyms and false friends have the form of content words of other
+        parts of speech. Other words share no form across parts of speech, except by chance through suffixes.
         """
         kinds = (KINDS[tree[place].kind] for place in self.linear(tree))
         return tuple("content" if kind.content else kind.upos for kind in kinds)
 
     def _distance(self, relation: str) -> float:
-        """How far from its head a dependent stands: before it below 0, the closest ones next to 0."""
+        """Relative distance of a dependent from its head; negative: before the head."""
         if relation in ("nsubj", "obj", "obl"):
             steps = self.order.index("S" if relation == "nsubj" else "O") - self.order.index("V")
-            away = 3.0 * steps
-            return away + (1.0 if away > 0 else -1.0) if relation == "obl" else away  # beyond the object
-        side = {
+            distance = 3.0 * steps
+            if relation == "obl":  # beyond the object
+                distance += 1.0 if distance > 0 else -1.0
+            return distance
+        sides = {
             "amod": self.adjective,
             "case": self.adposition,
             "nmod": self.genitive,
@@ -87,7 +89,7 @@ class Language(BaseModel):
             "aux": "after" if self.order.endswith("V") else "before",
         }
         distance = _DISTANCES[relation]
-        return distance if side.get(relation, "after" if distance > 0 else "before") == "after" else -abs(distance)
+        return distance if sides.get(relation, "after" if distance > 0 else "before") == "after" else -abs(distance)
 
 
 _DISTANCES = {
@@ -106,10 +108,10 @@ _DISTANCES = {
     "case": 8.0,
     "cc": -9.0,
 }
-"""Distance from the head of relations whose position does not follow from the basic word order; below 0: before it."""
+"""Distance from the head for relations that the basic word order leaves open; negative: before the head."""
 
 
 def heads_of(tree: Tree, order: Sequence[int]) -> list[int]:
-    """For each word of a linear order the number of its head, counted from 1; 0 for the root."""
+    """Head of each word in linear order, counted from 1; 0 for the root."""
     number = {place: word for word, place in enumerate(order, start=1)}
     return [number[tree[place].head] if tree[place].head >= 0 else 0 for place in order]

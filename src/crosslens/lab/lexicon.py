@@ -1,8 +1,8 @@
-"""Words for concepts: what languages share, what they seem to share, and what is their own.
+"""Lexicons of artificial languages, with anchors, cognates, false friends and homonyms.
 
-An *anchor* is one word in all languages. A *false friend* is a word that another language uses for another concept. A
-*homonym* is a verb or adjective that sounds like a noun of its own language. A *cognate* is the source's word after the
-language's sound change. All other words are new.
+An *anchor* is the same word in all languages. A *cognate* is the source language's word after a regular sound change. A
+*false friend* is a word that another language uses for a different concept. A *homonym* is a verb or adjective with the
+form of a noun of its own language. All other words are unique.
 """
 
 from collections.abc import Mapping
@@ -22,20 +22,20 @@ SOUNDS: dict[Script, tuple[str, str]] = {
     "hebrew": ("בגדזלמנפקרשת", "אויע"),
     "georgian": ("ბგდვზკლმნპრსტ", "აეიოუ"),
 }
-"""Consonants and vowels of each script."""
+"""Script -> its consonants and its vowels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What languages share.
+    """Fractions of the lexicon that languages share.
 
     Attributes:
-        anchors: share of the content words of each kind, spread over frequent and rare ones.
-        names: share of the names.
-        numerals: share of the numerals.
-        cognates: share of the other content words.
-        false_friends: share of those that are no cognates.
-        homonyms: share of the verbs and adjectives of each language.
+        anchors: fraction of anchors among the content words of each class, spread over frequency ranks.
+        names: fraction of the names that all languages share.
+        numerals: fraction of the numerals that all languages share.
+        cognates: fraction of cognates among the other content words.
+        false_friends: fraction of false friends among those that are not cognates.
+        homonyms: fraction of homonyms among the verbs and adjectives of each language.
     """
 
     anchors: float
@@ -47,14 +47,14 @@ class Shares:
 
 
 class Words:
-    """New words, each once: two or three syllables."""
+    """Generator of unique words of two or three syllables."""
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.default_rng(stream_seed(seed, "words"))
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
 
     def new(self, script: Script) -> str:
-        """A word that is none so far."""
+        """Generate an unused word."""
         consonants, vowels = SOUNDS[script]
         while True:
             syllables = int(self._generator.integers(2, 4))
@@ -62,63 +62,62 @@ class Words:
                 consonants[self._generator.integers(len(consonants))] + vowels[self._generator.integers(len(vowels))]
                 for _ in range(syllables)
             )
-            if word not in self._taken:
-                self._taken.add(word)
+            if self.take(word):
                 return word
 
     def take(self, word: str) -> bool:
-        """Whether a word was free; it is not any more."""
-        free = word not in self._taken
-        self._taken.add(word)
+        """Reserve a word; return False if it is already in use."""
+        free = word not in self._used
+        self._used.add(word)
         return free
 
 
 def make_lexicons(
     world: World, languages: Mapping[str, Language], shares: Shares, *, seed: int
 ) -> dict[str, list[str]]:
-    """Each language's word for each concept of a world.
+    """Generate the lexicon of every language.
 
     Args:
-        world: whose concepts.
-        languages: in order: the first is the source, and a false friend is a word of one before.
-        shares: what is shared.
-        seed: of everything drawn.
+        world: concepts to name.
+        languages: name -> grammar. The first is the source language; false friends are words of preceding languages.
+        shares: fractions of shared words.
+        seed: random seed.
 
     Returns:
-        Language -> the concepts' words, in the order of ``world.concepts``.
+        Language -> words, in the order of ``world.concepts``.
     """
     words = Words(seed)
     shared = {concept: words.new("latin") for concept in _anchors(world, shares)}
     shared[world.first["full_stop"]] = "."
-    _call_alike(world, shared, seed)
+    _add_namesakes(world, shared, seed)
     lexicons: dict[str, list[str]] = {}
     for name, language in languages.items():
         generator = np.random.default_rng(stream_seed(seed, "lexicon", name))
-        changed = _sound_change(language.script, generator)
-        own: dict[int, str] = dict(shared)
-        used = set(own.values())
+        sound_change = _sound_change(language.script, generator)
+        lexicon: dict[int, str] = dict(shared)
+        used = set(lexicon.values())
         source = next(iter(lexicons.values()), None)
-        others = [concept for concept in range(len(world.concepts)) if concept not in own]
-        for concept in generator.permutation(others):
+        not_shared = [concept for concept in range(len(world.concepts)) if concept not in shared]
+        for concept in generator.permutation(not_shared):
             concept = int(concept)
             content = KINDS[world.concepts[concept][0]].content
             word = None
             if content and source and generator.random() < shares.cognates:
-                cognate = source[concept].translate(changed)
+                cognate = source[concept].translate(sound_change)
                 word = cognate if words.take(cognate) else None
             elif content and lexicons and generator.random() < shares.false_friends:
                 word = _false_friend(concept, lexicons, used, generator)
             word = word or words.new(language.script)
-            own[concept] = word
+            lexicon[concept] = word
             used.add(word)
-        _sound_alike(world, own, shares.homonyms, set(shared), generator)
-        lexicons[name] = [own[concept] for concept in range(len(world.concepts))]
+        _add_homonyms(world, lexicon, shares.homonyms, set(shared), generator)
+        lexicons[name] = [lexicon[concept] for concept in range(len(world.concepts))]
     return lexicons
 
 
 def _anchors(world: World, shares: Shares) -> list[int]:
-    """The concepts that have one word in all languages."""
-    chosen = []
+    """Numbers of the concepts that have the same word in all languages."""
+    anchors = []
     for kind, size in world.settings.sizes.items():
         share = (
             shares.anchors
@@ -130,14 +129,14 @@ def _anchors(world: World, shares: Shares) -> list[int]:
             else 0.0
         )
         count = max(1, round(share * size)) if share > 0 else 0
-        # Spread over the ranks of frequency, so that no world's anchors are all rare.
+        # Spread over frequency ranks, so that anchors are never all rare.
         ranks = {int((i + 0.5) * size / count) for i in range(count)}
-        chosen += [world.first[kind] + rank for rank in sorted(ranks)]
-    return chosen
+        anchors += [world.first[kind] + rank for rank in sorted(ranks)]
+    return anchors
 
 
-def _call_alike(world: World, shared: dict[int, str], seed: int) -> None:
-    """Organisations that are called like a place."""
+def _add_namesakes(world: World, shared: dict[int, str], seed: int) -> None:
+    """Name some organisations after places."""
     settings = world.settings
     generator = np.random.default_rng(stream_seed(seed, "namesakes"))
     count = round(settings.namesakes * settings.organisations)
@@ -151,26 +150,24 @@ def _call_alike(world: World, shared: dict[int, str], seed: int) -> None:
 def _false_friend(
     concept: int, lexicons: Mapping[str, list[str]], used: set[str], generator: np.random.Generator
 ) -> str | None:
-    """A word that some language before uses for another concept, and this one for none yet."""
-    candidates = sorted(
-        {word for lexicon in lexicons.values() for i, word in enumerate(lexicon) if i != concept} - used
-    )
-    synonyms = {lexicon[concept] for lexicon in lexicons.values()}
-    candidates = [word for word in candidates if word not in synonyms]
+    """Choose an unused word that preceding languages use for other concepts only."""
+    translations = {lexicon[concept] for lexicon in lexicons.values()}
+    candidates = sorted({word for lexicon in lexicons.values() for word in lexicon} - used - translations)
     return candidates[int(generator.integers(len(candidates)))] if candidates else None
 
 
-def _sound_alike(
-    world: World, own: dict[int, str], share: float, kept: set[int], generator: np.random.Generator
+def _add_homonyms(
+    world: World, lexicon: dict[int, str], share: float, shared: set[int], generator: np.random.Generator
 ) -> None:
+    """Give some verbs and adjectives the form of a noun."""
     nouns = [world.first["noun"] + rank for rank in range(world.settings.nouns)]
     for concept, (kind, _) in enumerate(world.concepts):
-        if KINDS[kind].upos in ("VERB", "ADJ") and concept not in kept and generator.random() < share:
-            own[concept] = own[nouns[int(generator.integers(len(nouns)))]]
+        if KINDS[kind].upos in ("VERB", "ADJ") and concept not in shared and generator.random() < share:
+            lexicon[concept] = lexicon[nouns[int(generator.integers(len(nouns)))]]
 
 
 def _sound_change(script: Script, generator: np.random.Generator) -> dict[int, str]:
-    """A regular change of the source's sounds into this script's."""
+    """Draw a regular sound change from the source language into a script, as a table for `str.translate`."""
     table = {}
     for target, source in zip(SOUNDS[script], SOUNDS["latin"], strict=True):
         table |= {ord(sound): target[int(generator.integers(len(target)))] for sound in source}

@@ -1,7 +1,8 @@
-"""Laboratories that were measured, by name.
+"""Presets of artificial languages.
 
-The four languages are those of every preset: the source is SVO; one has its adjectives behind the noun, one its
-genitives before it and no auxiliaries, and one is SOV with postpositions and marked objects.
+All presets have the same four grammars: the source language ``src`` is SVO; ``adj`` has adjectives after the noun;
+``gen`` has genitives before the noun and no auxiliaries; ``sov`` is SOV, with postpositions, marked objects,
+and genitives and adverbs before their heads.
 """
 
 import re
@@ -18,7 +19,7 @@ LANGUAGES = {
 }
 
 GOOD = LaboratorySettings(languages=LANGUAGES, names=0.5)
-"""Only half of the names are shared, so that entities have to be recognised and cannot be memorised."""
+"""Languages share only half of the names, so that entities cannot simply be memorised."""
 
 PRESETS: dict[str, LaboratorySettings] = {
     "good": GOOD,
@@ -28,28 +29,32 @@ PRESETS: dict[str, LaboratorySettings] = {
 }
 
 DESCRIPTIONS: dict[str, str] = {
-    "good": "a quarter of the content words and half of the names are shared; all others mean something else elsewhere",
-    "cognates": "all content words are shared: the embeddings alone should transfer",
-    "too-short": "a quarter of the text, read as often: too little to align anything",
-    "no-anchors": "no word is shared but the full stop",
+    "good": "a quarter of the content words and half of the names are shared; other content words are false friends",
+    "cognates": "all content words are shared, so the embeddings alone should transfer",
+    "too-short": "a quarter of the text, for as many epochs: too little to align the languages",
+    "no-anchors": "only the full stop is shared",
 }
 
 
 def describe_preset(preset: str) -> str:
-    """What is particular about a preset, in a few words."""
+    """Describe a preset in a few words.
+
+    >>> describe_preset("no-anchors-w1")
+    'only the full stop is shared; world number 1'
+    """
     name, _, world = preset.partition("-w")
     return DESCRIPTIONS[name] + (f"; world number {world}" if world else "")
 
 
 def find_laboratory(preset: str = DEFAULT_PRESET) -> Laboratory:
-    """The laboratory of a preset.
+    """Build the laboratory of a preset.
 
     Args:
-        preset: one of `PRESETS`; ``good-w1`` is its world number 1, with other preferences and words; ``demo`` is the
-            one that the demonstration uses.
+        preset: name in `PRESETS`, or ``demo``, which is the default preset. A suffix such as ``-w1`` sets the random
+            seed, which changes words and selectional preferences.
 
     Raises:
-        RequestError: when there is none of that name.
+        RequestError: for an unknown preset.
     """
     named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>\d+))?", DEFAULT_PRESET if preset == "demo" else preset)
     if named is None or named["preset"] not in PRESETS:

@@ -1,7 +1,6 @@
-"""What is asked of whole texts: the topic of a document, and whether one sentence follows from another.
+"""Text-level tasks in artificial languages: topic classification and natural language inference.
 
-Both come from the generator that the treebanks come from, and are parallel where those are: the test sets of all
-languages are translations of one another.
+Documents and sentence pairs use the generator of the treebanks. Test sets are parallel across languages.
 """
 
 from collections.abc import Sequence
@@ -13,20 +12,21 @@ from crosslens.lab.grammar import Node, Tree
 from crosslens.lab.world import World
 
 DOCUMENT = 3
-"""Sentences of a document."""
+"""Sentences per document."""
 
 LABELS = ("entailment", "neutral", "contradiction")
-"""Whether the premise says the hypothesis, leaves it open, or says it the other way round."""
+"""NLI labels. A hypothesis is its premise with modifiers removed (entailment), then with another object (neutral) or
+with subject and object swapped (contradiction)."""
 
-LEFT_OUT = ("amod", "nummod", "obl", "advmod", "acl:relcl", "nmod", "conj")
-"""What a sentence may lose and still be said by the longer one."""
+REMOVABLE = ("amod", "nummod", "obl", "advmod", "acl:relcl", "nmod", "conj")
+"""Relations of modifiers whose removal gives an entailed sentence."""
 
 Meaning = tuple[Tree, np.ndarray, np.ndarray]
-"""A sentence before anyone says it: structure, concepts, and what is drawn for number and tense."""
+"""Language-independent sentence: tree, ``(nodes,)`` concepts, and ``(nodes,)`` 0 or 1 for number and tense."""
 
 
 def sentence_topic(world: World, meaning: Meaning) -> int | None:
-    """The semantic class that most of a sentence's nouns are of, the lowest of equals; None without a noun."""
+    """Most frequent semantic class of a sentence's nouns, the lowest in a tie; None without a noun."""
     tree, concepts, _ = meaning
     ranks = [int(concepts[place]) - world.first["noun"] for place, node in enumerate(tree) if node.kind == "noun"]
     if not ranks:
@@ -37,20 +37,23 @@ def sentence_topic(world: World, meaning: Meaning) -> int | None:
 def draw_documents(
     world: World, meanings: Sequence[Meaning], count: int, generator: np.random.Generator
 ) -> list[tuple[str, list[Meaning]]]:
-    """Documents of one topic each: its name, and sentences whose nouns are mostly of that class.
+    """Sample documents whose sentences share a topic.
 
     Args:
-        world: whose classes.
-        meanings: sentences that documents are put together from; one may be in several.
-        count: of documents.
-        generator: what is drawn from.
+        world: source of the semantic classes.
+        meanings: sentences to sample from; a sentence may occur in several documents.
+        count: number of documents.
+        generator: random number generator.
+
+    Returns:
+        The topic label and the sentences of each document.
     """
     by_topic: dict[int, list[Meaning]] = {}
     for meaning in meanings:
         topic = sentence_topic(world, meaning)
         if topic is not None:
             by_topic.setdefault(topic, []).append(meaning)
-    topics = sorted(topic for topic, documents in by_topic.items() if len(documents) >= DOCUMENT)
+    topics = sorted(topic for topic, sentences in by_topic.items() if len(sentences) >= DOCUMENT)
     documents = []
     for _ in range(count):
         topic = topics[generator.integers(len(topics))]
@@ -60,53 +63,56 @@ def draw_documents(
 
 
 def fits_pair(tree: Tree) -> bool:
-    """Whether pairs can be made of a structure: two nouns that can change places, and something to leave out."""
-    return _roles(tree) is not None and any(node.relation in LEFT_OUT for node in tree)
+    """Whether a tree can be a premise: it has a subject noun, an object noun and a removable modifier."""
+    return _roles(tree) is not None and any(node.relation in REMOVABLE for node in tree)
 
 
 def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.Generator) -> Meaning:
-    """The hypothesis of a premise, shorter whatever the label, so that its length says nothing.
+    """Generate a hypothesis for a premise.
 
-    It leaves something out; then for ``contradiction`` subject and object change places, and for ``neutral`` the
-    object is another one that the verb takes.
+    Every hypothesis loses at least one modifier, so its length does not reveal the label. For ``contradiction``,
+    subject and object are then swapped; for ``neutral``, another object is sampled for the verb.
 
     Args:
-        world: whose concepts.
-        premise: of a structure that `fits_pair`.
+        world: source of the concepts.
+        premise: sentence whose tree `fits_pair` accepts.
         label: one of `LABELS`.
-        generator: what is drawn from.
+        generator: random number generator.
     """
-    tree, concepts, marks = _shortened(premise, generator)
+    tree, concepts, marks = _without_modifiers(premise, generator)
     roles = _roles(tree)
     assert roles is not None
-    subject, thing = roles
+    subject, object_ = roles
     concepts, marks = concepts.copy(), marks.copy()
     if label == "contradiction":
-        concepts[[subject, thing]], marks[[subject, thing]] = concepts[[thing, subject]], marks[[thing, subject]]
+        concepts[[subject, object_]], marks[[subject, object_]] = (
+            concepts[[object_, subject]],
+            marks[[object_, subject]],
+        )
     if label == "neutral":
-        there = {int(concepts[subject]), int(concepts[thing])}
-        while int(concepts[thing]) in there:
-            concepts[thing] = world.draw_dependent(tree, thing, concepts, generator)
+        excluded = {int(concepts[subject]), int(concepts[object_])}
+        while int(concepts[object_]) in excluded:
+            concepts[object_] = world.draw_dependent(tree, object_, concepts, generator)
     return tree, concepts, marks
 
 
 def _roles(tree: Tree) -> tuple[int, int] | None:
-    """The places of the main verb's subject and object, where both are nouns."""
+    """Indices of the main verb's subject and object; None unless it is transitive and both are nouns."""
     if tree[0].kind != "transitive":
         return None
     arguments = {node.relation: place for place, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
     return (arguments["nsubj"], arguments["obj"]) if {"nsubj", "obj"} <= set(arguments) else None
 
 
-def _shortened(meaning: Meaning, generator: np.random.Generator) -> Meaning:
-    """A sentence without some of what it can do without: one thing at least."""
+def _without_modifiers(meaning: Meaning, generator: np.random.Generator) -> Meaning:
+    """Remove at least one random modifier with its subtree."""
     tree, concepts, marks = meaning
-    optional = [place for place, node in enumerate(tree) if node.relation in LEFT_OUT]
-    out = set(generator.permutation(optional)[: generator.integers(1, len(optional) + 1)].tolist())
-    for place, node in enumerate(tree):  # what hangs from it goes too; heads come before their dependents
-        if node.head in out:
-            out.add(place)
-    kept = [place for place in range(len(tree)) if place not in out]
-    number = {place: new for new, place in enumerate(kept)}
-    shorter: list[Node] = [replace(tree[place], head=number.get(tree[place].head, -1)) for place in kept]
+    removable = [index for index, node in enumerate(tree) if node.relation in REMOVABLE]
+    removed = set(generator.permutation(removable)[: generator.integers(1, len(removable) + 1)].tolist())
+    for index, node in enumerate(tree):  # heads come before their dependents
+        if node.head in removed:
+            removed.add(index)
+    kept = [index for index in range(len(tree)) if index not in removed]
+    new_index = {old: new for new, old in enumerate(kept)}
+    shorter: list[Node] = [replace(tree[index], head=new_index.get(tree[index].head, -1)) for index in kept]
     return tuple(shorter), concepts[kept], marks[kept]

@@ -1,8 +1,8 @@
-"""The world that all languages speak of: its concepts, how often each is spoken of, and what goes with what.
+"""Concepts shared by all artificial languages, with Zipfian frequencies and selectional preferences.
 
-A concept is a kind and a number. Which concept fills a node depends on its head's: verbs prefer subjects and objects of
-some semantic classes, adjectives describe nouns of some. Those preferences, and Zipf's law, are all that a language
-model can learn the meaning of a word from, and they are the same in every language.
+Concepts are sampled for the nodes of a tree, each conditioned on the concept of its head: verbs prefer subjects and
+objects of some semantic classes, and adjectives prefer nouns of some. These preferences and the frequencies are the
+only distributional evidence of word meaning, and are the same in every language.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,27 +20,27 @@ Some = Annotated[int, Field(ge=1)]
 
 
 class WorldSettings(BaseModel):
-    """How large a world is, and how strict.
+    """Number of concepts and strength of selectional preferences.
 
     Attributes:
-        nouns: how many.
-        classes: semantic classes of nouns, adjectives and verbs.
-        transitive: verbs that take an object.
-        intransitive: verbs that take none.
-        clausal: verbs that take a clause.
-        adjectives: how many.
-        adverbs: how many.
-        first_names: of persons.
-        surnames: of persons.
-        places: named ones.
-        organisations: named ones.
-        namesakes: share of the organisations that are called like a place, so that only context tells them apart.
-        trees: sentence structures of each split; raw text has those of ``train``.
-        shortest: nodes of a structure, at least.
-        longest: nodes of a structure, at most.
-        exponent: of Zipf's law.
-        strictness: how many times likelier a word of a preferred class is.
-        spread: standard deviation of the logarithm of every other preference.
+        nouns: number of nouns.
+        classes: number of semantic classes of nouns, adjectives and verbs.
+        transitive: number of verbs that take an object.
+        intransitive: number of verbs without a complement.
+        clausal: number of verbs that take a clause.
+        adjectives: number of adjectives.
+        adverbs: number of adverbs.
+        first_names: number of first names.
+        surnames: number of surnames.
+        places: number of place names.
+        organisations: number of names of organisations.
+        namesakes: fraction of the organisations with the name of a place, told apart only by context.
+        trees: number of trees in each split; raw text has the trees of ``train``.
+        shortest: minimum number of nodes in a tree.
+        longest: maximum number of nodes in a tree.
+        exponent: exponent of Zipf's law.
+        strictness: factor by which the weight of concepts of preferred classes is multiplied.
+        spread: standard deviation of the random log weight of each pair of head and dependent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,7 +75,7 @@ class WorldSettings(BaseModel):
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Concepts of each kind."""
+        """Number of concepts of each word class."""
         return {
             "noun": self.nouns,
             "transitive": self.transitive,
@@ -102,11 +102,11 @@ class WorldSettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A world, drawn from its seed.
+    """Concepts, trees and selectional preferences, generated from a seed.
 
     Attributes:
-        settings: its size.
-        seed: of everything in it.
+        settings: number of concepts and strength of preferences.
+        seed: random seed.
     """
 
     settings: WorldSettings
@@ -114,32 +114,29 @@ class World:
 
     @cached_property
     def first(self) -> dict[str, int]:
-        """The number of each kind's first concept: concepts are counted through, kind by kind."""
+        """Number of the first concept of each word class; concepts are numbered class by class."""
         starts = np.cumsum([0, *self.settings.sizes.values()])
         return {kind: int(start) for kind, start in zip(self.settings.sizes, starts, strict=False)}
 
     @cached_property
     def concepts(self) -> tuple[tuple[str, int], ...]:
-        """Every concept as its kind and its rank of frequency in it, 0 being the commonest."""
+        """Word class and frequency rank of each concept; rank 0 is the most frequent."""
         return tuple((kind, rank) for kind, size in self.settings.sizes.items() for rank in range(size))
 
     @cached_property
     def trees(self) -> list[Tree]:
-        """The sentence structures of raw text and train sets."""
+        """Trees of raw text and training sets."""
         return self.draw_trees("trees", accept=lambda tree: True)
 
     def draw_trees(self, stream: str, *, accept: Callable[[Tree], bool]) -> list[Tree]:
-        """Draw sentence structures.
+        """Generate ``settings.trees`` random trees.
 
         Args:
             stream: name of the random stream.
-            accept: whether a structure is kept.
-
-        Returns:
-            As many structures as the settings ask for.
+            accept: filter for trees.
 
         Raises:
-            RequestError: when there are too few acceptable ones.
+            RequestError: if too few trees are accepted.
         """
         return draw_trees(
             self.settings.trees,
@@ -150,39 +147,41 @@ class World:
         )
 
     def topic(self, kind: str, rank: np.ndarray) -> np.ndarray:
-        """The semantic class of concepts of a kind."""
+        """Semantic classes of concepts of a word class, by frequency rank."""
         return (rank + stream_seed(self.seed, "class", kind) % self.settings.classes) % self.settings.classes
 
     def fill(self, tree: Tree, count: int, generator: np.random.Generator) -> np.ndarray:
-        """Draw concepts for a structure.
+        """Sample concepts for the nodes of a tree.
 
         Args:
-            tree: the structure.
-            count: how many times.
-            generator: what is drawn from.
+            tree: tree to fill.
+            count: number of samples.
+            generator: random number generator.
 
         Returns:
             ``(count, nodes)`` int64 numbers of concepts.
         """
-        drawn = np.empty((count, len(tree)), np.int64)
+        concepts = np.empty((count, len(tree)), np.int64)
         for place in range(len(tree)):
-            drawn[:, place] = self._dependents(tree, place, drawn, generator)
-        return drawn
+            concepts[:, place] = self._dependents(tree, place, concepts, generator)
+        return concepts
 
     def draw_dependent(self, tree: Tree, place: int, concepts: np.ndarray, generator: np.random.Generator) -> int:
-        """Another concept for one node of a structure that is filled already, as its head prefers them."""
+        """Sample a concept for one node of a filled tree, given its head."""
         return int(self._dependents(tree, place, concepts[None], generator)[0])
 
-    def _dependents(self, tree: Tree, place: int, drawn: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        node, count = tree[place], len(drawn)
+    def _dependents(self, tree: Tree, place: int, concepts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """``(count,)`` concepts for a node, given ``(count, nodes)`` concepts of the nodes before it."""
+        node, count = tree[place], len(concepts)
         head = tree[node.head].kind if node.head >= 0 else None
-        rows = drawn[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
+        rows = concepts[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
         table = self._cumulative(head, node.relation, node.kind)
-        # Row r of the table lies between r and r + 1, so one search finds the place in every row at once.
-        chosen = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
-        return self.first[node.kind] + np.minimum(chosen, table.shape[1] - 1)
+        # Row r of the table lies between r and r + 1, so a single search covers all rows.
+        ranks = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
+        return self.first[node.kind] + np.minimum(ranks, table.shape[1] - 1)
 
     def _cumulative(self, head: str | None, relation: str, kind: str) -> np.ndarray:
+        """Cumulative probabilities of `_preferences`, plus the row number."""
         key = (head, relation, kind)
         if key not in self._tables:
             weights = self._preferences(head, relation, kind)
@@ -196,16 +195,16 @@ class World:
         return {}
 
     def _preferences(self, head: str | None, relation: str, kind: str) -> np.ndarray:
-        """``(concepts of the head's kind, concepts of the kind)`` weights; one row where there is no head."""
+        """``(concepts of the head's class, concepts of the class)`` weights; a single row for the root."""
         sizes, settings = self.settings.sizes, self.settings
         rows = sizes[head] if head else 1
         zipf = (np.arange(sizes[kind]) + 1.0) ** -settings.exponent
         generator = self._generator("preferences", head or "", relation, kind)
         weights = zipf * np.exp(settings.spread * generator.standard_normal((rows, sizes[kind])))
         if head and KINDS[head].content and KINDS[kind].content:
-            # Each class of heads goes with two classes of dependents.
-            liked = np.stack([generator.permutation(settings.classes)[:2] for _ in range(settings.classes)])
-            preferred = liked[self.topic(head, np.arange(rows))]
+            # Each semantic class of heads prefers two classes of dependents.
+            by_class = np.stack([generator.permutation(settings.classes)[:2] for _ in range(settings.classes)])
+            preferred = by_class[self.topic(head, np.arange(rows))]
             fits = (self.topic(kind, np.arange(sizes[kind]))[None, :, None] == preferred[:, None, :]).any(-1)
             weights = np.where(fits, settings.strictness, 1.0) * weights
         return weights

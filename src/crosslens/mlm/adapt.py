@@ -1,8 +1,8 @@
 """Adaptation of an encoder to an unseen language by continued masked language modelling on raw text.
 
-As Muller et al. (2021, NAACL; their released command: blocks of 128 subwords, 8 a step, 20 passes, 5e-5), with three
-differences: lines are cut into blocks and not cut off behind 128, the best pass by the perplexity of held-out lines
-is kept and not the last, and all draws are seeded.
+The defaults follow the released command of Muller et al. (2021, NAACL): blocks of 128 subwords, batch size 8, 20
+epochs, learning rate 5e-5. There are three differences: lines are concatenated and cut into blocks, not truncated; the
+epoch with the lowest held-out perplexity is kept, not the last; and all randomness is seeded.
 """
 
 import json
@@ -55,33 +55,34 @@ def adapt(
     progress: Listener = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
-    """Adapt an encoder to raw text, and write it as a Hugging Face masked language model that `load_encoder` reads.
+    """Adapt an encoder to raw text, and save it as a Hugging Face masked language model.
 
-    The tokenizer is kept. Interrupted, the same call resumes, to the same bits on a CPU with the same number of
-    threads.
+    The tokenizer stays the same. After an interruption, the same call resumes, bit-identically on a CPU with the same
+    number of threads.
 
     Args:
-        encoder: a hub name or a folder.
-        texts: language -> raw text, or its name. Several languages are read in turn, by size.
-        folder: to make.
-        settings: of the training; None: the defaults.
-        data: a folder that is looked through first.
-        save_every: steps between two states kept.
-        device: None: a GPU where there is one.
-        progress: hears of every step and measurement.
-        validated: called after every pass, and before the first, with steps done and each language's perplexity.
+        encoder: Hub name or folder.
+        texts: language -> raw text or its name. Blocks of all languages are shuffled together.
+        folder: new output folder.
+        settings: training settings; None: the defaults.
+        data: folder searched first for named text.
+        save_every: steps between checkpoints.
+        device: None: a GPU if available.
+        progress: listener for steps and perplexities.
+        validated: called before the first epoch and after every epoch with the number of steps and each language's
+            perplexity.
 
     Returns:
-        ``loss``, ``steps``, ``kept_step``; for each language ``perplexity LANGUAGE``, ``perplexity before LANGUAGE``,
-        ``words LANGUAGE``, and what the vocabulary made of them in percent: ``unknown LANGUAGE`` and ``broken
-        LANGUAGE``, ``fertility LANGUAGE``; ``fresh_head``: tensors of the head that the checkpoint lacked.
+        ``loss``, ``steps``, ``kept_step`` and ``fresh_head`` (tensors of the head that the checkpoint lacks); for each
+        language ``perplexity LANGUAGE``, ``perplexity before LANGUAGE``, and the vocabulary's coverage of the text (see
+        `Coverage`), such as ``words LANGUAGE``, ``unknown LANGUAGE``, ``broken LANGUAGE`` and ``fertility LANGUAGE``.
 
     Raises:
-        DataError: for text that cannot be read, or that has no letter of any script.
-        RequestError: when the folder exists, or a partial training of other settings does; for too little text; when
-            every layer is frozen and so is the head.
-        EncoderError: for an encoder that has no masked language model.
-        TrainingError: when the loss is no longer a number, or the state kept is damaged.
+        DataError: if text cannot be read, or has no letter of a known script.
+        RequestError: if the folder exists, the unfinished training there has other settings, there is too little text,
+            or all parameters are frozen.
+        EncoderError: if the encoder has no masked language model.
+        TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     folder = refuse_existing(folder)
     settings = settings or Adaptation()
@@ -93,10 +94,10 @@ def adapt(
     loaded = load_encoder(encoder, device="cpu")
     if isinstance(loaded.model, RoutedBertModel):
         raise EncoderError(f"{encoder} has language-specific layers, and none for a new language")
-    measured = {
-        f"{what} {language}": value
+    coverage = {
+        f"{name} {language}": value
         for language, corpus in corpora.items()
-        for what, value in asdict(measure_coverage(loaded, readable(corpus))).items()
+        for name, value in asdict(measure_coverage(loaded, readable(corpus))).items()
     }
     blocks, unseen = _blocks(loaded, corpora, settings)
     model, fresh = load_masked_lm(loaded, seed=stream_seed(settings.seed, "head"))
@@ -115,8 +116,8 @@ def adapt(
     claim(partial, identity)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
 
-    a_pass = -(-len(blocks) // settings.batch)
-    steps = settings.epochs * a_pass
+    steps_per_epoch = -(-len(blocks) // settings.batch)
+    steps = settings.epochs * steps_per_epoch
     masking = settings.masking
     masker = Masker.of(loaded.tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)  # pyright: ignore
     held_out: dict[str, list[Batch]] = {
@@ -128,7 +129,7 @@ def adapt(
     }
 
     def batches(step: int) -> list[Batch]:
-        epoch, place = divmod(step, a_pass)
+        epoch, place = divmod(step, steps_per_epoch)
         order = np.random.default_rng(stream_seed(settings.seed, "blocks", epoch)).permutation(len(blocks))
         ids = blocks[order[place * settings.batch : (place + 1) * settings.batch]]
         return [(None, ids, *masker.hide(ids, np.random.default_rng(stream_seed(settings.seed, "mask", step))))]
@@ -150,11 +151,11 @@ def adapt(
         unseen=held_out,
         save_every=save_every,
         stage="adapting",
-        validation=Validation(lines=1, every=a_pass, select="mean"),
+        validation=Validation(lines=1, every=steps_per_epoch, select="mean"),
         progress=listener,
         validated=validated,
     )
-    facts |= measured | {"fresh_head": list(fresh)}
+    facts |= coverage | {"fresh_head": list(fresh)}
     description = {
         "crosslens": __version__,
         "identity": identity,
@@ -174,10 +175,10 @@ def adapt(
 
 
 def readable(corpus: Corpus) -> Corpus:
-    """Raw text, when anything in it can be read.
+    """Return the corpus if it has letters.
 
     Raises:
-        DataError: when no letter of it is of a known script.
+        DataError: if no letter is of a known script.
     """
     if main_script(item.text for item in corpus) is None:
         raise DataError(f"{corpus.name} has no letter of any known script", hint="check that it is text in UTF-8")
@@ -187,22 +188,22 @@ def readable(corpus: Corpus) -> Corpus:
 def _blocks(
     encoder: Encoder, corpora: Mapping[str, Corpus], settings: Adaptation
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """``(blocks, length)`` ids that are trained on, and those of the lines that are held out."""
+    """``(blocks, length)`` ids for training, and those of each language's held-out lines."""
     length = min(settings.length, encoder.capacity)
     blocks, unseen = [], {}
     for language, corpus in corpora.items():
         lines = [item.text for item in corpus]
-        kept = max(1, round(settings.held_out * len(lines)))
-        if kept >= len(lines):
+        count = max(1, round(settings.held_out * len(lines)))
+        if count >= len(lines):
             raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
-        blocks.append(cut_stream(corpus.name, lines[:-kept], encoder.tokenizer, length=length))  # pyright: ignore
-        rest = f"what is held out of {corpus.name}"
-        unseen[language] = cut_stream(rest, lines[-kept:], encoder.tokenizer, length=length)  # pyright: ignore
+        blocks.append(cut_stream(corpus.name, lines[:-count], encoder.tokenizer, length=length))  # pyright: ignore
+        name = f"the held-out text of {corpus.name}"
+        unseen[language] = cut_stream(name, lines[-count:], encoder.tokenizer, length=length)  # pyright: ignore
     return np.concatenate(blocks), unseen
 
 
 def _freeze(model: Any, encoder: Encoder, layers: str) -> None:
-    """Freeze these layers; weights tied to frozen embeddings are frozen with them."""
+    """Freeze layers, including weights tied to frozen embeddings."""
     names = {name for change in freeze(encoder, layers).changes for name in change.tensors}
     for name, parameter in model.base_model.named_parameters():
         if name in names:
@@ -210,7 +211,7 @@ def _freeze(model: Any, encoder: Encoder, layers: str) -> None:
 
 
 def _before(partial: Path, model: Any, held_out: Mapping[str, list[Batch]]) -> dict[str, Any]:
-    """Each language's perplexity before the first step; kept beside the state, for whoever goes on from that."""
+    """Each language's perplexity before training, saved so that it survives an interruption."""
     note = partial / "before.json"
     if not note.exists():
         note.write_text(json.dumps(perplexities(model, held_out)), "utf-8")

@@ -15,18 +15,18 @@ FACTORS: dict[str, dict[str, Any]] = {
     "sep-1-3": {"vocabulary.anchors": "default", "separate": "1-3"},
     "sep-1-6": {"vocabulary.anchors": "default", "separate": "1-6"},
 }
-"""Factor -> dotted setting of `Pretraining` -> its value; the rest is as in the default. "domain" is missing:
-it is another text, which the study names (`Study.factors`)."""
+"""Factor -> dotted setting of `Pretraining` -> value that replaces the default. The paper's factor "domain" is missing:
+a study defines it by naming other text (`Study.factors`)."""
 
 
 def find_factor(name: str, own: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Settings changed by a named factor; ``own`` factors of a study take precedence.
+    """Look up the settings that a factor changes; a study's ``own`` factors take precedence.
 
     >>> find_factor("no-anchors", {})
     {'vocabulary.anchors': 'none'}
 
     Raises:
-        RequestError: when there is no such factor.
+        RequestError: for an unknown factor.
     """
     known = {**FACTORS, **own}
     if name not in known:

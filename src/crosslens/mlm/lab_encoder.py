@@ -1,4 +1,4 @@
-"""An encoder pretrained on a laboratory's raw text, made once and kept."""
+"""Cached encoders pretrained on artificial languages."""
 
 from pathlib import Path
 
@@ -14,18 +14,17 @@ from crosslens.training import versions
 from crosslens.training.distributed import threads
 
 THREADS = 1
-"""Always so many, whatever the machine has, so that the same laboratory has the same encoder, bit for bit. At a width
-of 64 a second one gains nothing, and beside a busy core it costs a factor of ten: each product waits for it."""
+"""Number of threads, fixed so that the encoder is bit-identical on every machine. At a hidden size of 64 a second
+thread gains nothing; with a busy core it slows training tenfold."""
 
 
 def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, progress: Listener = None) -> Path:
-    """The folder of the encoder that was pretrained on a laboratory; it is pretrained when it is not there yet.
+    """Return the folder of an encoder pretrained on artificial languages; pretrain it unless it is in the cache.
 
     Args:
-        laboratory: its languages.
-        cache: a folder of such encoders, known by all that they depend on: settings, semantics and version. One of
-            another version stays there and is not used.
-        progress: hears how far that is.
+        laboratory: artificial languages.
+        cache: folder of encoders, identified by settings, result versions and crosslens version.
+        progress: listener for the pretraining.
     """
     listener = listening(progress)
     identity = digest(
@@ -42,10 +41,10 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, progress
         listener.report("making the artificial languages", 0)
         export(laboratory, folder / "lab")
     settings = folder / "lab" / "pretrain.yaml"
-    chosen = read_settings(settings, Pretraining)
+    pretraining = read_settings(settings, Pretraining)
     if (folder / "encoder").exists():
         listener.say(f"the encoder was pretrained before, and is in {folder / 'encoder'}")
     else:
         with threads(THREADS):
-            pretrain(chosen, folder / "encoder", base=settings.parent, device="cpu", progress=listener)
+            pretrain(pretraining, folder / "encoder", base=settings.parent, device="cpu", progress=listener)
     return folder / "encoder"

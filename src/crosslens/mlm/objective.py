@@ -1,4 +1,4 @@
-"""Masked language modelling: the loss, perplexity, and the training that pretraining and adaptation share."""
+"""Masked language modelling: loss, perplexity, and the training loop shared by pretraining and adaptation."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,35 +24,37 @@ from crosslens.training.distributed import processes
 from crosslens.training.loop import Loop
 
 Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
-"""Language (None: perhaps several), and ``(sequences, length)`` ids, what is shown, and which are to be predicted."""
+"""Language (None: possibly mixed), and three ``(sequences, length)`` arrays: original ids, masked input ids, and bool
+positions to predict."""
 
 Perplexities = Mapping[str, float]
+"""Language -> perplexity."""
 
 
 def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32") -> tuple[torch.Tensor, int]:
-    """Summed cross-entropy and number of the masked subwords of a batch."""
-    language, ids, shown, chosen = batch
+    """Return the summed cross-entropy and the number of the masked subwords of a batch."""
+    language, ids, masked_ids, predicted = batch
     device = next(model.parameters()).device
-    spoken = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
-    places = torch.from_numpy(np.flatnonzero(chosen)).to(device)
-    with computed_in(precision, device), _reading(model, places):
-        logits = model(input_ids=torch.from_numpy(shown).to(device), **spoken).logits[0]
-    gold = torch.from_numpy(ids[chosen]).to(device)
+    keywords = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
+    places = torch.from_numpy(np.flatnonzero(predicted)).to(device)
+    with computed_in(precision, device), _head_on(model, places):
+        logits = model(input_ids=torch.from_numpy(masked_ids).to(device), **keywords).logits[0]
+    gold = torch.from_numpy(ids[predicted]).to(device)
     return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
 
 
-def _reading(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextManager:
-    """The head, the widest matrix of a small encoder, reads these places only, whatever the architecture calls it."""
+def _head_on(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextManager:
+    """Compute the head, the widest matrix of a small encoder, at some positions only, in any architecture."""
 
-    def only_these(module: nn.Module, arguments: Any, output: Any) -> Any:
+    def select(module: nn.Module, arguments: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[places][None]
         return output
 
-    return model.base_model.register_forward_hook(only_these)
+    return model.base_model.register_forward_hook(select)
 
 
 def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
-    """Each language's perplexity: exp of the mean cross-entropy of its hidden subwords."""
+    """Compute each language's perplexity: exp of the mean cross-entropy of the masked subwords."""
     model.eval()
     values = {}
     with inference():
@@ -75,13 +77,13 @@ def describe_perplexities(values: Perplexities) -> str:
 
 @dataclass
 class Best:
-    """What is kept of a training so far.
+    """Best weights of a training so far.
 
     Attributes:
-        step: after which it was measured; 0: nothing was yet.
-        score: the perplexity that selects, or 0 where nothing does and the last weights are kept.
-        perplexities: of each language.
-        weights: None: those in place.
+        step: number of steps at that evaluation; 0: no evaluation yet.
+        score: perplexity used for selection; 0 without selection, when the last weights are kept.
+        perplexities: each language's perplexity at that step.
+        weights: best weights; None: the model's current ones.
     """
 
     step: int = 0
@@ -90,7 +92,14 @@ class Best:
     weights: dict[str, torch.Tensor] | None = None
 
     def after(self, step: int, measured: Perplexities, model: nn.Module, select: str | None) -> "Best":
-        """What is kept after a measurement: the best so far, or the last where nothing selects."""
+        """Update after an evaluation: the better of the two, or the latest without selection.
+
+        Args:
+            step: number of steps so far.
+            measured: each language's perplexity.
+            model: model with the current weights.
+            select: language whose perplexity selects; ``mean``: the geometric mean; None: no selection.
+        """
         if select is None:
             return Best(step, 0.0, measured)
         score = (
@@ -120,34 +129,34 @@ def train_masked(
     stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a masked language model in place, from the state that is kept of it where there is one.
+    """Train a masked language model in place, resuming from its checkpoint if there is one.
 
     Args:
-        loop: its optimiser.
-        model: what is trained.
+        loop: training loop with the optimiser.
+        model: model to train.
         batches: step, counted from 0 -> its micro-batches.
-        partial: the folder that was claimed for it, which holds its state.
-        unseen: text held out, as the model reads it.
-        validation: what of it is measured, and what that selects; None: nothing.
-        precision: what is computed in.
-        save_every: steps between two states kept.
-        stage: what the training is called where progress is reported.
-        note: what is reported beside a step's loss.
-        progress: hears of every step and measurement.
-        stepped: called after every step with the steps done and the loss.
-        validated: called after every measurement with the steps done and each language's perplexity.
+        partial: folder of the checkpoint, reserved with `claim`.
+        unseen: held-out batches of each language.
+        validation: settings of evaluation, selection and early stopping; None: none.
+        precision: number format of the computation.
+        save_every: steps between checkpoints.
+        stage: name of the training in progress reports.
+        note: loss -> text for progress reports.
+        progress: listener for steps and perplexities.
+        stepped: called after every step with the number of steps and the loss.
+        validated: called after every evaluation with the number of steps and each language's perplexity.
 
     Returns:
-        ``loss`` (the mean over the last hundred steps), ``steps``; with validation ``perplexity LANGUAGE`` of the
-        weights that are kept, and ``kept_step``.
+        ``loss`` (mean over the last hundred steps) and ``steps``; with validation ``perplexity LANGUAGE`` of the kept
+        weights, and ``kept_step``.
     """
     listener = listening(progress)
     best = Best()
-    among = processes()
+    group = processes()
     steps = loop.settings.steps
     if (partial / "state.pt").exists():
         best = Best(**loop.load(partial / "state.pt")["best"])
-    among.wait()
+    group.wait()
 
     def after_step(step: int, mean: float) -> None:
         nonlocal best
@@ -158,14 +167,14 @@ def train_masked(
             listener.say(f"step {step} of {steps}: {describe_perplexities(measured)}")
             if validated is not None:
                 validated(step, measured)
-        if step % save_every == 0 and step < steps and among.rank == 0:
+        if step % save_every == 0 and step < steps and group.rank == 0:
             loop.save(partial / "state.pt", best=vars(best))
         if stepped is not None:
             stepped(step, mean)
         try:
             listener.report(stage, step, steps, "steps", note(mean))
         except KeyboardInterrupt:
-            if step < steps and among.rank == 0:
+            if step < steps and group.rank == 0:
                 loop.save(partial / "state.pt", best=vars(best))
             raise
 
@@ -183,7 +192,7 @@ def claim(partial: Path, identity: str) -> None:
     """Create the folder of a running training, or check that it belongs to the same training.
 
     Raises:
-        RequestError: when it belongs to a different training, or holds other files.
+        RequestError: if it belongs to a different training, or holds other files.
     """
     note = partial / "identity.txt"
     if note.exists():

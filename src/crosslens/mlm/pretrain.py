@@ -1,7 +1,7 @@
-"""Pretraining of a masked language model from raw text.
+"""Pretraining of masked language models on raw text.
 
-Streams and language sampling as in Conneau, Wu et al. (2020, section 3): each language's text is one stream, cut into
-sequences of one length, so there is no padding; a step reads one language, drawn with probability n^exponent.
+By default, batches follow Conneau, Wu et al. (2020, section 3): each language's text is concatenated and cut into
+sequences of equal length, and each step reads one language, sampled in proportion to n^exponent.
 """
 
 import json
@@ -48,32 +48,32 @@ def pretrain(
     stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> dict[str, float]:
-    """Pretrain an encoder, and write it as a Hugging Face masked language model that `load_encoder` reads.
+    """Pretrain an encoder, and save it as a Hugging Face masked language model.
 
-    ``FOLDER.partial`` holds the state during training; after an interruption the same call resumes from it, to the same
-    bits on a CPU with the same number of threads. In processes that `torchrun` started and `join_processes`
-    joined, each reads its share of every batch, and the first one writes.
+    Checkpoints are in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU with
+    the same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one computes
+    its part of every batch, and the first one writes.
 
     Args:
-        settings: what to train.
-        folder: to make.
-        base: where the corpora's relative paths start.
-        data: a folder that is looked through first for what is named in ``settings``.
-        save_every: steps between two states kept.
-        device: None: a GPU where there is one.
-        progress: hears of every step and measurement.
-        stepped: called after every step with steps done and the loss.
-        validated: called after every measurement with steps done and each language's perplexity.
+        settings: pretraining settings.
+        folder: new output folder.
+        base: folder that relative paths of corpora start from.
+        data: folder searched first for named text and dictionaries.
+        save_every: steps between checkpoints.
+        device: None: a GPU if available.
+        progress: listener for steps and perplexities.
+        stepped: called after every step with the number of steps and the loss.
+        validated: called after every evaluation with the number of steps and each language's perplexity.
 
     Returns:
-        ``loss`` (the mean over the last hundred steps), ``subwords``, ``steps``; with validation
-        ``perplexity LANGUAGE`` of the weights that are kept, and ``kept_step``.
+        ``loss`` (mean over the last hundred steps), ``subwords`` (number read) and ``steps``; with validation
+        ``perplexity LANGUAGE`` of the kept weights, and ``kept_step``.
 
     Raises:
-        DataError: for text or a dictionary that cannot be read.
-        RequestError: when the folder exists, or a partial training of other settings does; for a language with too
-            little text; for a dictionary that shares no word with the text.
-        TrainingError: when the loss is no longer a number, or the state kept is damaged.
+        DataError: if text or a dictionary cannot be read.
+        RequestError: if the folder exists, the unfinished training there has other settings, a language has too little
+            text, or a dictionary shares no word with the text.
+        TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     folder = Path(folder)
     device = torch.device(device or default_device())
@@ -97,36 +97,36 @@ def pretrain(
         }
     )
     tokenizers = _tokenizers(text, settings)
-    read = _readable(text, tokenizers, settings)
+    sequences = _sequences(text, tokenizers, settings)
     masking = settings.masking
     maskers = {
         language: Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
         for language, tokenizer in tokenizers.items()
     }
-    one = next(iter(maskers.values()))
+    mixed_masker = next(iter(maskers.values()))
     unseen = _held_out_batches(held_out, tokenizers, maskers, settings)
-    among = processes()
+    group = processes()
     partial = folder.with_name(f"{folder.name}.partial")
-    if among.rank == 0:
-        claim(partial, identity)  # after all that can be wrong with the request
-    among.wait()
+    if group.rank == 0:
+        claim(partial, identity)  # an invalid request has failed by now
+    group.wait()
 
     model = fresh_model(settings, tokenizers)
     model.to(device).train()  # pyright: ignore[reportArgumentType]
     subwords_read = 0
-    started: tuple[float, int] | None = None  # after the first step, which is slower than the others
+    started: tuple[float, int] | None = None  # time and subwords after the first step, which is slower
 
     def batches(step: int) -> list[Batch]:
         nonlocal subwords_read
-        language, ids = read.language(step), read.batch(step, size=settings.batch)
+        language, ids = sequences.language(step), sequences.batch(step, size=settings.batch)
         subwords_read += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
-        shown, chosen = (maskers[language] if language else one).hide(ids, generator)
-        own = [rows[among.rank :: among.size] for rows in (ids, shown, chosen)]
+        masked_ids, predicted = (maskers[language] if language else mixed_masker).hide(ids, generator)
+        part = [rows[group.rank :: group.size] for rows in (ids, masked_ids, predicted)]
         size = settings.micro_batch or len(ids)
-        if settings.micro_batch and settings.reading == "lines":  # lines come in batches of as many positions
+        if settings.micro_batch and settings.reading == "lines":  # as many positions as that many full sequences
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
-        return [(language, *(rows[first : first + size] for rows in own)) for first in range(0, len(own[0]), size)]  # pyright: ignore[reportReturnType]
+        return [(language, *(rows[first : first + size] for rows in part)) for first in range(0, len(part[0]), size)]  # pyright: ignore[reportReturnType]
 
     def note(loss: float) -> str:
         nonlocal started
@@ -151,8 +151,8 @@ def pretrain(
         stepped=stepped,
         validated=validated,
     )
-    facts["subwords"] = read.subwords(facts["steps"], size=settings.batch)
-    if among.rank == 0:
+    facts["subwords"] = sequences.subwords(facts["steps"], size=settings.batch)
+    if group.rank == 0:
         description = {
             "crosslens": __version__,
             "identity": identity,
@@ -162,16 +162,16 @@ def pretrain(
         }
         _write(folder, model, tokenizers, description)
         release(partial)
-    among.wait()
+    group.wait()
     return facts
 
 
 def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokenizerFast]) -> PreTrainedModel:
-    """A BERT of this shape, drawn from the settings' seed; routed where something is separate."""
+    """Initialise a BERT model, with language-specific layers if the settings ask for them."""
     shape = settings.shape
-    one = next(iter(tokenizers.values()))
-    usual = {
-        "vocab_size": len(one),
+    tokenizer = next(iter(tokenizers.values()))
+    config = {
+        "vocab_size": len(tokenizer),
         "hidden_size": shape.width,
         "num_hidden_layers": shape.layers,
         "num_attention_heads": shape.heads,
@@ -179,52 +179,52 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
         "max_position_embeddings": shape.positions,
         "hidden_dropout_prob": shape.dropout,
         "attention_probs_dropout_prob": shape.dropout,
-        "pad_token_id": one.get_vocab()[SPECIALS["pad_token"]],
+        "pad_token_id": tokenizer.get_vocab()[SPECIALS["pad_token"]],
         "initializer_range": shape.initializer_range or 0.55 / math.sqrt(shape.width),
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
         if settings.separate:
             sizes = {language: len(tokenizer) for language, tokenizer in tokenizers.items()}
-            usual["vocab_size"] = max(sizes.values())
+            config["vocab_size"] = max(sizes.values())
             model: PreTrainedModel = RoutedBertForMaskedLM(
-                RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **usual)
+                RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **config)
             )
         else:
-            model = BertForMaskedLM(BertConfig(**usual))
+            model = BertForMaskedLM(BertConfig(**config))
         if shape.embedding_range:
             with torch.no_grad():
                 for table in word_tables(model):
-                    table.mul_(shape.embedding_range / usual["initializer_range"])
+                    table.mul_(shape.embedding_range / config["initializer_range"])
         return model
 
 
 def word_tables(model: nn.Module) -> list[nn.Parameter]:
-    """The word embeddings: one table, or each language's."""
+    """Word embedding tables: one, or one per language."""
     return [p for name, p in model.named_parameters() if name.endswith("word_embeddings.weight")]
 
 
 def find_text(name: str, base: str | Path) -> str:
-    """A file relative to the settings' place; ``raw/…``, ``lab/…`` and ``muse/…`` are names."""
+    """Resolve a path relative to ``base``; keep names that begin with ``raw/``, ``lab/`` or ``muse/``."""
     path = Path(base) / name
     return str(path) if path.exists() or not name.startswith(("raw/", "lab/", "muse/")) else name
 
 
 def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    for language, lines_of in text.items():
-        if len(lines_of) <= lines:
+    """Split off the last lines of each language."""
+    for language, all_lines in text.items():
+        if len(all_lines) <= lines:
             raise RequestError(
-                f"{language} has {len(lines_of)} lines, too few to hold out {lines}", hint="lower validation.lines"
+                f"{language} has {len(all_lines)} lines, too few to hold out {lines}", hint="lower validation.lines"
             )
-    return {k: all_lines[:-lines] for k, all_lines in text.items()}, {
-        k: all_lines[-lines:] for k, all_lines in text.items()
-    }
+    train = {language: all_lines[:-lines] for language, all_lines in text.items()}
+    return train, {language: all_lines[-lines:] for language, all_lines in text.items()}
 
 
 def _with_extra_anchors(
     text: dict[str, list[str]], settings: Pretraining, base: str | Path, data: str | Path | None
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """The text with words switched, and the digests of the dictionaries."""
+    """Code-switch the text; return it with the digests of the dictionaries."""
     extra = settings.extra_anchors
     if extra is None:
         return text, {}
@@ -247,15 +247,17 @@ def _with_extra_anchors(
 
 
 def _tokenizers(text: Mapping[str, list[str]], settings: Pretraining) -> dict[str, PreTrainedTokenizerFast]:
-    """Each language's tokenizer; where the embeddings are separate too, the ids of each begin at 0."""
-    chosen, positions = settings.vocabulary, settings.shape.positions
-    if 0 in settings.separate_layers and chosen.anchors != "joint":
-        share, train = chosen.size // len(text), VOCABULARIES[chosen.kind]
+    """Train each language's tokenizer; with language-specific embeddings, the ids of each start at 0."""
+    vocabulary, positions = settings.vocabulary, settings.shape.positions
+    if 0 in settings.separate_layers and vocabulary.anchors != "joint":
+        share, train = vocabulary.size // len(text), VOCABULARIES[vocabulary.kind]
         return {language: train(lines, size=share, positions=positions) for language, lines in text.items()}
-    return make_vocabularies(text, kind=chosen.kind, size=chosen.size, positions=positions, anchors=chosen.anchors)
+    return make_vocabularies(
+        text, kind=vocabulary.kind, size=vocabulary.size, positions=positions, anchors=vocabulary.anchors
+    )
 
 
-def _readable(
+def _sequences(
     text: Mapping[str, list[str]], tokenizers: Mapping[str, PreTrainedTokenizerFast], settings: Pretraining
 ) -> Streams | Lines:
     length = settings.shape.positions
@@ -279,14 +281,14 @@ def _held_out_batches(
     maskers: Mapping[str, Masker],
     settings: Pretraining,
 ) -> dict[str, list[Batch]]:
-    """The held-out text as the model reads it, with the same subwords hidden every time."""
+    """Batches of held-out text, with the same subwords masked in every evaluation."""
     length = settings.shape.positions
     batches: dict[str, list[Batch]] = {}
     for language, lines in text.items():
         if settings.reading == "lines":
             rows = sort_lines({language: lines}, tokenizers, length=length, budget=length, seed=0).sequences
         else:
-            rows = (cut_stream(f"what is held out of {language}", lines, tokenizers[language], length=length),)
+            rows = (cut_stream(f"the held-out text of {language}", lines, tokenizers[language], length=length),)
         generator = np.random.default_rng(stream_seed(settings.seed, "held-out", language))
         batches[language] = [
             (language, part, *maskers[language].hide(part, generator))
@@ -317,12 +319,10 @@ def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]
 def _write(
     folder: Path, model: nn.Module, tokenizers: Mapping[str, PreTrainedTokenizerFast], description: dict[str, Any]
 ) -> None:
-    one = next(iter(tokenizers.values()))
-    with new_folder(folder) as made, quiet():
-        model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
-        several = dict(tokenizers) if len({id(tokenizer) for tokenizer in tokenizers.values()}) > 1 else {}
-        if isinstance(model, RoutedBertForMaskedLM):
-            several = dict(tokenizers)
-        save_tokenizers(one, several, made)
-        text_of = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
-        (made / "pretraining.json").write_text(text_of + "\n", "utf-8")
+    """Save model, tokenizers and description to a new folder."""
+    separate = len({id(tokenizer) for tokenizer in tokenizers.values()}) > 1 or isinstance(model, RoutedBertForMaskedLM)
+    with new_folder(folder) as partial, quiet():
+        model.cpu().eval().save_pretrained(partial)  # pyright: ignore[reportCallIssue]
+        save_tokenizers(next(iter(tokenizers.values())), dict(tokenizers) if separate else {}, partial)
+        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+        (partial / "pretraining.json").write_text(text + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Raw text as a masked language model reads it: as streams or line by line, and what is hidden in it."""
+"""Batches of raw text for masked language modelling, from streams or single lines, and the masking of subwords."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from crosslens.mlm.vocabulary import encode_lines
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Streams:
-    """Each language's text as one stream, cut into sequences; a step reads one language.
+    """Sequences of equal length cut from each language's concatenated text; each batch is in one language.
 
     Attributes:
-        languages: in order.
+        languages: languages in order.
         sequences: for each language ``(sequences, length)`` ids, special tokens included.
-        order: ``(steps,)``: the language of each step.
-        turn: ``(steps,)``: how many steps that language has had before.
-        seed: of the order and the rounds.
+        order: ``(steps,)`` index of each step's language.
+        turn: ``(steps,)`` number of preceding steps in the same language.
+        seed: random seed for the order of sequences.
     """
 
     languages: tuple[str, ...]
@@ -32,34 +32,34 @@ class Streams:
     seed: int
 
     def batch(self, step: int, *, size: int) -> np.ndarray:
-        """The ids of a step, ``(size, length)``: a language's sequences in shuffled rounds, none twice in a round."""
+        """``(size, length)`` ids of a step; sequences are reshuffled in every epoch of their language."""
         language = int(self.order[step])
         rows = self.sequences[language]
         first = int(self.turn[step]) * size
-        rounds = range(first // len(rows), (first + size - 1) // len(rows) + 1)
-        seeds = [stream_seed(self.seed, "sequences", self.languages[language], r) for r in rounds]
+        epochs = range(first // len(rows), (first + size - 1) // len(rows) + 1)
+        seeds = [stream_seed(self.seed, "sequences", self.languages[language], epoch) for epoch in epochs]
         shuffled = np.concatenate([np.random.default_rng(seed).permutation(len(rows)) for seed in seeds])
-        start = first - rounds[0] * len(rows)
+        start = first - epochs[0] * len(rows)
         return rows[shuffled[start : start + size]]
 
     def language(self, step: int) -> str:
-        """Which language a step reads."""
+        """Language of a step."""
         return self.languages[int(self.order[step])]
 
     def subwords(self, steps: int, *, size: int) -> int:
-        """How many are read in the first so many steps, special tokens included."""
+        """Number of subwords in the first ``steps`` steps, special tokens included."""
         return steps * size * self.sequences[0].shape[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Lines of all languages; a step reads lines of one length, so there is no padding either.
+    """Lines grouped by length, so that batches need no padding.
 
     Attributes:
-        languages: of each of ``sequences``; None where it has lines of all.
-        sequences: for each length that occurs ``(lines, length)`` ids, special tokens included.
-        plan: ``(batches, 3)``: of each batch of an epoch which sequences, its first line, and one past its last.
-        seed: of the order.
+        languages: language of each group; None: lines of all languages.
+        sequences: for each group ``(lines, length)`` ids, special tokens included.
+        plan: ``(batches, 3)``: group, first line, and end line (exclusive) of each batch of an epoch.
+        seed: random seed for the order of lines and batches.
     """
 
     languages: tuple[str | None, ...]
@@ -68,23 +68,23 @@ class Lines:
     seed: int
 
     def batch(self, step: int, *, size: int) -> np.ndarray:
-        """The ids of a step, ``(lines, length)``; every line once an epoch, lines and batches in shuffled order."""
+        """``(lines, length)`` ids of a step; every epoch reads each line once and shuffles lines and batches."""
         epoch, place = divmod(step, len(self.plan))
-        which, first, last = self.plan[self._order(epoch)[place]]
-        rows = self.sequences[which]
-        shuffled = np.random.default_rng(stream_seed(self.seed, "lines", epoch, int(which))).permutation(len(rows))
-        return rows[shuffled[first:last]]
+        group, first, end = self.plan[self._order(epoch)[place]]
+        rows = self.sequences[group]
+        shuffled = np.random.default_rng(stream_seed(self.seed, "lines", epoch, int(group))).permutation(len(rows))
+        return rows[shuffled[first:end]]
 
     def language(self, step: int) -> str | None:
-        """Which language a step reads; None: perhaps all of them."""
+        """Language of a step; None: possibly several."""
         epoch, place = divmod(step, len(self.plan))
         return self.languages[self.plan[self._order(epoch)[place]][0]]
 
     def subwords(self, steps: int, *, size: int) -> int:
-        """How many are read in the first so many steps, special tokens included."""
-        each = np.asarray([(last - first) * self.sequences[which].shape[1] for which, first, last in self.plan])
-        epochs, rest = divmod(steps, len(self.plan))
-        return int(epochs * each.sum() + each[self._order(epochs)[:rest]].sum())
+        """Number of subwords in the first ``steps`` steps, special tokens included."""
+        counts = np.asarray([(end - first) * self.sequences[group].shape[1] for group, first, end in self.plan])
+        epochs, partial = divmod(steps, len(self.plan))
+        return int(epochs * counts.sum() + counts[self._order(epochs)[:partial]].sum())
 
     def _order(self, epoch: int) -> np.ndarray:
         return np.random.default_rng(stream_seed(self.seed, "lines", epoch)).permutation(len(self.plan))
@@ -99,18 +99,18 @@ def sort_lines(
     seed: int,
     together: Literal["all", "one"] = "all",
 ) -> Lines:
-    """Sort all languages' lines by their length.
+    """Tokenize lines and group them by length.
 
     Args:
         text: language -> lines.
-        tokenizers: language -> its tokenizer, from `make_vocabularies`.
-        together: whether a step reads lines of ``all`` languages, or of ``one``.
-        length: subwords a line has at most, special tokens included; what is behind them is cut.
-        budget: subwords a step, at most.
-        seed: of the order.
+        tokenizers: language -> tokenizer, from `make_vocabularies`.
+        length: maximum subwords per line, special tokens included; longer lines are truncated.
+        budget: maximum subwords per batch.
+        seed: random seed for the order of lines and batches.
+        together: whether a batch has lines of ``all`` languages, or of ``one``.
 
     Raises:
-        RequestError: when no line has a subword.
+        RequestError: if no line has a subword.
     """
     by_length: dict[tuple[str, int], list[list[int]]] = {}
     for language, lines in text.items():
@@ -123,9 +123,9 @@ def sort_lines(
         raise RequestError("no line of the text has a subword")
     sequences = tuple(np.asarray(by_length[group], np.int64) for group in sorted(by_length))
     plan = []
-    for which, rows in enumerate(sequences):
+    for group, rows in enumerate(sequences):
         size = max(1, budget // rows.shape[1])
-        plan += [(which, first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
+        plan += [(group, first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
     return Lines(tuple(language or None for language, _ in sorted(by_length)), sequences, np.asarray(plan), seed)
 
 
@@ -138,18 +138,18 @@ def cut_streams(
     exponent: float,
     seed: int,
 ) -> Streams:
-    """Cut texts, and draw the order of languages (Conneau, Wu et al. 2020, section 3).
+    """Cut text into sequences, and sample a language for each step (Conneau, Wu et al. 2020, section 3).
 
     Args:
         text: language -> lines.
-        tokenizers: language -> its tokenizer, from `make_vocabularies`.
-        length: subwords a sequence, special tokens included.
-        steps: how many there will be.
-        exponent: a language is drawn with its number of sequences to this power.
-        seed: of the drawing.
+        tokenizers: language -> tokenizer, from `make_vocabularies`.
+        length: subwords per sequence, special tokens included.
+        steps: number of steps.
+        exponent: languages are sampled in proportion to their number of sequences to this power.
+        seed: random seed for language sampling and the order of sequences.
 
     Raises:
-        RequestError: for a language with too little text for one sequence.
+        RequestError: if a language has too little text for one sequence.
     """
     sequences = [cut_stream(language, lines, tokenizers[language], length=length) for language, lines in text.items()]
     weights = np.asarray([len(rows) for rows in sequences], float) ** exponent
@@ -157,38 +157,46 @@ def cut_streams(
     order = generator.choice(len(sequences), size=steps, p=weights / weights.sum())
     turn = np.zeros(steps, np.int64)
     for language in range(len(sequences)):
-        its_steps = np.flatnonzero(order == language)
-        turn[its_steps] = np.arange(len(its_steps))
+        language_steps = np.flatnonzero(order == language)
+        turn[language_steps] = np.arange(len(language_steps))
     return Streams(tuple(text), tuple(sequences), order, turn, seed)
 
 
 def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokenizerFast, *, length: int) -> np.ndarray:
-    """One language's text as ``(sequences, length)`` ids, special tokens included; what is left over is not read.
+    """Concatenate lines and cut them into ``(sequences, length)`` ids, special tokens included.
+
+    Subwords that do not fill a last sequence are dropped.
+
+    Args:
+        language: name of the text in errors.
+        lines: text.
+        tokenizer: tokenizer with special tokens.
+        length: subwords per sequence, special tokens included.
 
     Raises:
-        RequestError: for too little text for one sequence.
+        RequestError: if there is too little text for one sequence.
     """
     first, last = (ids.tolist() for ids in special_tokens(tokenizer))
-    inside = length - len(first) - len(last)
+    inner_length = length - len(first) - len(last)
     ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, *last)]
-    whole = len(ids) // inside
-    if not whole:
-        raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inside}")
-    text = np.asarray(ids[: whole * inside], np.int64).reshape(whole, inside)
-    return np.hstack([np.tile(first, (whole, 1)), text, np.tile(last, (whole, 1))]).astype(np.int64)
+    count = len(ids) // inner_length
+    if not count:
+        raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}")
+    text = np.asarray(ids[: count * inner_length], np.int64).reshape(count, inner_length)
+    return np.hstack([np.tile(first, (count, 1)), text, np.tile(last, (count, 1))]).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masker:
-    """Hides subwords (Devlin et al. 2019). Special tokens are never hidden, and never shown in the place of another.
+    """Random masking of subwords (Devlin et al. 2019), sparing special tokens.
 
     Attributes:
-        mask: the id of the mask.
-        specials: ids that are never touched.
-        ordinary: all others.
-        share: of the subwords, to be predicted.
-        masked: of those, shown as the mask.
-        replaced: of those, shown as a random subword; the rest is shown as it is.
+        mask: id of the mask token.
+        specials: ids of special tokens, which are neither predicted nor inserted.
+        ordinary: all other ids.
+        share: fraction of the subwords to predict.
+        masked: fraction of those replaced by the mask token.
+        replaced: fraction of those replaced by a random subword; the remaining ones are unchanged.
     """
 
     mask: int
@@ -200,19 +208,19 @@ class Masker:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerFast, *, share: float, masked: float, replaced: float) -> "Masker":
-        """For the vocabulary of a tokenizer from `vocabulary`."""
+        """Create a masker for the vocabulary of a tokenizer."""
         specials = np.asarray(sorted(tokenizer.all_special_ids))
         ordinary = np.setdiff1d(np.arange(len(tokenizer)), specials)
         return cls(tokenizer.get_vocab()[str(tokenizer.mask_token)], specials, ordinary, share, masked, replaced)
 
     def hide(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """What is shown, and which places are to be predicted, both of ``ids``' shape; at least one is."""
-        may = ~np.isin(ids, self.specials)
-        chosen = (generator.random(ids.shape) < self.share) & may
-        if not chosen.any():
-            chosen.flat[np.flatnonzero(may)[:1]] = True
-        fate = generator.random(ids.shape)
+        """Mask ids; return input ids and bool positions to predict (at least one), both of the shape of ``ids``."""
+        ordinary = ~np.isin(ids, self.specials)
+        predicted = (generator.random(ids.shape) < self.share) & ordinary
+        if not predicted.any():
+            predicted.flat[np.flatnonzero(ordinary)[:1]] = True
+        draws = generator.random(ids.shape)
         random_ids = self.ordinary[generator.integers(len(self.ordinary), size=ids.shape)]
-        shown = np.where(chosen & (fate < self.masked), self.mask, ids)
-        replaced = chosen & (fate >= self.masked) & (fate < self.masked + self.replaced)
-        return np.where(replaced, random_ids, shown), chosen
+        masked_ids = np.where(predicted & (draws < self.masked), self.mask, ids)
+        replaced = predicted & (draws >= self.masked) & (draws < self.masked + self.replaced)
+        return np.where(replaced, random_ids, masked_ids), predicted

@@ -1,4 +1,4 @@
-"""Subword vocabularies trained from text, the same bits every time."""
+"""Deterministic training of subword vocabularies from raw text."""
 
 import json
 from collections import Counter
@@ -20,12 +20,12 @@ SPECIALS = {
 
 
 def train_bpe(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedTokenizerFast:
-    """Byte-pair encoding over words that begin with ``▁``, cased, NFKC-normalised.
+    """Train a cased byte-pair encoding on NFKC-normalised text, with ``▁`` at the start of words.
 
     Args:
-        lines: the text.
-        size: pieces, special tokens included.
-        positions: longest sequence the encoder takes.
+        lines: text.
+        size: vocabulary size, special tokens included.
+        positions: maximum sequence length of the encoder.
     """
     tokenizer = Tokenizer(BPE(unk_token="[UNK]", fuse_unk=True))
     tokenizer.normalizer = normalizers.NFKC()
@@ -44,10 +44,10 @@ def train_bpe(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedT
 
 
 def train_word_piece(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedTokenizerFast:
-    """WordPiece as BERT's, cased, accents kept.
+    """Train a cased WordPiece vocabulary with accents, pre-tokenized as in BERT.
 
-    The trainer alone gives another vocabulary in every run: the order in which it meets the pieces that continue a
-    word is random, and ties follow it. Given those pieces beforehand, sorted, it has nothing left to draw.
+    The trainer alone is not deterministic: it adds the characters that continue a word in random order, which decides
+    ties. Adding them beforehand in sorted order makes it so.
     """
     normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
     words = pre_tokenizers.BertPreTokenizer()
@@ -71,10 +71,10 @@ def train_word_piece(lines: Sequence[str], *, size: int, positions: int) -> PreT
 
 
 def take_words(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedTokenizerFast:
-    """Whole words between spaces, the commonest first: for languages that have few, as artificial ones."""
+    """Build a vocabulary of the most frequent words, separated by spaces; it suits artificial languages."""
     counts = Counter(word for line in lines for word in line.split())
     commonest = sorted(counts, key=lambda word: (-counts[word], word))[: size - len(SPECIALS)]
-    vocabulary = {word: number for number, word in enumerate([*SPECIALS.values(), *commonest])}
+    vocabulary = {word: index for index, word in enumerate([*SPECIALS.values(), *commonest])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens(list(SPECIALS.values()))
@@ -84,53 +84,56 @@ def take_words(lines: Sequence[str], *, size: int, positions: int) -> PreTrained
 VOCABULARIES = {"bpe": train_bpe, "wordpiece": train_word_piece, "words": take_words}
 
 FOREIGN = "\x1f"
-"""Stands before the subwords of other languages, which no text of this one is cut into; it is white space in itself."""
+"""Marks subwords of other languages in a tokenizer's vocabulary. As white space, it never occurs within words."""
 
 
 def make_vocabularies(
     text: Mapping[str, Sequence[str]], *, kind: str, size: int, positions: int, anchors: Anchors
 ) -> dict[str, PreTrainedTokenizerFast]:
-    """A tokenizer for each language, whose ids are those of one table of embeddings.
+    """Train a tokenizer for each language, with ids in one embedding table.
 
     Args:
         text: language -> lines.
-        kind: one of `VOCABULARIES`.
-        size: pieces of all together, special tokens included; where each has its own, they have equal shares.
-        positions: longest sequence the encoder takes.
-        anchors: what they share; with ``joint`` all languages have the same tokenizer.
+        kind: key of `VOCABULARIES`.
+        size: total number of subwords, special tokens included, divided equally between separate vocabularies.
+        positions: maximum sequence length of the encoder.
+        anchors: subwords that languages share; with ``joint``, all languages have the same tokenizer.
     """
     train = VOCABULARIES[kind]
     if anchors == "joint":
         joint = train([line for lines in text.values() for line in lines], size=size, positions=positions)
         return dict.fromkeys(text, joint)
     share = size // len(text)
-    own = {language: train(lines, size=share, positions=positions) for language, lines in text.items()}
+    separate = {language: train(lines, size=share, positions=positions) for language, lines in text.items()}
     table: dict[tuple[str, str], int] = {}
     ids: dict[str, dict[str, int]] = {}
-    for language, tokenizer in own.items():
+    for language, tokenizer in separate.items():
         new_ids = ids[language] = {}
-        for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
-            shared = anchors == "default" or piece in SPECIALS.values()
-            new_ids[piece] = table.setdefault(("" if shared else language, piece), len(table))
-    united = {}
-    for language, tokenizer in own.items():
+        for subword, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
+            shared = anchors == "default" or subword in SPECIALS.values()
+            new_ids[subword] = table.setdefault(("" if shared else language, subword), len(table))
+    merged = {}
+    for language, tokenizer in separate.items():
         known = set(ids[language].values())
-        others = {f"{FOREIGN}{where}{FOREIGN}{p}": id for (where, p), id in table.items() if id not in known}
-        united[language] = _renumbered(tokenizer, ids[language] | others, positions)
-    return united
+        foreign = {
+            f"{FOREIGN}{other}{FOREIGN}{subword}": id for (other, subword), id in table.items() if id not in known
+        }
+        merged[language] = _renumbered(tokenizer, ids[language] | foreign, positions)
+    return merged
 
 
 def _renumbered(
     tokenizer: PreTrainedTokenizerFast, vocabulary: Mapping[str, int], positions: int
 ) -> PreTrainedTokenizerFast:
-    """The same segmentation with other ids, and perhaps more pieces."""
+    """Copy a tokenizer with other ids; subwords may be added."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     state["model"]["vocab"] = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
     return _finished(Tokenizer.from_str(json.dumps(state)), positions)
 
 
 def _finished(tokenizer: Tokenizer, positions: int) -> PreTrainedTokenizerFast:
-    first, last = (tokenizer.token_to_id(piece) for piece in ("[CLS]", "[SEP]"))
+    """Add the special tokens, and wrap the tokenizer for transformers."""
+    first, last = (tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", first), ("[SEP]", last)]
     )
@@ -138,5 +141,5 @@ def _finished(tokenizer: Tokenizer, positions: int) -> PreTrainedTokenizerFast:
 
 
 def encode_lines(lines: Iterable[str], tokenizer: PreTrainedTokenizerFast) -> list[list[int]]:
-    """The ids of each line, without special tokens."""
+    """Tokenize lines into ids, without special tokens."""
     return tokenizer(list(lines), add_special_tokens=False, return_attention_mask=False, verbose=False)["input_ids"]

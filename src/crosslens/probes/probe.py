@@ -1,4 +1,4 @@
-"""What a probe is: the contract that every file of this folder fulfils."""
+"""Protocol for probing tasks."""
 
 from typing import Literal, Protocol
 
@@ -6,43 +6,43 @@ from crosslens.data.corpus import Corpus
 from crosslens.encoders.options import Pooling
 
 Unit = Literal["text", "word"]
-"""What a probe labels."""
+"""Labelled unit of a probe."""
 
 
 class Probe(Protocol):
-    """A question that a linear layer on one vector a text, or one state a word, must answer, at every layer.
+    """A classification task for linear probes on text vectors or word states.
 
-    It is a frozen pydantic model, and its fields are its settings; each has a default.
+    Probes are frozen pydantic models. Their fields are settings with defaults.
     """
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Name of the probe."""
         ...
 
     @property
     def about(self) -> str:
-        """What it asks, in a few words."""
+        """Predicted property, in a few words."""
         ...
 
     @property
     def unit(self) -> Unit:
-        """What has an answer: each ``text``, or each ``word`` of a sentence."""
+        """Labelled unit: each ``text``, or each ``word`` of a sentence."""
         ...
 
     @property
     def pooling(self) -> Pooling:
-        """Which vector stands for a text. A word always has the state of the subword that taggers label: ``first``."""
+        """Pooling of a text's subword states; words always use their ``first`` subword, as for taggers."""
         ...
 
     def cut(self, corpus: Corpus) -> Corpus:
-        """What of the corpus is read: something of every text, or all words of every sentence, in their order."""
+        """Select the input: a part of every text, or all words of every sentence, in order."""
         ...
 
     def answers(self, corpus: Corpus) -> list[str]:
-        """The right answer for every text, or for every word, sentence by sentence.
+        """Gold label of every text, or of every word, sentence by sentence.
 
         Raises:
-            DataError: with file and line, for an item that has none.
+            DataError: with file and line, if an item has no label.
         """
         ...

@@ -1,4 +1,4 @@
-"""Asking a probe of every layer of an encoder, and a control task beside it."""
+"""Linear probing of every layer of an encoder, with a control task."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,25 +20,25 @@ from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
 HELD_OUT = 10
-"""Without dev data one in so many texts of every answer, or sentences, of the training data is held out."""
+"""Without dev data, one in `HELD_OUT` training texts of every label, or training sentences, is held out."""
 
-BESIDE = {"train": (), "test": ("train",), "dev": ("train", "test")}
-"""What data may share no item with which others; those that do are left out."""
+DISJOINT_FROM = {"train": (), "test": ("train",), "dev": ("train", "test")}
+"""Split -> splits from which it must be disjoint; shared items are left out of it."""
 
 FEWEST = 2
-"""Texts of an answer in the training data, so that one can be held out."""
+"""Minimum number of training texts per label, so that one can be held out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probed:
-    """What a probe found.
+    """Results of a probe.
 
     Attributes:
-        results: for every layer ``accuracy`` over all test texts, or words, with its interval over texts, or sentences;
-            ``recall`` of every answer (the record's target); ``accuracy_shuffled`` and ``train_accuracy_shuffled``, of
-            the control.
-        confusion: ``(layers + 1, answers, answers)`` counts: right answer by given answer.
-        answers: their names.
+        results: for every layer ``accuracy`` over test texts or words, with a confidence interval over texts or
+            sentences; ``recall`` of every label (the record's target); ``accuracy_shuffled`` and
+            ``train_accuracy_shuffled`` of the control task.
+        confusion: ``(layers + 1, labels, labels)`` counts of gold by predicted label.
+        answers: names of the labels.
     """
 
     results: Results
@@ -46,7 +46,7 @@ class Probed:
     answers: tuple[str, ...]
 
     def confusion_rows(self) -> list[dict[str, str | int]]:
-        """A row for each ``layer``, right ``answer`` and ``given`` answer that occur together, with their ``count``."""
+        """Rows with ``layer``, gold ``answer``, predicted label ``given``, and their ``count`` if not zero."""
         return [
             {
                 "layer": int(layer),
@@ -69,35 +69,33 @@ def probe(
     seed: int = 1,
     progress: Listener = None,
 ) -> Probed:
-    """Train a linear layer on every layer's states, and on the same states with shuffled answers.
+    """Train a linear probe and a control task on the states of every layer.
 
-    A linear layer with enough inputs learns anything by heart. The control (after Hewitt & Liang 2019) shows how much:
-    answers are shuffled among the texts, or among the words, each occurrence for itself, so that on test data only
-    chance is left, and what it knows of training data is memory.
+    The control task (after Hewitt & Liang 2019) shows how much a probe memorises. Its labels are shuffled over texts,
+    or over word occurrences, so test accuracy is chance and training accuracy is memorisation.
 
-    Test sentences that are training sentences too are left out where words are labelled, as treebanks repeat short
-    ones, and so are texts that are equal in what of them is read; the tag ``shared_sentences`` counts them. Items of
-    ``dev`` that are training or test items too are left out as well, and the tag ``shared_dev`` counts those. Answers
-    that only test words have are counted as errors.
+    Test sentences that also occur in the training data are left out, as are texts whose selected parts are the same;
+    the tag ``shared_sentences`` counts them. Dev items that occur in training or test data are left out too, counted by
+    ``shared_dev``. Labels that only test words have count as errors.
 
     Args:
-        encoder: read once, in evaluation mode.
-        asked: a probe or its name.
-        train: texts, or sentences of words, with answers.
-        test: others; the answers of texts all occur in ``train``.
-        dev: on which the learning rate is lowered; None: a tenth of ``train``, of words whole sentences.
-        how: None: as Wu & Dredze (2019).
-        seed: of what is held out, the order and the shuffling.
-        progress: hears of every corpus that is read and every epoch.
+        encoder: encoder, used in evaluation mode.
+        asked: probe or its name.
+        train: labelled texts, or sentences of labelled words.
+        test: test data; labels of texts must occur in ``train``.
+        dev: data for the learning-rate schedule and epoch selection; None: a tenth of ``train``, in whole sentences.
+        how: training settings; None: the defaults, after Wu & Dredze (2019).
+        seed: random seed for the held-out data, data order and shuffling.
+        progress: listener for corpora and epochs.
 
     Returns:
-        Scores by layer as results, and the confusion of answers by layer.
+        Scores and confusion matrices by layer.
 
     Raises:
-        DataError: with file and line: for an item without an answer; for a text with one that training never saw, or
-            saw once.
-        RequestError: for an unknown probe; when training and test data share a text, or all their sentences, or
-            nothing of ``dev`` is left; with fewer than two answers.
+        DataError: with file and line, if an item has no label, or a text has one that the training data have at most
+            once.
+        RequestError: if the probe is unknown, training and test data share a text or all sentences, no dev item is
+            left, or there are fewer than two labels.
 
     Example:
         >>> words = {split: xl.load_corpus(f"ud/en_ewt:{split}[:60]", data=sample) for split in ("train", "test")}
@@ -112,7 +110,7 @@ def probe(
     words = asked.unit == "word"
     whole = () if words else _shared(test, train)
     read = {name: asked.cut(corpus) for name, corpus in corpora.items()}
-    shared = {name: _shared(read[name], *(read[other] for other in BESIDE[name])) for name in corpora}
+    shared = {name: _shared(read[name], *(read[other] for other in DISJOINT_FROM[name])) for name in corpora}
     if whole or len(shared["test"]) == len(test):
         count = len(whole or shared["test"])
         raise RequestError(f"{count} of the {len(test)} items of {test.name} are also in {train.name}")
@@ -136,7 +134,7 @@ def probe(
             else represent(encoder, read[name], pooling=asked.pooling).vectors
         )
     y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
-    # The text of each answer, or the sentence of each word.
+    # Index of each label's text, or of each word's sentence.
     item_of = {
         name: np.repeat(np.arange(len(corpus)), corpus.lengths if words else 1) for name, corpus in corpora.items()
     }
@@ -152,7 +150,7 @@ def probe(
         vectors = {name: (states - mean) / spread for name, states in vectors.items()}
 
     def trained(answers: dict[str, np.ndarray], stage: str) -> tuple[np.ndarray, np.ndarray]:
-        """Each layer's guesses for test and training items."""
+        """Train on these labels; return ``(layers, items)`` predictions for test and training items."""
         weights, biases = fit(
             vectors["train"],
             answers["train"],
@@ -191,7 +189,7 @@ def probe(
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
         np.add.at(confusion[layer], (y["test"], guess), 1)
-    # Answer by answer, so that the samples of an interval are drawn once for as many items, not again in every layer.
+    # All layers of a label in turn, so that bootstrap samples for the same number of items are cached.
     test_items, train_items = item_of["test"], item_of["train"]
     asks: list[tuple[str, str | None, np.ndarray, np.ndarray, Corpus]] = [
         ("accuracy", None, guesses == y["test"], test_items, test),
@@ -230,7 +228,7 @@ def probe(
 
 
 def _shared(corpus: Corpus, *others: Corpus) -> set[int]:
-    """The numbers of the items that other corpora have too: the same text, or the same words."""
+    """Indices of the items that occur in other corpora, with the same text or the same words."""
 
     def content(item: Item) -> str | tuple[str, ...]:
         return item.words if isinstance(item, Sentence) else item.text
@@ -240,12 +238,12 @@ def _shared(corpus: Corpus, *others: Corpus) -> set[int]:
 
 
 def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
-    """The corpus without the items of these numbers."""
+    """Copy a corpus without the items at these indices."""
     return replace(corpus, items=tuple(item for number, item in enumerate(corpus) if number not in numbers))
 
 
 def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The answers of all words, those that training lacks too: of them none is ever right."""
+    """Labels of all words, including those that training lacks and that are never predicted correctly."""
     if len(set(answers["train"])) < 2:
         raise RequestError(f"every word of {train.name} has the same label, so there is nothing to probe")
     if len(train) < 2:
@@ -268,7 +266,7 @@ def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
 
 
 def _held_out(answers: np.ndarray, seed: int) -> np.ndarray:
-    """``(items,)`` bool: of every answer one in `HELD_OUT`, at least one."""
+    """``(items,)`` bool: one in `HELD_OUT` items of every label, at least one."""
     generator = np.random.default_rng(stream_seed(seed, "probe-held-out"))
     held = np.zeros(len(answers), bool)
     for answer in np.unique(answers):
@@ -278,7 +276,7 @@ def _held_out(answers: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _held_out_sentences(sentence_of: np.ndarray, seed: int) -> np.ndarray:
-    """``(words,)`` bool: the words of one in `HELD_OUT` sentences, of one at least."""
+    """``(words,)`` bool: the words of one in `HELD_OUT` sentences, at least one."""
     generator = np.random.default_rng(stream_seed(seed, "probe-held-out"))
     sentences = generator.permutation(np.unique(sentence_of))
     return np.isin(sentence_of, sentences[: max(1, len(sentences) // HELD_OUT)])

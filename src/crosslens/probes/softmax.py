@@ -1,4 +1,4 @@
-"""A linear softmax classifier for every layer, all of them trained in one pass over the vectors."""
+"""Linear softmax classifiers for all layers, trained together."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,15 +13,15 @@ from crosslens.progress import Listener, listening
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """How they are trained: Wu & Dredze (2019), sections 5.2 and 5.3.
+    """Training settings of linear probes (Wu & Dredze 2019, sections 5.2 and 5.3).
 
     Attributes:
-        inputs: ``scaled``: every feature to mean 0 and variance 1 over the training items, which a linear layer could
-            undo, so that layers of other sizes learn alike; ``raw``, as in the paper.
-        learning_rate: Adam's; each layer's own is halved after every epoch in which its dev accuracy does not rise.
-        floor: a layer whose learning rate is below this is done.
-        batch: items a step.
-        epochs: the most that are made.
+        inputs: ``scaled``: features have mean 0 and variance 1 over training items, so that layers with different
+            scales train alike; ``raw``: unscaled, as in the paper.
+        learning_rate: initial learning rate of Adam, halved for a layer after every epoch without better dev accuracy.
+        floor: learning rate below which training of a layer stops.
+        batch: items per step.
+        epochs: maximum number of epochs.
     """
 
     inputs: Literal["scaled", "raw"] = "scaled"
@@ -43,21 +43,21 @@ def fit(
     stage: str = "training linear classifiers",
     progress: Listener = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Train them; what is kept of each layer is its best epoch on dev.
+    """Train a classifier for each layer; keep each layer's best epoch on dev data.
 
     Args:
-        vectors: ``(layers, items, hidden)`` float32.
-        answers: ``(items,)`` numbers of classes.
-        dev: ``(layers, dev items, hidden)`` float32.
-        dev_answers: ``(dev items,)``.
-        classes: how many there are.
-        how: settings.
-        seed: of the order; the weights begin at zero.
-        stage: what it is called where progress is reported.
-        progress: hears of every epoch.
+        vectors: ``(layers, items, hidden)`` float32 training vectors.
+        answers: ``(items,)`` class indices.
+        dev: ``(layers, dev items, hidden)`` float32 dev vectors.
+        dev_answers: ``(dev items,)`` class indices.
+        classes: number of classes.
+        how: training settings.
+        seed: random seed for the data order; weights are initialised to zero.
+        stage: name of the training in progress reports.
+        progress: listener for epochs.
 
     Returns:
-        ``(layers, hidden, classes)`` and ``(layers, 1, classes)``: weights and biases.
+        ``(layers, hidden, classes)`` weights and ``(layers, 1, classes)`` biases.
     """
     listener = listening(progress)
     layers, items, hidden = vectors.shape
@@ -75,7 +75,7 @@ def fit(
         for numbers in order.split(how.batch):
             logits = torch.baddbmm(torch.stack(biases), x[:, numbers], torch.stack(weights))
             gold = y[numbers].expand(layers, -1).flatten()
-            # Each layer's own mean: no layer's learning hangs on another's.
+            # The sum of each layer's mean loss, so that layers train independently.
             loss = functional.cross_entropy(logits.flatten(0, 1), gold, reduction="sum") / len(numbers)
             loss.backward()
             adam.step()

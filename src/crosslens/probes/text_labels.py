@@ -1,4 +1,4 @@
-"""Probes for the label of a text: its language, or its topic."""
+"""Probes for text labels: language identification and topic."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -9,11 +9,11 @@ from crosslens.probes.probe import Unit
 
 
 class _LabelledTexts(BaseModel):
-    """Texts with a label.
+    """A probe for text labels.
 
     Attributes:
-        sentences: what of a text is read: ``all``; or its first sentence, or its first ``2``.
-        pooling: which vector stands for a text; the mean of all subwords is a bag of words.
+        sentences: sentences to read from each text: ``all``, the first one, or the first ``2``.
+        pooling: pooling of subword states into a text vector.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,23 +23,22 @@ class _LabelledTexts(BaseModel):
 
     @property
     def unit(self) -> Unit:
-        """Texts."""
+        """``text``."""
         return "text"
 
     def cut(self, corpus: Corpus) -> Corpus:
-        """Texts, or their first sentences."""
+        """Select all sentences or the first ones."""
         return first_sentences(corpus, self.sentences)
 
     def answers(self, corpus: Corpus) -> list[str]:
-        """The labels."""
+        """Labels of the texts."""
         return require_labels(corpus)
 
 
 class LanguageIdentification(_LabelledTexts):
-    """The probe ``langid``: which language is a text in (Wu & Dredze 2019, section 5.3, Figure 2)?
+    """Probe ``langid``: language identification (Wu & Dredze 2019, section 5.3, Figure 2).
 
-    If a layer had given up what tells languages apart, a linear layer on its states could not say. The paper reads the
-    first two sentences.
+    High accuracy shows that a layer retains language-specific information. The paper reads the first two sentences.
     """
 
     @property
@@ -49,12 +48,12 @@ class LanguageIdentification(_LabelledTexts):
 
     @property
     def about(self) -> str:
-        """What it asks."""
+        """Predicted property."""
         return "the language of a text"
 
 
 class Topic(_LabelledTexts):
-    """The probe ``topic``: what is a text about?"""
+    """Probe ``topic``: topic classification."""
 
     @property
     def name(self) -> str:
@@ -63,5 +62,5 @@ class Topic(_LabelledTexts):
 
     @property
     def about(self) -> str:
-        """What it asks."""
+        """Predicted property."""
         return "the topic of a text"

@@ -1,4 +1,4 @@
-"""Parts of speech: how much of a word's UPOS tag can a linear layer read off its state, layer by layer?"""
+"""Probe for universal part-of-speech tags."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -8,7 +8,7 @@ from crosslens.probes.probe import Unit
 
 
 class PartsOfSpeech(BaseModel):
-    """The probe ``upos``; a word's label is its universal part-of-speech tag."""
+    """Probe ``upos``: the universal part-of-speech tag of each word."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -19,24 +19,24 @@ class PartsOfSpeech(BaseModel):
 
     @property
     def about(self) -> str:
-        """What it asks."""
+        """Predicted property."""
         return "the part of speech of a word"
 
     @property
     def unit(self) -> Unit:
-        """Words."""
+        """``word``."""
         return "word"
 
     @property
     def pooling(self) -> Pooling:
-        """``first``: the subword that taggers label."""
+        """``first``: the state of the first subword, as for taggers."""
         return "first"
 
     def cut(self, corpus: Corpus) -> Corpus:
-        """Whole sentences."""
+        """Return the corpus unchanged."""
         return corpus
 
     def answers(self, corpus: Corpus) -> list[str]:
-        """The tags."""
+        """UPOS tags of all words."""
         corpus.require("upos")
         return [tag for sentence in corpus.sentences for tag in sentence.upos or ()]

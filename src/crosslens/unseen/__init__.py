@@ -1,1 +1,1 @@
-"""Languages that an encoder never saw: what it makes of their text, what to do, and what came of it."""
+"""Transfer to languages that an encoder was not pretrained on: evidence from raw text, advice, and typology."""

@@ -1,9 +1,9 @@
-"""How sure part-of-speech probes of a source are of a text: evidence of zero-shot accuracy that needs no labels.
+"""Confidence of part-of-speech probes on unlabelled text, as evidence of zero-shot accuracy.
 
-Linear probes are trained on the frozen states of an encoder on a labelled source, then read the text. Two things are
-measured. Confidence: the share of words with a confidence above a threshold, which is chosen so that on held-out
-sentences of the source that share is the accuracy (average thresholded confidence, Garg et al. 2022). Agreement: the
-share of words on which single probes agree with the vote of all (disagreement predicts error; Baek et al. 2022).
+Linear probes are trained on frozen states of an encoder for a labelled source corpus, and applied to the text.
+Confidence is the fraction of words above a threshold, chosen so that on held-out source sentences this
+fraction equals the accuracy (average thresholded confidence, Garg et al. 2022). Agreement is the fraction of words on
+which single probes agree with the vote of all (disagreement predicts error; Baek et al. 2022).
 """
 
 from dataclasses import dataclass, replace
@@ -21,19 +21,19 @@ from crosslens.probes.softmax import Fit, fit
 from crosslens.probes.upos import PartsOfSpeech
 
 TRAIN_SENTENCES = 1000
-"""Sentences of a source that probes are trained on: as many as the measured taggers had."""
+"""Maximum number of source sentences for probes, as for the taggers that the shipped rule was fitted to."""
 
 TEXT_SENTENCES = 200
-"""Sentences of a text that probes read."""
+"""Maximum number of text sentences for probes."""
 
 HELD_OUT = 5
-"""One in so many sentences of the source is held out."""
+"""One in `HELD_OUT` source sentences is held out."""
 
 HALVES = 2
-"""Probes of a layer, each trained on sentences of its own, so that they can disagree."""
+"""Number of probes per layer, trained on disjoint sentences, so that they can disagree."""
 
 FIT = Fit(learning_rate=2e-3, batch=64, epochs=12)
-"""How probes are trained: the evidence needs a fast probe, not the best one."""
+"""Training settings of probes, chosen for speed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +61,12 @@ class SourceProbes:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """What the probes of a source make of a text.
+    """Confidence and agreement of a source's probes on a text.
 
     Attributes:
-        confident: words above the threshold, in percent: the accuracy to expect if confidence means the same as on the
-            source.
-        agreement: agreement of single probes with the vote of all, in percent of the words.
+        confident: percentage of words above the threshold; the expected accuracy, if probes are as well calibrated on
+            the text as on the source.
+        agreement: percentage of words on which single probes agree with the vote of all.
     """
 
     confident: float
@@ -123,11 +123,11 @@ def read_states(encoder: Encoder, text: Corpus) -> np.ndarray:
 
 
 def measure_confidence(probes: SourceProbes, states: np.ndarray) -> Confidence:
-    """What the probes of a source make of a text.
+    """Measure the confidence and agreement of a source's probes on a text.
 
     Args:
-        probes: of the same encoder.
-        states: of the text, from `read_states`.
+        probes: probes of the same encoder.
+        states: ``(layers, words, width)`` states of the text, from `read_states`.
     """
     single = _probabilities((states - probes.mean) / probes.spread, probes.weights, probes.biases)
     vote = single.mean((0, 1))
@@ -138,5 +138,5 @@ def measure_confidence(probes: SourceProbes, states: np.ndarray) -> Confidence:
 
 
 def _probabilities(states: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    """``(halves, layers, words, tags)``."""
+    """``(halves, layers, words, tags)`` probabilities."""
     return softmax(states @ weights + biases, axis=-1)

@@ -1,4 +1,4 @@
-"""What an encoder makes of a text in a language, before it is fine-tuned."""
+"""Label-free evidence of how well an encoder reads a text: coverage, subword overlap and probe confidence."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 OF_A_SOURCE = 1000
-"""Sentences of a source's training data whose subwords are looked for: so that size does not matter."""
+"""Number of source sentences used for subword overlap, fixed so that the size of the data does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An encoder on a text.
+    """Evidence of how well an encoder reads a text.
 
     Attributes:
-        corpus: the text's name.
-        scheme: how it was transliterated; "": it is as it is written.
-        language: of the text.
-        scripts: ISO 15924 code -> share of the letters, in percent, the commonest first.
-        pieces: of the vocabulary that are of the commonest script and have more than one character.
-        coverage: how the vocabulary reads it.
-        overlap: candidate source -> share of the text's subwords that its training data have, in percent.
-        confidence: candidate source -> how sure its probes are of the text.
+        corpus: name of the text.
+        scheme: transliteration scheme; "": original script.
+        language: language of the text.
+        scripts: ISO 15924 code -> percentage of the letters, the most frequent first.
+        pieces: number of subwords in the vocabulary with the most frequent script and more than one letter.
+        coverage: coverage of the text by the vocabulary.
+        overlap: candidate source -> percentage of the text's subwords that occur in its training data.
+        confidence: candidate source -> confidence and agreement of its probes on the text.
     """
 
     corpus: str
@@ -51,11 +51,11 @@ class Evidence:
 
     @property
     def script(self) -> str:
-        """The commonest script."""
+        """Most frequent script."""
         return next(iter(self.scripts))
 
     def features(self, source: str) -> np.ndarray:
-        """What the rule is fitted on, of transfer from one candidate source: `FEATURES`."""
+        """``(features,)`` values of `FEATURES` for transfer from a source."""
         confidence = self.confidence[source]
         return np.asarray(
             [
@@ -86,17 +86,17 @@ def gather(
     *,
     scheme: str = "",
 ) -> Evidence:
-    """What an encoder makes of a text.
+    """Gather evidence of how well an encoder reads a text.
 
     Args:
-        encoder: reads the first sentences of the text, in evaluation mode.
+        encoder: encoder, used in evaluation mode.
         text: raw text, or sentences of words.
         sources: candidate source -> its training data.
         probes: candidate source -> its probes on the encoder.
-        scheme: how the text was transliterated.
+        scheme: transliteration scheme of the text; "": original script.
 
     Raises:
-        DataError: for a text without a letter of a known script, or without a word.
+        DataError: if the text has no letter of a known script, or no word.
     """
     counted = count_scripts(item.text for item in text)
     if not counted:
@@ -128,7 +128,7 @@ def gather(
 
 @lru_cache(maxsize=4)
 def vocabulary_scripts(tokenizer: "PreTrainedTokenizerBase") -> Counter[str]:
-    """How many pieces of a vocabulary are of each script; pieces of one character say nothing of a language."""
+    """Count the subwords of each script in a vocabulary, without those of a single letter."""
     scripts: Counter[str] = Counter()
     for piece in _readable(tokenizer):
         script = next(iter(count_scripts([piece])), None)
@@ -138,7 +138,7 @@ def vocabulary_scripts(tokenizer: "PreTrainedTokenizerBase") -> Counter[str]:
 
 
 def _readable(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
-    """The pieces as text: those of byte-level vocabularies are bytes in disguise, and are decoded."""
+    """Subwords of a vocabulary as text; those of byte-level vocabularies are decoded."""
     pieces = tokenizer.get_vocab()
     if "Ġ" not in "".join(list(pieces)[:5000]):
         return list(pieces)

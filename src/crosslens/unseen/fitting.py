@@ -1,4 +1,4 @@
-"""A rule from measured transfer: the records of a study, and what the encoder makes of each corpus."""
+"""Fitting of a rule that predicts zero-shot scores, from the results of a study."""
 
 import langcodes
 
@@ -15,7 +15,7 @@ from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import Measured, Provenance, Rule
 
 AS_IS, ADAPTED = (Condition().text, None), (Condition(start="adapted").text,)
-"""What records say of encoders as they are, and of adapted ones."""
+"""Condition columns of unmodified and of adapted encoders in records."""
 
 
 def fit_rule(
@@ -28,20 +28,19 @@ def fit_rule(
     name: str = "",
     training: str = "",
 ) -> Rule:
-    """A rule from every zero-shot score of a task on texts as they are written, each the mean over seeds.
+    """Fit a rule to all zero-shot scores of a task on text in its original script, averaged over seeds.
 
     Args:
-        results: records of encoders as they are (the reference), and adapted ones beside them.
-        encoder: the one that was measured, or that before it was trimmed; it reads the corpora.
-        task: whose scores are expected.
-        usual: the source that is usually taken, which others must clearly be better than.
-        data: a folder that is looked through first for the corpora.
-        name: of the encoder, for the rule's provenance; "": the name it was loaded by.
+        results: records of the unmodified encoder (the reference), and optionally of adapted ones.
+        encoder: the measured encoder, trimmed or not; it gathers the evidence.
+        task: task whose scores the rule predicts.
+        usual: default source language.
+        data: folder searched first for corpora.
+        name: name of the encoder in the rule's provenance; "": the name it was loaded by.
         training: how the measured models were trained and evaluated, in a few words.
 
     Raises:
-        RequestError: when the records hold no zero-shot score of the task, or models of one source that differ in more
-            than seeds.
+        RequestError: if there is no zero-shot score of the task, or models of one source differ in more than the seed.
     """
     scores = results.filter(task=task, metric=find_task(task).metric, measure=None)
     as_is, adapted = (_one_model_a_seed(scores.filter(condition=condition)) for condition in (AS_IS, ADAPTED))
@@ -74,7 +73,7 @@ def fit_rule(
 
 
 def _one_model_a_seed(scores: Results) -> Cells:
-    """A row a corpus, a column a source, where models of one source differ in their seeds alone."""
+    """Table of scores with a row for each corpus and a column for each source."""
     trained = scores.filter(source=[source for (source,), _ in scores.groups("source") if source is not None])
     return cells(trained, rows=("target", "corpus"), columns=("source",))
 

@@ -1,11 +1,10 @@
-"""Expected transfer: a rule fitted to measured transfer, where it was fitted, and how wrong it is.
+"""Prediction of zero-shot scores by a rule fitted to measured transfer, with its cross-validated errors.
 
-The rule is a ridge regression (Hoerl & Kennard 1970) of zero-shot scores on `FEATURES`, with a constant of its own for
-each source. It is of texts as they are written: transliterated ones, fitted along, made it worse. Every figure about
-the rule is for languages left out: each language is left out in turn with all its corpora, and the rule is fitted to
-the others. Intervals of means resample languages (`bootstrap_interval`). The
-interval of an estimate is the quantile of the absolute errors on languages left out, with the finite-sample correction
-of conformal prediction (Vovk et al. 2005; from leave-one-out errors as in Barber et al. 2021).
+The rule is a ridge regression (Hoerl & Kennard 1970) of zero-shot scores on `FEATURES`, with a constant per source. It
+applies to text in its original script; fitting it to transliterated text as well made it worse. Errors are from
+leave-one-language-out cross-validation. Intervals of means resample languages (`bootstrap_interval`). The interval of
+an estimate is the quantile of the cross-validated absolute errors, with the finite-sample correction of conformal
+prediction (Vovk et al. 2005; from leave-one-out errors as in Barber et al. 2021).
 """
 
 import csv
@@ -23,7 +22,7 @@ from crosslens.scores import bootstrap_interval
 from crosslens.unseen.evidence import FEATURES
 
 PENALTY = 10.0
-"""On standardised features."""
+"""Ridge penalty on standardised features."""
 
 LEVEL = 0.9
 """Share of languages whose score the interval of an estimate should cover."""
@@ -95,11 +94,11 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A rule, where it was fitted, and its errors on languages left out.
+    """A rule that predicts zero-shot scores, with its provenance and cross-validated errors.
 
     Attributes:
-        measured: the transfer it is fitted to; the source of the first row is the default source.
-        provenance: where it was fitted.
+        measured: transfer that the rule is fitted to; the source of the first row is the default source.
+        provenance: encoder, task and training that were measured.
     """
 
     measured: tuple[Measured, ...]
@@ -137,7 +136,7 @@ class Rule:
         return tuple(dict.fromkeys(row.source for row in self.measured))
 
     def outside(self, features: Sequence[float] | np.ndarray, source: str) -> list[str]:
-        """What lies outside the range that the rule was fitted to, described in words."""
+        """Describe the features, or the source, that lie outside the fitted range."""
         fitted = np.asarray([row.features for row in self.measured], float)
         low, high = fitted.min(0), fitted.max(0)
         margin = BEYOND * (high - low)
@@ -151,7 +150,7 @@ class Rule:
         ]
 
     def _fit(self, left_out: str | None = None) -> "_Ridge":
-        """Fitted to all languages but one."""
+        """Fit the regression without a language."""
         rows = [row for row in self.measured if row.language != left_out]
         return _Ridge.fit(
             np.asarray([_inputs(row.features, row.source, self.sources) for row in rows], float),
@@ -261,7 +260,7 @@ def _bare(corpus: str) -> str:
 
 
 def _inputs(features: Sequence[float] | np.ndarray, source: str, sources: Sequence[str]) -> np.ndarray:
-    """What the regression reads: the features, and which source it is."""
+    """Inputs of the regression: features and a one-hot source."""
     return np.asarray([*features, *(source == name for name in sources)], float)
 
 
@@ -321,7 +320,7 @@ def read_rule(path: str | Path | None = None) -> Rule:
 
 
 def write_rule(rule: Rule, path: str | Path) -> None:
-    """Write a rule so that `read_rule` reads it: its provenance in comment lines, then what it is fitted to."""
+    """Write a rule in the format of `read_rule`: provenance in comment lines, then the measured transfer."""
     with open(path, "w", encoding="utf-8", newline="") as stream:
         for field in fields(Provenance):
             if value := getattr(rule.provenance, field.name):

@@ -1,8 +1,8 @@
-"""Easy, intermediate and hard languages (Muller 2022): is the encoder better than a network without pretraining?
+"""Classification of unseen languages as easy, intermediate or hard (Muller 2022).
 
-Easy: as it is. Intermediate: only when it was adapted to raw text of the language. Hard: in neither case. The slides
-compare means; here every comparison is tested over seeds and sentences, and where a test that the class hangs on finds
-no difference the language is undecided. From one seed there is no test, and no class.
+A language is easy if the encoder beats a network without pretraining, intermediate if it does so only after adaptation
+to raw text, and hard if neither holds. The slides compare means. Here, comparisons are tested over seeds and sentences,
+and the language is undecided if a decisive test is not significant. A single seed allows no test, and no class.
 """
 
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 Class = Literal["easy", "intermediate", "hard", "undecided"]
 
 BySeed = Mapping[int, np.ndarray]
-"""Seed -> ``(sentences,)`` in points, from `crosslens.scores.intervals.linearised`."""
+"""Seed -> ``(sentences,)`` contributions in points, from `crosslens.scores.intervals.linearised`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a language was measured on.
+    """Task and data of a measurement.
 
     Attributes:
-        task: the task.
-        train: the training data.
-        corpus: the test data.
+        task: task name.
+        train: training data.
+        corpus: test data.
     """
 
     task: str
@@ -48,10 +48,10 @@ class Measurements:
     """Scores of one cell.
 
     Attributes:
-        encoder: fine-tuned as it is.
-        adapted: fine-tuned after it was adapted to raw text; None: not measured.
-        baseline: a network without pretraining, trained on the same data.
-        scratch: a monolingual encoder pretrained on that raw text alone; None: not measured. It decides nothing.
+        encoder: encoder fine-tuned without adaptation.
+        adapted: encoder fine-tuned after adaptation to raw text; None: not measured.
+        baseline: network without pretraining, trained on the same data.
+        scratch: monolingual encoder pretrained on the same raw text; None: not measured. It does not affect the class.
     """
 
     encoder: BySeed
@@ -62,7 +62,7 @@ class Measurements:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the slides say of a language."""
+    """A language as described in the slides."""
 
     name: str
     script: str
@@ -80,7 +80,7 @@ def known_languages() -> dict[str, Known]:
 
 
 def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
-    """How much better than the baseline, on the same seeds and sentences; None where they share no seed."""
+    """Estimate the difference to the baseline, paired by seed and sentence; None without a common seed."""
     seeds = sorted(scores.keys() & baseline.keys())
     return crossed(np.stack([scores[seed] - baseline[seed] for seed in seeds])).estimate() if seeds else None
 
@@ -88,12 +88,15 @@ def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
 def classify(
     as_it_is: tuple[float, float], adapted: tuple[float, float] | None, *, level: float = LEVEL
 ) -> Class | None:
-    """The class of a language; None where nothing was tested.
+    """Classify a language; None without a test.
 
     Args:
-        as_it_is: points that the encoder is better than the baseline, and the p-value of that; NaN: there is no test.
-        adapted: the same of the adapted encoder; None: not measured.
-        level: p-values from here on decide nothing.
+        as_it_is: difference of the encoder to the baseline in points, and its p-value; NaN: no test.
+        adapted: the same for the adapted encoder; None: not measured.
+        level: significance level.
+
+    >>> classify((12.0, 0.001), None), classify((-3.0, 0.01), (4.0, 0.02)), classify((1.0, 0.4), None)
+    ('easy', 'intermediate', 'undecided')
     """
     better, p = as_it_is
     if math.isnan(p):
@@ -108,10 +111,10 @@ def classify(
 
 
 def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
-    """A row a cell: means in points, differences to the baseline with their q-values, and the class.
+    """Tabulate cells: means in points, differences to the baseline with q-values, and the class.
 
-    ``class`` is decided by tests, corrected over the table (`crosslens.scores.intervals.q_values`); ``by means`` is the
-    slides' rule, which has no undecided class. Where the encoder and the baseline share one seed, there is neither.
+    ``class`` uses tests corrected over the table (`crosslens.scores.intervals.q_values`). ``by means`` is the slides'
+    rule, without an undecided class. With fewer than two common seeds, both are empty.
     """
     import pandas as pd
 
