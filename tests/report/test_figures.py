@@ -170,7 +170,7 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
 
 def test_only_what_the_records_fill_is_drawn(records):
     assert list(all_figures(records.filter(measure=None))) == ["layers-by-target", "seeds"]
-    assert list(all_figures(records.filter(metric="similarity"))) == ["similarity"]
+    assert list(all_figures(records.filter(metric="similarity"))) == ["similarity", "similarity-by-pair"]
     assert all_figures(Results.of([])) == {}
 
 

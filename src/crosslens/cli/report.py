@@ -35,7 +35,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
 
     OUT/index.html is an offline page with findings, interactive tables, and the run behind every number. Each table is
     a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex contains all tables.
-    Results without scores have no tables. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
+    Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing
@@ -76,5 +76,5 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     if tables:
         print_report(tables[0], spread=spread)
     else:
-        say("these results contain no scores, so there is no table")
+        say("these results fill no table")
     say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

@@ -5,6 +5,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
+from crosslens.alignment.vectors import table_vectors
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.freeze import freeze
@@ -132,6 +133,20 @@ def test_each_language_is_cut_by_its_own_vocabulary(encoder):
             encoder.for_language(other).tokenizer(text, add_special_tokens=False)["input_ids"]
         )
         assert len(foreign) > len(pieces)
+
+
+def test_the_table_of_whole_words_is_of_the_language_asked_for(encoder):
+    models = {language: encoder.for_language(language) for language in ("en", "fr")}
+    for language in ("en", "fr", "en"):  # whatever was read before
+        vectors = table_vectors(encoder, language=language)
+        model, tokenizer = encoder.model, models[language].tokenizer
+        if hasattr(model, "set_language"):
+            model.set_language(language)
+        rows = model.get_input_embeddings().weight.detach().numpy()
+        ids = [tokenizer(word, add_special_tokens=False).input_ids for word in vectors.words]
+        assert vectors.words
+        assert all(len(each) == 1 for each in ids)
+        np.testing.assert_array_equal(vectors.vectors[0], rows[[each[0] for each in ids]])
 
 
 def test_drawing_anew_and_freezing_reach_all_languages_parts(encoder):
