@@ -116,7 +116,7 @@ def test_the_head_reads_only_what_is_hidden(kind):
     """Whatever the architecture calls it: the loss is that of all logits, at the hidden places."""
     from transformers import AutoConfig
 
-    from encoders.test_architectures import SETTINGS
+    from toy_architectures import SETTINGS
 
     tokenizer = word_piece()
     config = AutoConfig.for_model(kind, vocab_size=len(tokenizer) + 4, **SETTINGS[kind])

@@ -10,12 +10,14 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import DataError, RequestError, TrainingError
-from crosslens.tasks import find_task
+from crosslens.tasks import TASKS, find_task
+from crosslens.training import epochs as module
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
+from toy_trainings import RECIPE, run
 
 FAST = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="last", encoder_dropout="off")
 
@@ -56,7 +58,6 @@ def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(enco
 def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
     """R7: one seed, and they differ in the layers drawn anew alone."""
     seen = []
-    from crosslens.training import epochs as module
 
     original = module.task_batch
     monkeypatch.setattr(
@@ -234,3 +235,15 @@ def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):
     assert results.records["selection"].to_pylist() == [f"oracle {french.name}"]
     usual = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
     assert usual.facts["selection"] == "best"
+
+
+def test_an_unknown_score_to_select_by_is_refused(encoder, toy):
+    with pytest.raises(RequestError, match=r"parsing has no score 'laz' on ud/en_toy:dev .did you mean 'las'"):
+        run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "laz"}))
+
+
+def test_the_best_epoch_by_another_score(encoder, toy):
+    model = run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "uas", "epochs": 4}))
+    predicted = predict(model, toy("dev"))
+    uas = next(s.value for s in TASKS["parsing"].score(toy("dev"), predicted) if s.metric == "uas")
+    assert uas == model.facts["dev_score"]
