@@ -36,3 +36,6 @@ def watched(encoder, task, toy, recipe, **more):
             **more,
         )
     return model, steps[0], losses
+
+
+FAST = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="last", encoder_dropout="off")
