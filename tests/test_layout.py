@@ -64,7 +64,7 @@ def test_no_name_of_the_standard_library():
     assert [file.name for file in modules() if file.stem in sys.stdlib_module_names] == []
 
 
-def tests():
+def paths_of_tests():
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     assert len(files) > 150
     return files
@@ -85,7 +85,7 @@ def lines_of_code(file):
 
 def test_tests_are_where_their_module_is():
     folders = {file.parent.relative_to(SOURCE) for file in modules()} | {Path(".")}
-    assert [str(test) for test in tests() if test.parent.relative_to(ROOT / "tests") not in folders] == []
+    assert [str(test) for test in paths_of_tests() if test.parent.relative_to(ROOT / "tests") not in folders] == []
 
 
 def test_every_module_has_a_test_file_of_its_name():
@@ -94,10 +94,10 @@ def test_every_module_has_a_test_file_of_its_name():
         for file in modules()
         if lines_of_code(file) >= 60
     }
-    there = {test.relative_to(ROOT / "tests") for test in tests()}
+    there = {test.relative_to(ROOT / "tests") for test in paths_of_tests()}
     assert len(expected) > 80
     assert {module for module, test in expected.items() if test not in there} == set(TESTED_ELSEWHERE)
 
 
 def test_no_test_file_is_too_long():
-    assert {file.name for file in tests() if len(file.read_text("utf-8").splitlines()) > 300} == set()
+    assert {file.name for file in paths_of_tests() if len(file.read_text("utf-8").splitlines()) > 300} == set()
