@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import interrupted
 from crosslens.errors import RequestError, TrainingError
 from toy_trainings import RECIPE, assert_equal, run
 
@@ -49,8 +50,8 @@ def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
-def test_the_command_goes_on_after_a_kill(tmp_path, tiny_bert, treebanks):
-    """kill -9 in the middle, then the same command: the same results as without."""
+def test_the_command_goes_on_after_a_kill(tmp_path, tmp_path_factory, tiny_bert, treebanks):
+    """kill -9 before its second state is saved, then the same command: the same results as without."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
     def command(out):
@@ -82,12 +83,9 @@ def test_the_command_goes_on_after_a_kill(tmp_path, tiny_bert, treebanks):
             str(tmp_path / out),
         ]
 
-    process = subprocess.Popen(command("killed"), env=environment, stderr=subprocess.PIPE)
-    while not (tmp_path / "killed.state").exists():
-        assert process.poll() is None, process.stderr.read()
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stderr.close()
+    second_state = interrupted.environment(tmp_path_factory.mktemp("site") / "hook", 2, "*/.killed.state.*")
+    killed = subprocess.run(command("killed"), env=environment | second_state, capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["killed.state"]
     again = subprocess.run(command("killed"), env=environment, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
