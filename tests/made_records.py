@@ -52,3 +52,6 @@ def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):
         seed=seed,
         **{**described, **columns},
     )
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"

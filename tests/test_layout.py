@@ -1,6 +1,9 @@
 """The layout of the package: folders that one can take in, names that say one thing."""
 
+import ast
+import io
 import sys
+import tokenize
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,6 +18,24 @@ TWO_FLOORS = {
     "typology",  # the classes of languages, and a study's runs that decide them
 }
 """Names that two files share because they are one idea on two floors; so are those of a command and its function."""
+
+
+TESTED_ELSEWHERE = (
+    "results/chart.py",  # drawn with all other figures, by report/test_figures.py
+    "runs/execute.py",  # one run, stopped, failed or done: studies/test_run_study.py and test_interruptions.py
+    "runs/finetuning.py",  # a model by the command, by Python and by a study is the same: runs/test_identity.py
+    "runs/make.py",  # encoders that a study pretrains or adapts: studies/test_pretraining_studies.py
+)
+"""Modules without a test file of their name, and where whole runs test them."""
+
+NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def modules():
@@ -43,9 +64,40 @@ def test_no_name_of_the_standard_library():
     assert [file.name for file in modules() if file.stem in sys.stdlib_module_names] == []
 
 
+def paths_of_tests():
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    assert len(files) > 150
+    return files
+
+
+def lines_of_code(file):
+    """How many lines hold code: neither comments, nor docstrings, nor nothing."""
+    text = file.read_text("utf-8")
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in NO_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines.difference_update(range(node.lineno, node.end_lineno + 1))
+    return len(lines)
+
+
 def test_tests_are_where_their_module_is():
     folders = {file.parent.relative_to(SOURCE) for file in modules()} | {Path(".")}
-    tests = sorted((ROOT / "tests").rglob("test_*.py"))
-    assert len(tests) > 80
-    strangers = [str(test) for test in tests if test.parent.relative_to(ROOT / "tests") not in folders]
-    assert strangers == [str(ROOT / "tests" / "plugins" / "test_plugins.py")]
+    assert [str(test) for test in paths_of_tests() if test.parent.relative_to(ROOT / "tests") not in folders] == []
+
+
+def test_every_module_has_a_test_file_of_its_name():
+    expected = {
+        str(file.relative_to(SOURCE)): file.relative_to(SOURCE).with_name(f"test_{file.name.lstrip('_')}")
+        for file in modules()
+        if lines_of_code(file) >= 60
+    }
+    there = {test.relative_to(ROOT / "tests") for test in paths_of_tests()}
+    assert len(expected) > 80
+    assert {module for module, test in expected.items() if test not in there} == set(TESTED_ELSEWHERE)
+
+
+def test_no_test_file_is_too_long():
+    assert {file.name for file in paths_of_tests() if len(file.read_text("utf-8").splitlines()) > 300} == set()

@@ -6,22 +6,6 @@ from crosslens.cli._display import Log
 from crosslens.progress import SILENT, Progress, Update, callback, listening
 
 
-class Clock:
-    """Time that goes on when it is told to."""
-
-    now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def log():
-    lines = []
-    made = Log(lines.append, clock=Clock())
-    return made, lines
-
-
 def test_a_function_hears_updates_and_lines():
     heard = []
     progress = callback(heard.append)
@@ -56,60 +40,3 @@ def test_whatever_listens_is_a_progress():
 )
 def test_updates_are_readable(update, words):
     assert str(update) == words
-
-
-def test_a_log_says_when_a_stage_begins_and_ends_and_every_ten_seconds_how_long_still(log):
-    made, lines = log
-    for step in range(1, 41):
-        made.report("pretraining", step, 100, "steps", f"loss {step}")
-        made.clock.now += 1
-    made.report("evaluating", 0, 2, "corpora", "en")
-    made.clock.now += 90
-    made.end()
-    assert lines == [
-        "pretraining: 100 steps …",
-        "pretraining: 11 of 100 steps, 10 s so far, about 1 min 29 s left, loss 11",
-        "pretraining: 21 of 100 steps, 20 s so far, about 1 min 19 s left, loss 21",
-        "pretraining: 31 of 100 steps, 30 s so far, about 1 min 9 s left, loss 31",
-        "pretraining: done in 40 s (40 of 100 steps, loss 40)",
-        "evaluating: 2 corpora …",
-        "evaluating: done in 1 min 30 s (0 of 2 corpora, en)",
-    ]
-
-
-def test_what_was_done_before_does_not_shorten_the_time_left(log):
-    made, lines = log
-    made.report("pretraining", 901, 1000, "steps")
-    made.clock.now += 30
-    made.report("pretraining", 931, 1000, "steps")
-    assert lines == [
-        "pretraining: 901 of 1,000 steps …",
-        "pretraining: 931 of 1,000 steps, 30 s so far, about 1 min 9 s left",
-    ]
-
-
-def test_lines_go_on_where_nothing_is_reported(log):
-    made, lines = log
-    made.beat()
-    made.report("planning", 0)
-    for _ in range(3):
-        made.clock.now += 6
-        made.beat()
-    made.end(well=False)
-    made.end()
-    made.beat()
-    assert lines == ["planning …", "planning: 12 s so far", "planning: stopped after 18 s"]
-
-
-def test_a_stage_that_begins_again_has_a_time_of_its_own(log):
-    made, lines = log
-    made.report("fine-tuning", 9, 9, "steps")
-    made.clock.now += 50
-    made.report("fine-tuning", 1, 9, "steps")
-    made.clock.now += 1
-    made.end()
-    assert lines[1:] == [
-        "fine-tuning: done in 50 s (9 of 9 steps)",
-        "fine-tuning: 9 steps …",
-        "fine-tuning: done in 1 s (1 of 9 steps)",
-    ]

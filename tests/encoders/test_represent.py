@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, T5EncoderModel
+from transformers import AutoConfig, AutoModel, AutoTokenizer, T5EncoderModel
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
-from crosslens.encoders.represent import represent
+from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, EncoderError, RequestError
 from toys import SENTENCES, word_piece
 
@@ -167,3 +169,34 @@ def test_it_is_an_array_that_cannot_be_written_to(encoder, sentences):
     assert len(found) == 5
     with pytest.raises(ValueError, match="read-only"):
         found.vectors[0, 0, 0] = 1
+
+
+def test_a_word_has_the_state_of_its_first_subword(encoder, tiny_bert, toy):
+    """Against transformers itself, one sentence at a time."""
+    corpus = toy("test")
+    tokenizer, model = AutoTokenizer.from_pretrained(tiny_bert), AutoModel.from_pretrained(tiny_bert).eval()
+    expected = []
+    for sentence in corpus.sentences:
+        encoded = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
+        with torch.inference_mode():
+            layers = model(**encoded, output_hidden_states=True).hidden_states
+        firsts = [encoded.word_ids().index(word) for word in range(len(sentence))]
+        expected.append(torch.stack([layer[0, firsts] for layer in layers]).numpy())
+    states = represent_words(encoder, corpus)
+    assert states.shape == (encoder.depth + 1, corpus.words, encoder.width)
+    np.testing.assert_allclose(states, np.concatenate(expected, axis=1), atol=1e-5)
+
+
+def test_words_of_several_windows_come_once_and_in_their_order(encoder, toy):
+    one = toy("test").sentences[0]
+    words = one.words * 12
+    long = replace(toy("test"), items=(Sentence(words), Sentence(one.words)))
+    tags = np.asarray([*words, *one.words])
+    states = represent_words(encoder, long)
+    assert states.shape[1] == len(tags)
+    # At layer 0 without its position a state is the word's own.
+    table = encoder.model.embeddings.word_embeddings.weight.detach().numpy()
+    first = {word: encoder.tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in set(tags)}
+    similarity = states[0] @ np.stack([table[first[word]] for word in sorted(first)]).T
+    assert np.isfinite(states).all()
+    assert (np.asarray(sorted(first))[similarity.argmax(1)] == tags).mean() > 0.9

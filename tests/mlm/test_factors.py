@@ -6,19 +6,15 @@ import os
 import socket
 import subprocess
 import sys
-from collections import Counter
 
-import numpy as np
 import pytest
 import torch
 
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
-from crosslens.mlm.code_switching import switch_words
 from crosslens.mlm.factors import FACTORS, find_factor
 from crosslens.mlm.pretrain import pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Validation, Vocabulary, replaced
-from crosslens.mlm.vocabulary import FOREIGN, make_vocabularies
 from crosslens.training.loop import Optimiser
 from toys import SENTENCES
 
@@ -44,78 +40,6 @@ def texts(tmp_path_factory):
 
 def weights(folder):
     return load_encoder(folder, device="cpu").digest
-
-
-@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "words"])
-@pytest.mark.parametrize("anchors", ["joint", "default", "none"])
-def test_what_vocabularies_share(kind, anchors):
-    text = {language: SENTENCES[language] * 3 for language in ("en", "fr")}
-    made = make_vocabularies(text, kind=kind, size=240, positions=16, anchors=anchors)
-    sizes = {len(its) for its in made.values()}
-    assert len(sizes) == 1
-    used = {}
-    for language, lines in text.items():
-        ids = made[language](lines, add_special_tokens=False)["input_ids"]
-        pieces = [made[language].convert_ids_to_tokens(its) for its in ids]
-        assert not any(piece.startswith(FOREIGN) for its in pieces for piece in its)
-        assert made[language].unk_token_id not in {i for its in ids for i in its}
-        assert made[language].cls_token_id == 2
-        used[language] = {
-            i: piece for row, its in zip(ids, pieces, strict=True) for i, piece in zip(row, its, strict=True)
-        }
-    both = set(used["en"]) & set(used["fr"])
-    strings = set(used["en"].values()) & set(used["fr"].values())
-    assert strings  # the full stop, at least
-    if anchors == "none":
-        assert not both
-    else:
-        assert {used["en"][i] for i in both} == strings
-        assert all(used["en"][i] == used["fr"][i] for i in both)
-
-
-def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():
-    from crosslens.mlm.vocabulary import VOCABULARIES
-
-    text = {language: SENTENCES[language] * 3 for language in ("en", "fr")}
-    united = make_vocabularies(text, kind="bpe", size=200, positions=16, anchors="default")
-    for language, lines in text.items():
-        alone = VOCABULARIES["bpe"](lines, size=100, positions=16)
-        for line in lines:
-            assert united[language].tokenize(line) == alone.tokenize(line)
-
-
-TRANSLATIONS = {"a": [("x", 3.0), ("y", 1.0), ("two words", 9.0)], "b": [("z", 1.0)]}
-
-
-def test_words_are_switched_as_often_as_is_said_and_translations_by_their_weight():
-    lines = ["a b c c c c"] * 4000
-    switched = switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=1, language="en")
-    counts = Counter(word for line in switched for word in line.split())
-    assert len(switched) == len(lines)
-    assert all(len(line.split()) == 6 for line in switched)
-    assert counts["c"] == 16000
-    assert counts["z"] / 4000 == pytest.approx(0.3, abs=0.03)
-    assert (counts["x"] + counts["y"]) / 4000 == pytest.approx(0.3, abs=0.03)
-    assert counts["x"] / (counts["x"] + counts["y"]) == pytest.approx(0.75, abs=0.04)
-    assert switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=1, language="en") == switched
-    assert switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=2, language="en") != switched
-
-
-def test_no_more_words_are_switched_than_may_be():
-    lines = ["a b"] * 3000 + ["c d"] * 3000
-    switched = switch_words(lines, TRANSLATIONS, probability=0.5, most=0.15, seed=1, language="en")
-    changed = [
-        old != new for o, n in zip(lines, switched, strict=True) for old, new in zip(o.split(), n.split(), strict=True)
-    ]
-    blocks = np.asarray(changed).reshape(-1, 2000).mean(1)
-    assert (blocks <= 0.15).all()
-    assert (blocks[:3] > 0.149).all()
-    assert not blocks[3:].any()
-
-
-def test_a_dictionary_that_shares_no_word_with_the_text_is_refused():
-    with pytest.raises(RequestError, match="no word of the text of 'en' is in its dictionary"):
-        switch_words(["A B"], TRANSLATIONS, probability=0.3, most=0.15, seed=1, language="en")
 
 
 @pytest.mark.parametrize("factor", [*FACTORS, "default"])

@@ -1,9 +1,8 @@
-"""The page, as text and in a real browser."""
+"""The page as text."""
 
 import html.parser
 import json
 import re
-import shutil
 
 import pytest
 
@@ -12,60 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.report.findings import findings
 from crosslens.report.page import make_page
 from crosslens.results.record import Record, Results
-
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def records():
-    scores = [
-        Record(
-            task=task,
-            encoder="e",
-            source="en",
-            target=target,
-            metric=metric,
-            seed=seed,
-            run=run,
-            n=100,
-            value=value - (10.0 if layers and target != "en" else 0.0) + seed,
-            corpus=f"ud/{target}_pud:test",
-            signature=HOSTILE,
-            train="ud/en_ewt:train",
-            state="fine-tuned",
-            **Condition(layers=layers).columns,
-        )
-        for task, metric in (("pos", "accuracy"), ("parsing", "las"))
-        for target, value in (("en", 90.0), ("fr", 85.0), ("العربية", 60.0), (HOSTILE, 50.0))
-        for layers, run in ((None, "a" * 16), ("1-2", "b" * 16))
-        for seed in (1, 2)
-    ]
-    similar = [
-        Record(
-            encoder="e",
-            source="en",
-            target=target,
-            measure=measure,
-            layer=layer,
-            metric="similarity",
-            n=9,
-            value=0.2 + layer / 10,
-            depth=2,
-            state="untrained" if layers else "pretrained",
-            **Condition(layers=layers).columns,
-        )
-        for target in ("fr", HOSTILE)
-        for layer in (0, 1, 2)
-        for measure in ("cka", "cka_shuffled", "cka_length_matched", "retrieval")
-        for layers in (None, "0-2")
-    ]
-    return Results.of([*scores, *similar])
-
-
-@pytest.fixture(scope="module")
-def page(records):
-    runs = {"a" * 16: {"repeat": "crosslens run s.yaml --only aaaa", "log": "trained\n</script><b>done"}}
-    return make_page(records, title=f"A {HOSTILE}", introduction="i", findings=findings(records), runs=runs)
+from made_records import HOSTILE
 
 
 def embedded(page):
@@ -78,9 +24,9 @@ def rows(columns):
     return [dict(zip(names, row, strict=True)) for row in cells]
 
 
-def test_the_page_holds_every_record(page, records):
+def test_the_page_holds_every_record(page, page_records):
     data = embedded(page)
-    frame = records.to_pandas()
+    frame = page_records.to_pandas()
     scores = rows(data["scores"])
     assert [row["value"] for row in scores] == frame[frame["measure"].isna()]["value"].tolist()
     assert {row["condition"] for row in scores} == {"reference", "1-2"}
@@ -114,8 +60,8 @@ class Checker(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_stands_alone(records):
-    page = make_page(records, title="<good>", introduction="a & b")
+def test_the_page_is_whole_and_stands_alone(page_records):
+    page = make_page(page_records, title="<good>", introduction="a & b")
     checker = Checker()
     checker.feed(page)
     assert checker.open == []
@@ -124,14 +70,17 @@ def test_the_page_is_whole_and_stands_alone(records):
     assert "a &amp; b" in page
 
 
-def test_the_same_records_give_the_same_page(page, records):
+def test_the_same_records_give_the_same_page(page, page_records):
     runs = {"a" * 16: {"repeat": "crosslens run s.yaml --only aaaa", "log": "trained\n</script><b>done"}}
-    assert make_page(records, title=f"A {HOSTILE}", introduction="i", findings=findings(records), runs=runs) == page
+    assert (
+        make_page(page_records, title=f"A {HOSTILE}", introduction="i", findings=findings(page_records), runs=runs)
+        == page
+    )
 
 
-def test_what_there_is_none_of_has_no_section(records):
-    assert 'id="curves"' not in make_page(records.filter(measure=None), title="t")
-    assert 'id="heat"' not in make_page(records.filter(metric="similarity"), title="t")
+def test_what_there_is_none_of_has_no_section(page_records):
+    assert 'id="curves"' not in make_page(page_records.filter(measure=None), title="t")
+    assert 'id="heat"' not in make_page(page_records.filter(metric="similarity"), title="t")
     assert "Provenance" in make_page(Results.of([]), title="t")
 
 
@@ -246,98 +195,3 @@ def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
         "cross-language mean of 2": [70.0, None],
         "unknown": [50.0, None],
     }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync = pytest.importorskip("playwright.sync_api", reason="no playwright here")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium here")
-    with sync.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def opened(browser, page, tmp_path):
-    """The page, opened; on leaving it nothing may have been complained about or asked for."""
-    (tmp_path / "index.html").write_text(page, "utf-8")
-    tab = browser.new_page(viewport={"width": 390, "height": 800})
-    said, asked = [], []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("dialog", lambda dialog: said.append(dialog.message))
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto((tmp_path / "index.html").as_uri())
-    yield tab
-    assert said == []
-    assert len(asked) == 1
-    tab.close()
-
-
-@pytest.mark.browser
-def test_the_controls_change_what_is_shown(opened):
-    assert opened.inner_text("#heat tbody tr:nth-child(1) th") == "ud/en_pud:test"
-    cross = opened.locator("#heat tr", has_text="cross-language mean of 3").locator("td")
-    assert [cell.inner_text() for cell in cross.all()] == ["66.50", "−10.00"]
-    french = opened.locator("#heat tr", has_text="ud/fr_pud:test").locator("td").nth(1)
-    assert french.get_attribute("class") == "cell five"
-    assert "± 0.00 over 2 seeds, n 100" in french.locator("button").get_attribute("title")
-    opened.select_option("#task", "parsing")
-    french.locator("button").click()
-    assert opened.inner_text("#count") == "2 of 32 scores"
-    before = opened.inner_html("#curves")
-    opened.select_option("#measure", "retrieval")
-    assert opened.inner_html("#curves") != before
-    assert "pretrained: translations, 2 pairs" in opened.locator("#values").text_content()
-    opened.select_option("#pair", f"en-{HOSTILE}")
-    assert opened.locator("#curves polyline").count() == 2
-
-
-@pytest.mark.browser
-def test_nobody_is_shut_out(opened):
-    """axe-core finds no serious fault, in light and in dark."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core here").Axe()
-    opened.click("summary")
-    for scheme in ("light", "dark"):
-        opened.emulate_media(color_scheme=scheme)
-        found = axe.run(opened).response["violations"]
-        serious = [
-            (fault["id"], node["html"])
-            for fault in found
-            for node in fault["nodes"]
-            if fault["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
-
-
-@pytest.mark.browser
-def test_sorting_sorts_and_filtering_filters(opened):
-    values = lambda: [float(cell.inner_text()) for cell in opened.locator("#results tbody td:nth-child(8)").all()]  # noqa: E731
-    button = opened.locator("#results th:nth-child(8) button")
-    button.press("Enter")  # by the keyboard
-    assert values() == sorted(values())
-    assert opened.get_attribute("#results th:nth-child(8)", "aria-sort") == "ascending"
-    opened.locator("#results th:nth-child(8) button").click()
-    assert values() == sorted(values(), reverse=True)
-    opened.fill("#filter", "parsing العربية")
-    assert opened.inner_text("#count") == "4 of 32 scores"
-    opened.fill("#filter", "nothing of the kind")
-    assert opened.inner_text("#count") == "0 of 32 scores"
-
-
-@pytest.mark.browser
-def test_a_number_leads_to_its_run_and_hostile_names_stay_text(opened):
-    opened.locator("#results button", has_text="aaaaaaaa").first.click()
-    shown = opened.inner_text("#run")
-    assert "crosslens run s.yaml --only aaaa" in shown
-    assert "</script><b>done" in shown
-    assert HOSTILE in shown  # the signature
-    opened.click("#close")
-    assert opened.locator("img").count() == 0
-    assert opened.locator("#heat th", has_text=HOSTILE).count() == 1
-    assert opened.title() == f"A {HOSTILE}"
-    # At a phone's width tables scroll by themselves, and the page does not.
-    assert opened.evaluate("document.documentElement.scrollWidth") <= 390

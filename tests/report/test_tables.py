@@ -7,9 +7,8 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.report.papers import PAPERS, find_paper, read_published
+from crosslens.report.papers import find_paper, read_published
 from crosslens.report.supervision import supervision
-from crosslens.report.table import Cell
 from crosslens.report.tables import all_tables, by_target, correlation, layer_deltas, layer_sets
 from crosslens.results.record import Record, Results
 
@@ -75,12 +74,6 @@ def test_layer_deltas_are_means_over_targets_and_seeds(records):
     by_seed = np.array([[84.0, 75.0 - 84.0, 84.0 - 84.0], [86.0, 78.5 - 86.0, 85.75 - 86.0]])
     assert values(cross) == pytest.approx(by_seed.mean(0))
     assert [cell.std for cell in cross.cells] == pytest.approx(by_seed.std(0, ddof=1))
-
-
-def test_a_difference_is_coloured_by_the_papers_thresholds():
-    levels = [Cell(value, "difference").level for value in (0.0, 0.1, -0.01, -1.99, -2.0, -4.99, -5.0, None)]
-    assert levels == ["above", "above", "below", "below", "two", "two", "five", None]
-    assert Cell(-9.0, "score").level is None
 
 
 def test_by_target_names_corpora_where_a_language_has_several(records):
@@ -217,32 +210,6 @@ def test_a_corpus_that_a_paper_trains_on_is_not_taken_for_its_language(records):
     other_test = Results.of([score("en", 90.0, bank="en_gum", task="parsing")])
     (table,) = by_target(other_test, beside=find_paper("muller2021"))
     assert len(table.groups["parsing, las"]) == 1  # another test set than the paper's
-
-
-@pytest.mark.parametrize("file", [file for paper in PAPERS.values() for file in paper.differences])
-def test_published_tables_are_whole(file):
-    rows = read_published(file)
-    assert {row["kind"] for row in rows} == {"reference", "delta"}
-    assert all(row["layers"] == "" for row in rows if row["kind"] == "reference")
-    assert all(row.get("note", "-") for row in rows if not row["value"])  # what has no value says why
-
-
-def test_the_papers_own_means_do_not_follow_from_its_rows():
-    """Why ours stand beside means of its rows: fifteen or sixteen of them give another number than is printed."""
-    printed = {
-        row["target"]: float(row["value"])
-        for row in read_published("muller2021_tables_6_7_8.csv")
-        if (row["task"], row["source"], row["kind"]) == ("pos", "en", "reference") and row["value"]
-    }
-    assert fmean(value for target, value in printed.items() if target not in ("en", "x")) == pytest.approx(
-        79.04, abs=0.01
-    )
-    assert printed["x"] == 79.37
-
-
-def test_a_paper_that_there_is_not():
-    with pytest.raises(RequestError, match=r"no numbers of 'muler2021'.*did you mean 'muller2021'"):
-        find_paper("muler2021")
 
 
 SIMILAR = [

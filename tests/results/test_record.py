@@ -1,57 +1,12 @@
 import json
-from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
-import pyarrow.parquet
 import pytest
 
-from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError, RequestError
-from crosslens.results.pivot import CROSS, SAME
 from crosslens.results.record import COLUMNS, Record, Results, read_results
-
-RESULTS = sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.parquet"))
-VERSION_1 = [file for file in RESULTS if b"crosslens.results" not in (pyarrow.parquet.read_schema(file).metadata or {})]
-
-
-def score(target, value, layers=None, seed=1, **more):
-    condition = Condition(layers=layers).columns if layers else {}
-    corpus = more.pop("corpus", f"ud/{target}_pud:test")
-    return Record(
-        **condition,
-        task="pos",
-        encoder="e",
-        source="en",
-        target=target,
-        metric="accuracy",
-        seed=seed,
-        value=value,
-        n=10,
-        corpus=corpus,
-        corpus_digest=corpus,
-        **more,
-    )
-
-
-def similarity(pair, layer, value, measure="cka"):
-    source, target = pair.split("-")
-    return Record(
-        encoder="e", source=source, target=target, measure=measure, layer=layer, value=value, metric="similarity"
-    )
-
-
-SCORES = [
-    score("en", 96.0),
-    score("fr", 90.0),
-    score("de", 80.0),
-    score("en", 95.0, "1-2"),
-    score("fr", 70.0, "1-2"),
-    score("de", 66.0, "1-2"),
-    score("en", 95.5, "11-12"),
-    score("fr", 91.0, "11-12"),
-    score("de", 81.0, "11-12"),
-]
+from made_results import SCORES, score, similarity
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
@@ -124,56 +79,6 @@ def test_adding_filtering_and_grouping():
         results.filter(targt="fr")
 
 
-def test_the_table_has_differences_to_the_reference_and_means_apart():
-    table = Results.of(SCORES).table()
-    assert list(table.columns) == ["reference", "Δ 1-2", "Δ 11-12"]
-    assert list(table.index.get_level_values("target")) == ["en", SAME, "de", "fr", CROSS]
-    assert table.loc[(CROSS, "of 2")].tolist() == [85.0, -17.0, 1.0]
-    assert table.loc[(SAME, "of 1")].tolist() == [96.0, -1.0, -0.5]
-
-
-def test_differences_are_taken_within_a_seed():
-    uneven = [score("fr", 90.0, seed=1), score("fr", 50.0, seed=2), score("fr", 80.0, "1-2", seed=1)]
-    table = Results.of(uneven).table()
-    assert table.loc[(CROSS, "of 1")].tolist() == [70.0, -10.0]
-
-
-def test_a_mean_is_over_all_of_its_languages_or_absent():
-    """Over fewer languages it would be another mean (today's 18 against yesterday's 17)."""
-    table = Results.of([*SCORES, score("zh", 20.0)]).table()
-    assert table.loc[(CROSS, "of 3"), "reference"] == pytest.approx((90 + 80 + 20) / 3)
-    assert table.loc[(CROSS, "of 3"), ["Δ 1-2", "Δ 11-12"]].isna().all()
-    assert table.loc[(SAME, "of 1"), "Δ 1-2"] == -1.0
-
-
-def test_a_language_that_nothing_says_is_shown_and_in_no_mean():
-    table = Results.of([*SCORES[:3], score(None, 10.0, corpus="mine")]).table()
-    assert table.loc[(CROSS, "of 2")].tolist() == [85.0]
-    assert table.index[-1] == ("?", "mine")
-    nothing = [Record(**{n: getattr(r, n) for n in COLUMNS if n != "source"}) for r in SCORES[:2]]
-    assert list(Results.of(nothing).table().index.get_level_values("corpus")) == ["ud/en_pud:test", "ud/fr_pud:test"]
-
-
-def test_without_a_reference_there_are_values():
-    table = Results.of(SCORES[3:6]).table()
-    assert list(table.columns) == ["1-2"]
-    assert table.loc[(CROSS, "of 2")].tolist() == [68.0]
-
-
-def test_conditions_go_from_small_to_large_and_from_the_bottom_up():
-    table = Results.of([score("fr", 1.0, a) for a in ("1-12", "11-12", "0", "3-4", None, "1-2", "1-2,9")]).table()
-    headings = ["reference", "Δ 0", "Δ 1-2", "Δ 3-4", "Δ 11-12", "Δ 1-2,9", "Δ 1-12"]
-    assert list(table.columns) == headings
-
-
-def test_a_table_mixes_nothing():
-    other = Record(task="ner", encoder="e", source="en", target="fr", metric="f1", value=1.0, seed=1)
-    with pytest.raises(RequestError, match="several tasks: pos, ner"):
-        Results.of([*SCORES, other]).table()
-    with pytest.raises(RequestError, match="no scores"):
-        Results.of([]).table()
-
-
 def test_similarities_have_layers_across():
     rows = [similarity("en-fr", layer, layer / 10, m) for m in ("cka", "cka_shuffled") for layer in range(3)]
     table = Results.of(rows).table()
@@ -230,23 +135,3 @@ def test_what_pandas_made_of_a_file_is_read(tmp_path):
     frame.to_csv(tmp_path / "half.csv", index=False)
     with pytest.raises(DataError, match="cannot be read as results"):
         read_results(tmp_path / "half.csv")
-
-
-@pytest.mark.parametrize("file", VERSION_1, ids=lambda file: file.stem)
-def test_results_of_version_1_are_read(file, tmp_path):
-    """Every number and name of the old file is in the new columns, and written again they are the same."""
-    old = pyarrow.parquet.read_table(file).to_pylist()
-    results = read_results(file)
-    rows = results.records.to_pylist()
-    assert len(rows) == len(old) > 200
-    for row, before in zip(rows, old, strict=True):
-        tags = json.loads(before["tags"])
-        same = [name for name in before if name not in ("tags", "ablation", "components", "seed")]
-        assert {name: row[name] for name in same} == {name: before[name] for name in same}
-        assert row["corpus"] == tags["corpus"]
-        assert row["ablation"] == before["ablation"]
-        label = tags.get("condition", before["ablation"] or "reference")
-        assert Condition.parse(row["condition"]).label == label
-        assert row["train"] == tags.get("training_train")
-    results.write(tmp_path / "again.parquet")
-    assert read_results(tmp_path / "again.parquet").records.equals(results.records)

@@ -1,3 +1,5 @@
+"""The store of runs: what is published, claimed, collected and refused."""
+
 import hashlib
 import json
 import os
@@ -9,118 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, StoreError
 from crosslens.results.record import Record, Results
 from crosslens.runs.counts import key
-from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Score, Similarity
-from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, Training
+from crosslens.runs.question import CorpusRef, ProbeQuestion, Score, Similarity
+from crosslens.runs.run import Asked, EncoderRef
 from crosslens.runs.store import Store, is_store
 from crosslens.training import versions
-from crosslens.training.recipe import RECIPES
-
-
-def make_run(**changes):
-    recipe = RECIPES["muller2021.pos"]
-    training = Training(
-        "pos",
-        {},
-        "en",
-        "en",
-        CorpusRef("ud/en_ewt:train", "a" * 64),
-        CorpusRef("ud/en_ewt:dev", "b" * 64),
-        recipe,
-        recipe.select,
-    )
-    fields = {"base": EncoderRef("folder", "name", "c" * 64), "condition": Condition(), "seed": 1, "training": training}
-    return ModelRun(**{**fields, **changes})
-
-
-FRENCH = Score(CorpusRef("ud/fr_pud:test", "d" * 64), {})
-
-
-def asked(*questions, **changes):
-    return Asked(make_run(**changes), questions or (FRENCH,))
-
-
-def answers(*questions, value=50.0):
-    return Results.of(Record(task="pos", metric="accuracy", value=value, question=each.id) for each in questions)
-
-
-def test_identities_stay_what_they_were():
-    """A store that somebody has stays valid: these change only where results change, or what is part of an identity."""
-    assert make_run().id == "9ee4d3e8c41fa232"
-    assert make_run(condition=Condition(layers="1-2"), seed=3).id == "9d7aac82cc93b12e"
-    assert EncoderRun(EncoderRef("folder", "name", "c" * 64), Condition(layers="0,all"), 1).id == "36e7aa4c8db99422"
-    assert FRENCH.id == "42a6224382dd43be"
-
-
-def test_an_identity_is_what_determines_the_weights_and_nothing_else():
-    run = make_run()
-    training = run.training
-    renamed = replace(training, train=CorpusRef("mine.conllu", "a" * 64), source="english", language=None)
-    assert make_run(base=EncoderRef("elsewhere", "other", "c" * 64), training=renamed, partner="fr").id == run.id
-    assert make_run(condition=Condition(recipe="small")).id == run.id  # its settings are in the training's recipe
-    changed = [
-        make_run(seed=2),
-        make_run(base=EncoderRef("folder", "name", "e" * 64)),
-        make_run(condition=Condition(layers="1")),
-        make_run(training=replace(training, recipe=RECIPES["small"])),
-        make_run(training=replace(training, train=CorpusRef("ud/en_ewt:train", "0" * 64))),
-        make_run(training=replace(training, dev=None)),
-        make_run(training=replace(training, task="ner")),
-    ]
-    assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)
-
-
-def test_a_question_is_known_by_all_that_decides_its_answer():
-    similar = Similarity("ud/pud", "en", "fr", ("1", "2"), "cka", None)
-    probed = ProbeQuestion("langid", {"pooling": "mean"}, FRENCH.corpus, FRENCH.corpus, None, "scaled", 1)
-    questions = [
-        FRENCH,
-        Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}),
-        Score(FRENCH.corpus, {"punct": "exclude"}),
-        similar,
-        replace(similar, target="de"),
-        replace(similar, measure="rsa"),
-        replace(similar, digests=("1", "3")),
-        replace(similar, sentences=100),
-        probed,
-        replace(probed, settings={"pooling": "cls"}),
-        replace(probed, seed=7),
-        replace(probed, inputs="raw"),
-        replace(probed, dev=FRENCH.corpus),
-        Overlap(FRENCH.corpus, FRENCH.corpus),
-    ]
-    assert len({question.id for question in questions}) == len(questions)
-
-
-def test_another_rule_is_another_question(monkeypatch, tmp_path):
-    """An old store keeps its old answers, apart from the new."""
-    store, before = Store(tmp_path), asked()
-    publish(store, before, answers(FRENCH))
-    assert store.missing(before) is None
-    monkeypatch.setattr(Score, "version", Score.version + 1)
-    after = Score(FRENCH.corpus, {})
-    assert store.missing(asked(after)).questions == (after,)
-    store.add_answers(before.run.id, answers(after, value=60.0), {})
-    store.keep_plan(
-        "s",
-        {
-            "plan.json": json.dumps(
-                {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [asked(after).view]}
-            )
-        },
-    )
-    assert store.collect("s").records["value"].to_pylist() == [60.0]
-    assert store.answers(before.run.id).records["value"].to_pylist() == [50.0, 60.0]
-
-
-def publish(store, asked, results):
-    run = asked.run
-    with store.publishing(run.id) as folder:
-        results.write(folder / "records.parquet")
-        (folder / "run.json").write_text(json.dumps({"run": run.id, "identity": run.identity}))
+from made_runs import FRENCH, answers, asked, make_run, publish
 
 
 def test_a_run_is_there_whole_or_not_at_all(tmp_path):

@@ -39,14 +39,6 @@ seeds: 2
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, treebanks):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
-    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20) + "\n", "utf-8")
-    return tmp_path
-
-
 def read(folder, encoder, text="fr.txt", more=""):
     (folder / "starts.yaml").write_text(STUDY.format(encoder=encoder, text=text) + more, "utf-8")
     return read_study(folder / "starts.yaml")
@@ -150,11 +142,6 @@ def test_wrong_settings_are_refused(folder, tiny_bert):
     study = read(folder, tiny_bert).model_copy(update={"adaptation": {"epoch": 3}})
     with pytest.raises(RequestError, match="an adaptation has no setting 'epoch'"):
         plan(study, Store(folder / "runs"))
-
-
-def test_a_store_without_a_baseline_has_no_typology(folder):
-    with pytest.raises(RequestError, match="no language on which an encoder and a BiLSTM"):
-        read_typology(Store(folder / "runs"))
 
 
 def test_labels():

@@ -145,21 +145,6 @@ def test_data_that_change_under_a_study_are_noticed(study, treebanks, tmp_path):
     assert "ud/en_toy:train has changed since the study was planned" in outcome.tail
 
 
-def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path, tmp_path_factory):
-    run(study, tmp_path, treebanks)
-    changed = tmp_path_factory.mktemp("changed")
-    for file in (treebanks / "ud").glob("*/*.conllu"):
-        target = changed / file.relative_to(treebanks)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        text = file.read_text("utf-8")
-        target.write_text(
-            text.replace("dog", "cow") if "fr_pud" in file.name or "train" in file.name else text, "utf-8"
-        )
-    planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
-    assert len(planned.left) == 4
-    assert not {one.run.id for one in planned.left} & set(Store(tmp_path).ids())
-
-
 def test_an_encoder_that_is_cut_short_is_told_before_anything_runs(study, treebanks, tmp_path, tiny_bert):
     cut = tmp_path / "cut"
     shutil.copytree(tiny_bert, cut)

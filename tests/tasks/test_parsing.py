@@ -1,3 +1,5 @@
+"""The parser: its loss, its trees, and the settings of Wu and Dredze (2019)."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -6,13 +8,11 @@ import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
-from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.inputs import read_windows
-from crosslens.errors import DataError, EncoderError
+from crosslens.errors import DataError
 from crosslens.tasks import find_task
-from crosslens.tasks.heads.biaffine import BiaffineHead, NodeIndex
-from crosslens.tasks.heads.mst import best_trees
+from crosslens.tasks.heads.biaffine import BiaffineHead
 from crosslens.tasks.parsing import NO_RELATION, Parsing
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -35,24 +35,15 @@ class Perfect(BiaffineHead):
         self.labels = len(labels)
         self.weight = torch.nn.Parameter(torch.zeros(()))
 
-    def arc_scores(self, nodes, index):
-        shape = (len(self.heads), index.grid.shape[1] - 1, index.grid.shape[1])
+    def arc_scores(self, nodes, places):
+        shape = (len(self.heads), places.grid.shape[1] - 1, places.grid.shape[1])
         scores = torch.full(shape, -5.0)
         for row, heads in enumerate(self.heads):
             scores[row, torch.arange(len(heads)), torch.from_numpy(heads)] = 5.0
-        return scores.masked_fill(~index.candidates[:, None, :], -torch.inf) + self.weight
+        return scores.masked_fill(~places.candidates[:, None, :], -torch.inf) + self.weight
 
-    def relation_scores(self, nodes, index, heads):
+    def relation_scores(self, nodes, places, heads):
         return torch.nn.functional.one_hot(torch.from_numpy(self.relations), self.labels).float() + self.weight
-
-
-@pytest.fixture
-def read(encoder, toy):
-    corpus = toy()
-    windows = read_windows(encoder, corpus).windows
-    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
-    with torch.no_grad():
-        return corpus, batch, encoder.states(batch.ids, batch.mask)
 
 
 def annotated(task, corpus, head, batch, states):
@@ -96,9 +87,9 @@ def test_the_loss_is_that_of_every_head_and_every_relation_word_by_word(read, ro
     gold = np.concatenate([task.targets(s, labels) for s in corpus.sentences])
     with torch.no_grad():
         total, count = task.loss(head, states, batch, gold)
-        nodes, index = head.nodes(states, batch)
-        arcs = head.arc_scores(nodes, index)
-        relations = torch.log_softmax(head.relation_scores(nodes, index, torch.from_numpy(gold[:, 0])), -1)
+        nodes, places = head.nodes(states, batch)
+        arcs = head.arc_scores(nodes, places)
+        relations = torch.log_softmax(head.relation_scores(nodes, places, torch.from_numpy(gold[:, 0])), -1)
         expected, word = 0.0, 0
         for row, sentence in enumerate(corpus.sentences):
             for place, gold_head in enumerate(sentence.heads):
@@ -123,8 +114,8 @@ def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns
     kept = []
     original = head.arc_scores
 
-    def arc_scores(nodes, index):
-        scores = original(nodes, index)
+    def arc_scores(nodes, places):
+        scores = original(nodes, places)
         scores.retain_grad()
         kept.append(scores)
         return scores
@@ -139,36 +130,6 @@ def test_attachment_to_the_root_is_learnt_unless_it_is_masked(read, root, learns
     assert all(bool(kept[0].grad[row, word].abs().sum() > 0) is learns for row, word in roots)
 
 
-def test_candidates_are_the_root_and_the_other_words(encoder, read):
-    """R11: the distribution over heads knows nothing of padding, nor of pieces that answer for no word."""
-    corpus, batch, states = read
-    torch.manual_seed(0)
-    head = PARSING.head(encoder.width, PARSING.labels(corpus), dropout=0.0).eval()
-
-    def distributions(batch, states):
-        index = NodeIndex.of(batch.lengths, states.device)
-        nodes = torch.cat(
-            [states.new_zeros(0, states.shape[-1]), states.new_empty(len(index.sentence), states.shape[-1])]
-        )
-        nodes[index.words], nodes[index.roots] = batch.word_states(states), batch.sentence_states(states)
-        return torch.log_softmax(head.arc_scores(nodes, index), -1)
-
-    together = distributions(batch, states)
-    for row, unit in enumerate(by_sentence(batch.windows)):
-        alone = make_batch(unit, padding=encoder.padding, device=encoder.device)
-        own = distributions(alone, states[row : row + 1, : alone.ids.shape[1]])
-        words = batch.lengths[row]
-        torch.testing.assert_close(together[row, :words, : words + 1], own[0])
-        assert torch.isneginf(together[row, :words, words + 1 :]).all()
-        assert torch.isneginf(own[0][torch.arange(words), torch.arange(1, words + 1)]).all()
-    answering = torch.zeros(states.shape[:2], dtype=torch.bool).flatten()
-    answering[batch.word_index] = True
-    answering = answering.view(states.shape[:2])
-    answering[:, 0] = True
-    disturbed = torch.where(answering[:, :, None], states, states + 7.0)
-    torch.testing.assert_close(distributions(batch, disturbed), together)
-
-
 def test_trees_have_one_root_and_greedy_heads_need_not(encoder, read):
     corpus, batch, states = read
     torch.manual_seed(1)
@@ -179,43 +140,6 @@ def test_trees_have_one_root_and_greedy_heads_need_not(encoder, read):
     assert any(sentence.heads.count(0) != 1 for sentence in greedy.sentences)
 
 
-def test_decoded_heads_are_those_of_the_scores(encoder, read):
-    """R10: heads by the arcs' own scores, relations by the pair dependent and head, never the other way round."""
-    corpus, batch, states = read
-    torch.manual_seed(2)
-    labels = PARSING.labels(corpus)
-    head = PARSING.head(encoder.width, labels, dropout=0.0).eval()
-    first = torch.zeros(1, dtype=torch.int64)
-
-    def with_one(projected):
-        return torch.cat([projected[0], torch.ones(1)])
-
-    with torch.no_grad():
-        index = NodeIndex.of(batch.lengths, states.device)
-        nodes = torch.empty(len(index.sentence), states.shape[-1])
-        nodes[index.words], nodes[index.roots] = batch.word_states(states), batch.sentence_states(states)
-        scores = torch.log_softmax(head.arc_scores(nodes, index), -1).double().numpy()
-        predicted = PARSING.predict(head, states, batch)
-        for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
-            np.testing.assert_array_equal(words[:, 0], its)
-            base = int(index.roots[row])
-            for word, governor in enumerate(its):
-                one = with_one(head.relation_dependent(nodes[base + word + 1].unsqueeze(0), first))
-                other = with_one(head.relation_head(nodes[base + governor].unsqueeze(0), first))
-                by_hand = torch.stack([one @ weight @ other for weight in head.relations])
-                assert int(by_hand.argmax()) == words[word, 1]
-
-
-def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
-    torch.manual_seed(0)
-    projection = PARSING.head(8, ["a"], dropout=0.5).arc_head.train()
-    index = NodeIndex.of([2, 1], torch.device("cpu"))
-    hidden = projection(torch.randn(5, 8), index) == 0
-    assert torch.equal(hidden[0], hidden[1])
-    assert torch.equal(hidden[3], hidden[4])
-    assert not torch.equal(hidden[0], hidden[3])
-
-
 def test_gold_that_is_no_tree_is_refused(tmp_path):
     from crosslens.data.formats import conllu
 
@@ -224,27 +148,6 @@ def test_gold_that_is_no_tree_is_refused(tmp_path):
     path.write_text(row.format(1, 0) + row.format(2, 1) + "\n" + row.format(1, 0) + row.format(2, 0) + "\n")
     with pytest.raises(DataError, match=r"x.conllu:4: the sentence has 2 roots, but a tree has exactly one"):
         PARSING.check(conllu.read(path))
-
-
-def test_an_encoder_without_a_special_token_is_refused(encoder, toy):
-    windows = [
-        replace(w, ids=w.ids[1:-1], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
-        for w in read_windows(encoder, toy()).windows
-    ]
-    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
-    with pytest.raises(EncoderError, match="this tokenizer adds none to a sentence"):
-        batch.sentence_states(torch.zeros(*batch.ids.shape, 3))
-
-
-def test_the_token_behind_a_sentence_stands_for_it_where_none_is_before(encoder, toy):
-    windows = [
-        replace(w, ids=w.ids[1:], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
-        for w in read_windows(encoder, toy()).windows
-    ]
-    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
-    states = batch.ids[:, :, None].float()
-    last = encoder.tokenizer.sep_token_id
-    assert batch.sentence_states(states).flatten().tolist() == [last] * len(windows)
 
 
 def test_one_word_sentences(encoder, toy):

@@ -1,13 +1,20 @@
-"""Several processes, played by threads, take the steps of one."""
+"""Several processes take the steps of one: played by threads, and under torchrun."""
 
+import os
+import socket
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from gradients import assert_same_gradients, assert_same_losses
+from toy_trainings import RECIPE, watched
 
 
 def data(step, size=8):
@@ -77,3 +84,48 @@ def test_several_processes_make_the_step_of_one_that_reads_everything():
         assert torch.equal(value, start[name]) is name.startswith("2.")
     assert list(loops[0].losses) == pytest.approx(list(whole.losses))
     assert list(loops[0].losses) == list(loops[1].losses)
+
+
+@pytest.mark.rounding
+def test_two_processes_are_one_with_the_whole_batch(tmp_path, tiny_bert, treebanks, encoder, toy):
+    """torchrun and gloo: the gradients and losses of one process, to rounding; both end with the same bits."""
+    script = tmp_path / "train.py"
+    recipe = RECIPE.model_copy(update={"select": "last", "clip": None})
+    (tmp_path / "recipe.json").write_text(recipe.model_dump_json())
+    script.write_text(
+        "import sys, torch\n"
+        "from pathlib import Path\n"
+        "torch.set_num_threads(1)\n"
+        "import crosslens as xl\n"
+        "from crosslens.training.distributed import join_processes, leave_processes, processes\n"
+        "from gradients import recorded_gradients\n"
+        "encoder, data, folder = sys.argv[1:]\n"
+        "join_processes('cpu')\n"
+        "encoder = xl.load_encoder(encoder, device='cpu')\n"
+        "train = xl.load_corpus('ud/en_toy:train', data=data)\n"
+        "recipe = xl.Recipe.model_validate_json(Path(folder, 'recipe.json').read_text())\n"
+        "losses = []\n"
+        "with recorded_gradients() as steps:\n"
+        "    model = xl.finetune(\n"
+        "        encoder, 'parsing', train=train, recipe=recipe, seed=1, stepped=lambda _, loss: losses.append(loss)\n"
+        "    )\n"
+        "assert model.facts['processes'] == 2\n"
+        "state = {**model.encoder.model.state_dict(), **model.head.state_dict()}\n"
+        "torch.save((state, steps[0], losses), Path(folder, f'{processes().rank}.pt'))\n"
+        "leave_processes()\n"
+    )
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    here = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": here}
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(port)]
+    command += [str(script), str(tiny_bert), str(treebanks), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (first, *seen), (second, *_) = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
+    assert first
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    _, expected, losses = watched(encoder, "parsing", toy, recipe)
+    assert_same_gradients(seen[0], expected)
+    assert_same_losses(seen[1], losses)

@@ -10,19 +10,14 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import DataError, RequestError, TrainingError
-from crosslens.tasks import find_task
+from crosslens.tasks import TASKS, find_task
+from crosslens.training import epochs as module
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
-
-FAST = Recipe(batch=2, learning_rate=3e-3, epochs=4, select="last", encoder_dropout="off")
-
-
-@pytest.fixture(scope="module")
-def tagger(encoder, toy):
-    return finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+from toy_trainings import FAST, RECIPE, run
 
 
 def weights(model):
@@ -56,7 +51,6 @@ def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(enco
 def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
     """R7: one seed, and they differ in the layers drawn anew alone."""
     seen = []
-    from crosslens.training import epochs as module
 
     original = module.task_batch
     monkeypatch.setattr(
@@ -176,23 +170,6 @@ def test_every_word_of_every_sentence_is_predicted_in_order(tagger, toy):
     assert [s.upos for s in predicted.sentences] == alone
 
 
-def test_scored_words_are_all_words_and_unseen_labels_are_errors(tagger, toy):
-    gold = toy("test")
-    strange = dataclasses.replace(gold[0], upos=("SYM",) * len(gold[0]))
-    corpus = dataclasses.replace(gold, items=(strange, *gold.items[1:]))
-    record = evaluate(tagger, [corpus]).records.to_pylist()[0]
-    assert record["n"] == corpus.words
-    import json
-
-    tags = json.loads(record["tags"])
-    assert tags["unknown_gold"] == len(strange)
-    assert record["signature"].startswith("accuracy|task:pos|words:all|data:")
-    assert record["corpus_digest"] == corpus.digest
-    assert record["value"] <= 100 * (1 - len(strange) / corpus.words)
-    assert record["low"] <= record["value"] <= record["high"]
-    assert (record["source"], record["target"], record["ablation"], record["seed"]) == ("en", "en", None, 1)
-
-
 def test_a_sentence_longer_than_the_encoder_is_trained_on_and_scored(encoder):
     words = tuple(["the", "cat", "sees", "a", "dog", "."]) * 40
     corpus = Corpus((Sentence(words, upos=("X",) * len(words)),), "long", "en")
@@ -226,11 +203,13 @@ def test_the_limit_is_spread_over_the_corpus(encoder, toy):
     assert model.facts["run"] != alone.facts["run"]
 
 
-def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):
-    recipe = FAST.model_copy(update={"select": "best", "epochs": 1})
-    french = dataclasses.replace(toy("dev"), language="fr")
-    model = finetune(encoder, "pos", train=toy(), dev=french, recipe=recipe)
-    results = evaluate(model, [toy("test")])
-    assert results.records["selection"].to_pylist() == [f"oracle {french.name}"]
-    usual = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
-    assert usual.facts["selection"] == "best"
+def test_an_unknown_score_to_select_by_is_refused(encoder, toy):
+    with pytest.raises(RequestError, match=r"parsing has no score 'laz' on ud/en_toy:dev .did you mean 'las'"):
+        run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "laz"}))
+
+
+def test_the_best_epoch_by_another_score(encoder, toy):
+    model = run(encoder, "parsing", toy, RECIPE.model_copy(update={"select_by": "uas", "epochs": 4}))
+    predicted = predict(model, toy("dev"))
+    uas = next(s.value for s in TASKS["parsing"].score(toy("dev"), predicted) if s.metric == "uas")
+    assert uas == model.facts["dev_score"]

@@ -35,7 +35,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
 
     OUT/index.html is an offline page with findings, interactive tables, and the run behind every number. Each table is
     a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex contains all tables.
-    Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
+    Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are
+    .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
     """
     from crosslens.errors import RequestError
     from crosslens.files import new_folder, refuse_existing

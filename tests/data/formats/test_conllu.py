@@ -8,27 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conllu_blocks import PLAIN, WORD, block
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.conllu import check_trees, read, to_text, write
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError
-
-WORD = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_"
-PLAIN = [WORD.format(1, "dogs", "NOUN", 2, "nsubj"), WORD.format(2, "bark", "VERB", 0, "root")]
-
-
-@pytest.fixture
-def written(tmp_path):
-    def make(text, name="x.conllu"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return make
-
-
-def block(*lines):
-    return "\n".join(lines) + "\n\n"
 
 
 def test_words_and_annotation(written):
@@ -167,35 +151,6 @@ def test_files_that_are_not_there(tmp_path):
         read(tmp_path / "nowhere.conllu")
     with pytest.raises(DataError, match="is a folder"):
         read(tmp_path)
-
-
-def test_trees_are_checked_where_they_are_asked_for(written):
-    two = read(written(block("# c", WORD.format(1, "a", "X", 0, "root"), WORD.format(2, "b", "X", 0, "root"))))
-    assert two.words == 2
-    with pytest.raises(DataError, match=r":1: the sentence has 2 roots"):
-        check_trees(two)
-    check_trees(read(written(block(*PLAIN))))
-    with pytest.raises(DataError, match="has no heads"):
-        check_trees(read(written(block(WORD.format(1, "a", "X", "_", "_")))))
-
-
-def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written):
-    corpus = read(written(block(*PLAIN) + block(WORD.format(1, "x", "_", 0, "root"))))
-    assert corpus.layers == {"heads", "relations"}
-    with pytest.raises(DataError, match=r"x.conllu:4: .* has no upos"):
-        corpus.require("upos")
-
-
-def test_the_digest_is_of_the_content(written):
-    one = read(written(block("# sent_id = 1", *PLAIN), "a.conllu"))
-    two = read(written(block("# sent_id = other", "# more", *PLAIN).replace("\n", "\r\n"), "b.conllu"), name="other")
-    other = read(written(block(*PLAIN).replace("VERB", "NOUN"), "c.conllu"))
-    assert one.digest == two.digest != other.digest
-
-
-def test_sentences_are_of_one_length():
-    with pytest.raises(DataError, match="2 words but 1 upos"):
-        Sentence(words=("a", "b"), upos=("X",))
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), min_size=1, max_size=8)

@@ -12,7 +12,6 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.layers import parse_layers
 from crosslens.results.record import Record, Results
-from crosslens.results.version1 import condition_of_label
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -37,11 +36,12 @@ EXAMPLES = {
 }
 """Kind -> ways to ask for it, as study files write them."""
 
+
 MADE_BEFORE = ("pretraining", "start")
 """Stages whose interventions a study's own runs do: applied, they are noted and change nothing."""
 
-pytestmark = pytest.mark.usefixtures("plugins")
 
+pytestmark = pytest.mark.usefixtures("plugins")
 ALL = [pytest.param(kind, keys, id=f"{kind} {keys}") for kind, ways in EXAMPLES.items() for keys in ways]
 
 
@@ -163,46 +163,3 @@ def test_scaled_to_another_depth_it_names_layers_of_that(kind, keys, depth):
     for intervention in scaled.interventions:
         if intervention.acts_on and kind != "tower":
             assert parse_layers(intervention.acts_on, depth)
-
-
-def test_a_condition_knows_what_it_does():
-    assert Condition().is_reference
-    assert not Condition(recipe="small").interventions
-    assert not Condition(recipe="small").is_reference
-    assert Condition(layers="1-4").reinitialised(12) == (1, 2, 3, 4)
-    assert Condition(layers="0-2").reinitialised(12) == (0, 1, 2)
-    assert not Condition(layers="0-2").is_untrained(12)
-    assert not Condition(layers="1-12").is_untrained(12)
-    assert Condition(layers="0-12").is_untrained(12)
-    assert Condition(layers="0,all", factor="no-anchors").is_untrained(6)
-    assert Condition(layers="0-4", components="attention").reinitialised(4) == ()
-    assert Condition(layers="1-2", freeze="0").reinitialised(4) == ()
-    own = {"features": {"use": "features"}, "bilstm": {"start": "bilstm"}, "recipe": {"recipe": "small"}}
-    shared = {"reference": {}, "adapted": {"start": "adapted"}, "layers": {"layers": "1"}, "frozen": {"freeze": "0"}}
-    assert all(Condition(**keys).own_recipe for keys in own.values())
-    assert not any(Condition(**keys).own_recipe for keys in shared.values())
-    assert not Condition(freeze="0").trains_all
-    assert Condition(layers="1").trains_all
-
-
-@pytest.mark.parametrize(
-    "label",
-    [
-        "reference",
-        "1-2",
-        "1-2 attention",
-        "reference frozen 0-3",
-        "reference features",
-        "adapted;1-2",
-        "BiLSTM",
-        "from scratch",
-        "no-anchors",
-        "sep-emb-1-3",
-        "reference tower on 2",
-        "0-12",
-        "2 init=torch",
-        "1,3 ffn;5-6",
-    ],
-)
-def test_labels_of_version_1_are_read(label):
-    assert condition_of_label(label).label == label

@@ -5,23 +5,33 @@ import os
 import random
 import signal
 import time
+from functools import partial
 
 import pytest
 
+import interrupted
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.run_study import run_study
+from interrupted import interrupt_at
 from toy_studies import results_of, run
 
 forks = multiprocessing.get_context("forkserver")
 forks.set_forkserver_preload(["crosslens.studies.run_study", "transformers.models.bert.modeling_bert"])
 
 
-def _child(study, folder, treebanks, executor):
+def _child(study, folder, treebanks, executor, before=None):
     import torch
+
+    if before is not None:
+        before()
 
     torch.set_num_threads(1)
     run_study(study, folder, executor=executor, workers=2, data=treebanks, device="cpu")
+
+
+def _set_variables(variables):
+    os.environ.update(variables)
 
 
 def kill_often(study, folder, treebanks, kills, *, executor="serial", longest):
@@ -48,13 +58,28 @@ def test_asking_how_far_a_study_is_takes_no_run_from_it(study, treebanks, tmp_pa
         if (tmp_path / "studies" / "toy" / "plan.json").exists():
             status(Store(tmp_path))
             asked += 1
-        time.sleep(0.01)
     assert child.exitcode == 0
     assert asked > 10
     assert len(Store(tmp_path).ids()) == 4
 
 
-@pytest.mark.parametrize("kills", [30, pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+def test_killed_at_one_write_after_another_it_ends_with_the_same_bytes(study, treebanks, tmp_path, uninterrupted):
+    """Each process is killed a few writes later than the one before it, counted from its start."""
+    for write in range(1, 14, 2):
+        before = partial(interrupt_at, write, f"{tmp_path}/*")
+        child = forks.Process(target=_child, args=(study, str(tmp_path), str(treebanks), "serial", before))
+        child.start()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+    report = run(study, tmp_path, treebanks)
+    assert not report.failed
+    assert not report.taken
+    assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("kills", [30, 100])
 def test_killed_again_and_again_it_ends_with_the_same_bytes(study, treebanks, tmp_path, uninterrupted, kills):
     long = study.model_copy(update={"seeds": tuple(range(1, 9))})
     run(long, tmp_path / "whole", treebanks)
@@ -81,35 +106,24 @@ def test_two_processes_on_one_store_do_each_run_once(study, treebanks, tmp_path,
 
 
 def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, tmp_path):
-    """kill -9 of one worker process; the others go on, and what it worked on is done the next time."""
-    import psutil
+    """kill -9 of the first worker that would publish a run; the others go on, and that run is done the next time."""
 
-    long = study.model_copy(update={"seeds": tuple(range(1, 5)), "set": {"batch": 1, "epochs": 20}})
-    child = forks.Process(target=_child, args=(long, str(tmp_path), str(treebanks), "processes"))
+    long = study.model_copy(update={"seeds": tuple(range(1, 5))})
+    folder = tmp_path / "store"
+    hook = interrupted.environment(
+        tmp_path / "hook", 1, f"{folder}/runs/*", events=["os.rename"], once=str(tmp_path / "killed")
+    )
+    before = partial(_set_variables, hook)
+    child = forks.Process(target=_child, args=(long, str(folder), str(treebanks), "processes", before))
     child.start()
-    try:
-        victim = None
-        until = time.monotonic() + 120
-        while victim is None and time.monotonic() < until:
-            time.sleep(0.2)
-            if (tmp_path / "runs").is_dir() and any((tmp_path / "runs").iterdir()):
-                workers = [p for p in psutil.Process(child.pid).children() if "spawn_main" in " ".join(p.cmdline())]
-                victim = workers[0] if workers else None
-        assert victim is not None
-        victim.kill()
-        child.join(120)
-        assert child.exitcode == 0
-    finally:
-        child.kill()
-    store = Store(tmp_path)
-    (row,) = status(store)
-    assert row.runs == 8
-    assert (row.done, row.failed) in {(7, 1), (8, 0)}  # (8, 0): it was killed between two runs
-    logs = list((tmp_path / "failed").iterdir())
-    assert len(logs) == row.failed
-    for kept in logs:
-        assert "its process died" in (kept / "log.txt").read_text()
-    assert not run(long, tmp_path, treebanks).failed
+    child.join()
+    assert child.exitcode == 0
+    assert (tmp_path / "killed").exists()
+    (row,) = status(Store(folder))
+    assert (row.runs, row.done, row.failed) == (8, 7, 1)
+    (kept,) = (folder / "failed").iterdir()
+    assert "its process died" in (kept / "log.txt").read_text()
+    assert not run(long, folder, treebanks).failed
 
 
 def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_path):

@@ -1,9 +1,12 @@
 """Each run is done once, under the first of its names, with all that a study asks of it."""
 
 from crosslens.encoders.condition import Condition
+from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
 from crosslens.runs.run import Asked, EncoderRef, EncoderRun
-from crosslens.studies.plan import merged
+from crosslens.runs.store import Store
+from crosslens.studies.plan import merged, plan
+from toy_studies import run
 
 FRENCH, GERMAN, RUSSIAN = (Score(CorpusRef(f"ud/{name}_pud:test", name * 32), {}) for name in ("fr", "de", "ru"))
 
@@ -24,3 +27,18 @@ def test_a_run_of_which_nothing_is_asked_is_a_run():
     assert merged((Asked(look()),)) == (Asked(look()),)
     assert merged((Asked(look()), Asked(look(), (Perplexity(),)))) == (Asked(look(), (Perplexity(),)),)
     assert merged(()) == ()
+
+
+def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path, tmp_path_factory):
+    run(study, tmp_path, treebanks)
+    changed = tmp_path_factory.mktemp("changed")
+    for file in (treebanks / "ud").glob("*/*.conllu"):
+        target = changed / file.relative_to(treebanks)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = file.read_text("utf-8")
+        target.write_text(
+            text.replace("dog", "cow") if "fr_pud" in file.name or "train" in file.name else text, "utf-8"
+        )
+    planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
+    assert len(planned.left) == 4
+    assert not {one.run.id for one in planned.left} & set(Store(tmp_path).ids())

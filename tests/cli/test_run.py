@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from ruamel.yaml import YAML
+
+import interrupted
 
 
 @pytest.fixture
@@ -131,24 +132,17 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     ]
     settings = {**os.environ, "CROSSLENS_DATA": str(treebanks)}
 
-    def start():
-        return subprocess.Popen(words, cwd=tmp_path, env=settings, stderr=subprocess.PIPE, text=True)
+    def start(**more):
+        return subprocess.run(words, cwd=tmp_path, env=settings | more, capture_output=True, text=True)
 
-    going = start()
-    until = time.monotonic() + 120
-    state = None
-    while state is None and time.monotonic() < until and going.poll() is None:
-        time.sleep(0.1)
-        state = next((tmp_path / "runs" / "tmp").glob("*.state"), None) if (tmp_path / "runs").is_dir() else None
-    assert state is not None, "no state was saved while the training ran"
-    going.send_signal(signal.SIGTERM)
-    said = going.communicate(timeout=120)[1]
-    assert going.returncode == 1
-    assert "stopped; the same command resumes" in said
-    assert "Traceback" not in said
-    assert state.exists()
+    stopped = start(
+        **interrupted.environment(tmp_path / "hook", 1, "*.state", events=["os.rename"], number=signal.SIGTERM)
+    )
+    assert stopped.returncode == 1, stopped.stderr
+    assert "stopped; the same command resumes" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert len(list((tmp_path / "runs" / "tmp").glob("*.state"))) == 1
     again = start()
-    again.communicate(timeout=240)
-    assert again.returncode == 0
+    assert again.returncode == 0, again.stderr
     (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
     assert "resuming from" in log.read_text()

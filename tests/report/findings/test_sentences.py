@@ -1,4 +1,4 @@
-"""Findings are of models that differ in what is said, and nothing is said that the records contradict."""
+"""The sentences of the findings: they say what the records hold, in the words of the field."""
 
 import pytest
 
@@ -8,55 +8,43 @@ from crosslens.results.record import Results
 from made_records import PLAIN, made_up, score, similarity
 
 
+def translations(pretrained, untrained, *, targets=("fr", "de")):
+    return Results.of(
+        similarity(measure, value, layer=layer, target=target, **columns)
+        for state, values in (("pretrained", pretrained), ("untrained", untrained))
+        for layer, value in enumerate(values)
+        for target in targets
+        for measure in ("cka", "cka_length_matched")
+        for columns in ({} if state == "pretrained" else {**Condition(layers="0-1").columns, "state": state},)
+    )
+
+
+@pytest.mark.parametrize(
+    ("pretrained", "untrained", "words"),
+    [
+        ((0.9, 0.5), (0.8, 0.1), "layer 1 (0.50 against 0.10)"),
+        ((0.2, 0.5), (0.9, 0.1), "layer 0 (0.20 against 0.90)"),
+        ((0.1, 0.5), (0.5, 0.6), "layer 0 (0.10 against 0.50)"),
+    ],
+)
+def test_the_layer_where_two_encoders_differ_most_whichever_is_higher(pretrained, untrained, words):
+    (text,) = findings(translations(pretrained, untrained))
+    assert f"The two encoders differ most in {words}." in text
+
+
+def test_a_language_with_itself_is_not_a_pair_of_translations():
+    same = translations((1.0, 1.0), (1.0, 1.0), targets=("en",))
+    (text,) = findings(translations((0.9, 0.5), (0.8, 0.1)) + same)
+    assert (
+        "the CKA of translations is 0.90 in the embeddings and 0.50 in the last layer (mean of 2 language pairs)"
+        in text
+    )
+    assert findings(same) == []
+
+
 def told(results):
     (effect,) = effects(results)
     return " ".join(describe(effect))
-
-
-def test_frozen_layers_features_and_parts_of_layers_are_no_part_of_it():
-    others = [
-        score(target, 1.0, condition=condition)
-        for target in ("en", "fr", "de")
-        for condition in (
-            {"freeze": "0-3"},
-            {"use": "features"},
-            {"layers": "1-2", "components": "attention"},
-            {"layers": "1-2", "init": "torch"},
-            {"layers": "1-2", "recipe": "small"},
-            {"start": "adapted"},
-            {"factor": "no-anchors"},
-        )
-    ]
-    (plain,), (both,) = effects(Results.of(PLAIN)), effects(Results.of([*PLAIN, *others]))
-    assert both == plain
-    assert (plain.same.mean, plain.cross.mean) == (95.0, 80.0)
-    assert plain.changes[0].cross.mean == pytest.approx(-20.0)
-    assert findings(Results.of([*PLAIN, *others])) == findings(Results.of(PLAIN))
-
-
-def test_models_of_other_settings_partners_and_training_corpora_have_findings_of_their_own():
-    for columns, called in (
-        ({"settings": "epochs=9"}, "epochs=9"),
-        ({"partner": "fr"}, "with fr"),
-        ({"translated_from": "de"}, "translated from de"),
-    ):
-        longer = [score(t, v, **columns) for t, v in (("en", 97.0), ("fr", 90.0), ("de", 80.0))]
-        longer += [score(t, 50.0, condition="1-2", **columns) for t in ("en", "fr", "de")]
-        by_name = {effect.apart: effect for effect in effects(Results.of([*PLAIN, *longer]))}
-        assert set(by_name) == {"", called}
-        assert by_name[""].same.mean == 95.0
-        assert by_name[called].changes[0].same.mean == pytest.approx(-47.0)
-
-
-def test_encoders_of_one_name_are_apart():
-    twice = [
-        *(score(r.target, r.value - 1, condition=Condition.parse(r.condition), encoder_digest="b" * 9) for r in PLAIN)
-    ]
-    first = [score(r.target, r.value, condition=Condition.parse(r.condition), encoder_digest="a" * 9) for r in PLAIN]
-    assert [(effect.encoder, effect.same.mean) for effect in effects(Results.of([*first, *twice]))] == [
-        ("e (aaaaaaaa)", 95.0),
-        ("e (bbbbbbbb)", 94.0),
-    ]
 
 
 def test_the_sentences_are_those_of_the_field():

@@ -1,0 +1,37 @@
+"""``crosslens adapt``: what is printed, written and refused."""
+
+import pytest
+
+from crosslens.encoders.load import load_encoder
+from toys import SENTENCES
+
+
+def test_adapt_says_what_it_read(run, folder, tiny_bert):
+    words = ("adapt", tiny_bert, "--text", "wo=fr.txt", "--set", "epochs=2", "--set", "length=16")
+    status, _, err = run(*words, "--out", "adapted")
+    assert status == 0, err
+    assert "has no masked language modelling head" in err
+    assert f"wo: {20 * sum(len(s.split()) for s in SENTENCES['fr'])} words, 0.0 % of them unknown" in err
+    assert "perplexity" in err
+    assert load_encoder("adapted").digest != load_encoder(tiny_bert).digest
+    assert not (folder / "adapted.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (("--text", "wo=missing.txt"), 2, "missing.txt"),
+        (("--text", "wo=fr.txt", "--text", "wo=fr.txt"), 2, "two texts have the language 'wo'"),
+        (("--text", "wo=fr.txt", "--set", "epoch=2"), 2, "an adaptation has no setting 'epoch'"),
+        (("--text", "wo=fr.txt", "--set", "freeze=0-99"), 2, "99"),
+        (("--text", "wo=odd.txt"), 2, "no letter of any known script"),
+        (("--text", "raw/wol"), 2, "raw text 'raw/wol' not found"),
+    ],
+)
+def test_adapt_refuses(run, folder, tiny_bert, words, status, reason):
+    (folder / "odd.txt").write_text("12 34\n5\n", "utf-8")
+    found, _, err = run("adapt", tiny_bert, *words, "--out", "adapted")
+    assert found == status, err
+    assert reason in err
+    assert not (folder / "adapted").exists()
+    assert "Traceback" not in err

@@ -1,0 +1,117 @@
+"""``crosslens advise``: what is printed and refused."""
+
+import pytest
+
+
+def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
+    words = (
+        "advise",
+        "wo",
+        "--text",
+        "fr.txt",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy,fr.conllu",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+        "--rule",
+        "rule.csv",
+    )
+    status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
+    assert status == 0, err
+    for part in (
+        "Latin 100 %",
+        "unknown %",
+        "subwords a word",
+        "shared %",
+        "confident %",
+        "agreed %",
+        "expected",
+        "by layer",
+        "points expected, 90 % interval [",
+        "error of an estimate",
+        "error of a constant guess",
+        "regret of the choice",
+        "regret of always en",
+        "95 % CI",
+        "The rule (rule.csv) was fitted to pos scores of made up (one pass): sources en; 9 treebanks of 9 languages",
+    ):
+        assert part in out
+
+
+def test_advise_promises_nothing_for_an_untrained_encoder(run, folder, tiny_bert, treebanks):
+    words = (
+        "advise",
+        "wo",
+        "--text",
+        "fr.txt",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+    )
+    status, out, err = run(*words)
+    assert status == 0, err
+    assert "cannot estimate" in out
+    assert "looks untrained" in out
+    assert "was fitted to pos scores of multilingual-e5-small" in out
+    assert "points expected" not in out
+    assert "expected" not in out
+
+
+def test_advise_leaves_the_language_out_of_its_rule(run, folder, tiny_bert, treebanks):
+    words = (
+        "advise",
+        "l3",
+        "--text",
+        "ud/fr_pud:test",
+        "--encoder",
+        tiny_bert,
+        "--sources",
+        "ud/en_toy",
+        "--data",
+        treebanks,
+        "--schemes",
+        "none",
+        "--rule",
+        "rule.csv",
+    )
+    out = run(*words)[1]
+    assert "8 treebanks of 8 languages: l0, l1, l2, l4," in out
+    assert "l3 is not among them" in out
+
+
+def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_bert, treebanks, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = ("advise", "wo", "--text", "fr.txt", "--encoder", tiny_bert, "--sources", "ud/en_toy", "--data", treebanks)
+    status, out, err = run(*words, "--rule", "rule.csv")
+    assert status == 0, err
+    assert "as it is written" in out
+    assert "crosslens[translit]" in err
+    assert run(*words, "--rule", "rule.csv", "--schemes", "none")[2].count("translit") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (("--schemes", "klingon"), 2, "unknown transliteration 'klingon'"),
+        (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
+        (("--sources", "ud/xx_nothing"), 2, "not found"),
+        (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
+        (("--text", "odd.txt"), 2, "no letter of any known script"),
+    ],
+)
+def test_advise_refuses(run, folder, tiny_bert, treebanks, words, status, reason):
+    (folder / "odd.txt").write_text("12 34\n5\n", "utf-8")
+    usual = ("--text", "fr.txt", "--sources", "ud/en_toy", "--schemes", "none", "--rule", "rule.csv")
+    found, _, err = run("advise", "wo", "--encoder", tiny_bert, "--data", treebanks, *usual, *words)
+    assert found == status, err
+    assert reason in err
+    assert "Traceback" not in err

@@ -1,0 +1,31 @@
+"""Corpora: their digest, and the annotation that is asked of them."""
+
+import pytest
+
+from conllu_blocks import PLAIN, WORD, block
+from crosslens.data.formats.conllu import check_trees, read
+from crosslens.errors import DataError
+
+
+def test_trees_are_checked_where_they_are_asked_for(written):
+    two = read(written(block("# c", WORD.format(1, "a", "X", 0, "root"), WORD.format(2, "b", "X", 0, "root"))))
+    assert two.words == 2
+    with pytest.raises(DataError, match=r":1: the sentence has 2 roots"):
+        check_trees(two)
+    check_trees(read(written(block(*PLAIN))))
+    with pytest.raises(DataError, match="has no heads"):
+        check_trees(read(written(block(WORD.format(1, "a", "X", "_", "_")))))
+
+
+def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written):
+    corpus = read(written(block(*PLAIN) + block(WORD.format(1, "x", "_", 0, "root"))))
+    assert corpus.layers == {"heads", "relations"}
+    with pytest.raises(DataError, match=r"x.conllu:4: .* has no upos"):
+        corpus.require("upos")
+
+
+def test_the_digest_is_of_the_content(written):
+    one = read(written(block("# sent_id = 1", *PLAIN), "a.conllu"))
+    two = read(written(block("# sent_id = other", "# more", *PLAIN).replace("\n", "\r\n"), "b.conllu"), name="other")
+    other = read(written(block(*PLAIN).replace("VERB", "NOUN"), "c.conllu"))
+    assert one.digest == two.digest != other.digest

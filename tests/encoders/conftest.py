@@ -1,0 +1,30 @@
+"""Fixtures: a checkpoint of every architecture."""
+
+import pytest
+import torch
+from transformers import CONFIG_MAPPING
+
+from crosslens.encoders.load import load_encoder
+from toy_architectures import SETTINGS, fresh
+from toys import word_piece
+
+
+@pytest.fixture(scope="module", params=sorted(SETTINGS))
+def kind(request):
+    if request.param not in CONFIG_MAPPING:
+        pytest.skip(f"this transformers has no {request.param} yet")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def loaded(kind, tmp_path_factory):
+    """A checkpoint whose every parameter is far from any initialisation, loaded."""
+    tokenizer = word_piece()
+    model = fresh(kind, 0, tokenizer)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.37)
+    folder = tmp_path_factory.mktemp(kind) / "checkpoint"
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return load_encoder(folder, device="cpu")

@@ -1,0 +1,55 @@
+"""The loaded encoder: its digests, its states and the outputs of its layers."""
+
+import pytest
+import torch
+
+from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.load import load_encoder
+from crosslens.encoders.reinit import random_init
+from toy_architectures import IDS, MASK
+
+
+def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder, tiny_bert):
+    from crosslens.encoders.reinit import random_init
+
+    trimmed = load_encoder(tiny_bert)
+    trimmed.model.resize_token_embeddings(50)
+    assert trimmed.digest != encoder.digest
+    assert trimmed.body_digest == encoder.body_digest
+    assert random_init(encoder, 1, seed=1).body_digest != encoder.body_digest
+
+
+def test_layer_outputs_are_raw_and_line_up(loaded):
+    ids, mask = IDS, MASK
+    with torch.inference_mode():
+        outputs = layer_outputs(loaded, ids, mask)
+        last = loaded.states(ids, mask)
+        reported = loaded.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        for highest in range(loaded.depth + 1):
+            lower = layer_outputs(loaded, ids, mask, highest=highest)
+            assert len(lower) == highest + 1
+            for mine, its in zip(lower, outputs, strict=False):  # XLM empties padding behind each layer
+                assert torch.equal(mine[mask.bool()], its[mask.bool()])
+    assert [tuple(o.shape) for o in outputs] == [(2, 5, loaded.width)] * (loaded.depth + 1)
+    real = mask.bool()
+    for ours, theirs in zip(outputs[:-1], reported[:-1], strict=True):
+        torch.testing.assert_close(ours[real], theirs[real])
+    finals = ("norm", "final_norm", "final_layer_norm", "encoder.final_layer_norm", "encoder.LayerNorm")
+    normed = outputs[-1]
+    for path in finals:
+        module = dict(loaded.model.named_modules()).get(path)
+        if module is not None and loaded.family.name not in ("deberta-v2", "bert"):
+            with torch.inference_mode():
+                normed = module(outputs[-1])
+    torch.testing.assert_close(normed[real], last[real], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.rounding
+def test_padding_does_not_move_a_sentence(loaded):
+    short = torch.tensor([[2, 9, 7, 3]])
+    long = torch.tensor([[2, 9, 7, 3, 0, 0, 0], [2, 9, 10, 11, 12, 13, 3]])
+    with torch.inference_mode():
+        usual = random_init(loaded, "0,all", seed=1)  # weights of the usual size, so that rounding stays small
+        alone = usual.states(short, torch.ones_like(short))
+        padded = usual.states(long, (torch.arange(7) < torch.tensor([[4], [7]])).long())
+    torch.testing.assert_close(padded[:1, :4], alone, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,65 @@
+"""The order and the words that a language gives a tree."""
+
+import numpy as np
+import pytest
+
+from crosslens.lab.grammar import draw_trees
+from crosslens.lab.language import Language, heads_of
+
+TREES = draw_trees(200, shortest=4, longest=16, generator=np.random.default_rng(0))
+GRAMMARS = [
+    Language(),
+    Language(order="SOV", adposition="after", accusative=True, genitive="before", adverb="before"),
+    Language(order="VSO", adjective="after", relative="before"),
+    Language(order="OVS", determiners=False),
+    Language(order="VOS", auxiliaries=False),
+    Language(order="OSV"),
+]
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_every_order_is_a_projective_tree_of_the_nodes_that_are_said(grammar):
+    for tree in TREES:
+        order = grammar.linear(tree)
+        assert sorted(order) == [place for place, node in enumerate(tree) if grammar.says(node.kind)]
+        heads = heads_of(tree, order)
+        assert heads.count(0) == 1
+        for word, head in enumerate(heads, start=1):  # no arc crosses another
+            low, high = sorted((word, head))
+            assert all(low <= heads[between - 1] <= high for between in range(low + 1, high))
+        assert tree[order[-1]].kind == "full_stop"
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_subject_verb_and_object_stand_in_the_languages_order(grammar):
+    seen = 0
+    for tree in TREES:
+        place = {}
+        for node, its in enumerate(tree):
+            if its.head == 0 and its.relation in ("nsubj", "obj"):
+                place["S" if its.relation == "nsubj" else "O"] = grammar.linear(tree).index(node)
+        if len(place) == 2:
+            place["V"] = grammar.linear(tree).index(0)
+            assert "".join(sorted(place, key=lambda part: place[part])) == grammar.order
+            seen += 1
+    assert seen > 20
+
+
+def test_sentences_of_different_patterns_differ():
+    tree = next(tree for tree in TREES if {"determiner", "transitive"} <= {node.kind for node in tree})
+    with_articles, without = Language(), Language(determiners=False)
+    assert "DET" in with_articles.pattern(tree)
+    assert tuple(part for part in with_articles.pattern(tree) if part != "DET") == without.pattern(tree)
+    assert not {"NOUN", "VERB", "ADJ", "ADV"} & {part for tree in TREES for part in with_articles.pattern(tree)}
+
+
+def test_sides_are_the_languages():
+    before = Language(adjective="before", adposition="before", genitive="before", relative="before", adverb="before")
+    after = Language(adjective="after", adposition="after", genitive="after", relative="after", adverb="after")
+    for relation in ("amod", "nmod", "acl:relcl", "advmod", "case"):
+        for grammar, sign in ((before, -1), (after, 1)):
+            for tree in TREES:
+                order = grammar.linear(tree)
+                for node, its in enumerate(tree):
+                    if its.relation == relation and node in order:
+                        assert np.sign(order.index(node) - order.index(its.head)) == sign

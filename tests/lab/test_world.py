@@ -1,0 +1,48 @@
+"""A world: how often its words are used, and with which others."""
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from crosslens.lab.world import World, WorldSettings
+
+
+def test_words_go_with_words_of_some_classes():
+    """What a head prefers is the same in every draw, and differs from head to head."""
+    world = World(WorldSettings(), 0)
+    tree = next(tree for tree in world.trees if [n.kind for n in tree[:1]] == ["transitive"])
+    place = next(i for i, node in enumerate(tree) if node.relation in ("nsubj", "obj") and node.kind == "noun")
+    drawn = world.fill(tree, 20_000, np.random.default_rng(1))
+    verbs, nouns = drawn[:, 0] - world.first["transitive"], drawn[:, place] - world.first["noun"]
+    assert set(nouns) <= set(range(36))
+    counts = np.stack([np.bincount(nouns[verbs == verb], minlength=36) / (verbs == verb).sum() for verb in range(3)])
+    again = world.fill(tree, 20_000, np.random.default_rng(2))
+    share = np.bincount((again[:, place] - world.first["noun"])[again[:, 0] == world.first["transitive"]], minlength=36)
+    assert np.abs(counts[0] - share / share.sum()).max() < 0.05
+    assert np.abs(counts[0] - counts[1]).max() > 0.05
+
+
+def test_frequent_words_are_frequent():
+    world = World(WorldSettings(spread=0.0, strictness=1.0), 3)
+    tree = world.trees[0]
+    drawn = world.fill(tree, 50_000, np.random.default_rng(0))
+    size = world.settings.sizes[tree[0].kind]
+    counts = np.bincount(drawn[:, 0] - world.first[tree[0].kind], minlength=size) / 50_000
+    zipf = (np.arange(size) + 1.0) ** -0.8
+    np.testing.assert_allclose(counts, zipf / zipf.sum(), atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nouns": 3, "classes": 6}, "6 classes for 3 words of the smallest kind"),
+        ({"shortest": 12, "longest": 8}, "the shortest structures .12. are longer than the longest .8."),
+        ({"longest": 3}, "greater than or equal to 4"),
+        ({"nouns": 0}, "greater than or equal to 1"),
+        ({"namesakes": 1.5}, "less than or equal to 1"),
+        ({"verbs": 3}, "Extra inputs are not permitted"),
+    ],
+)
+def test_worlds_that_cannot_be(settings, message):
+    with pytest.raises(ValidationError, match=message):
+        WorldSettings(**settings)

@@ -1,0 +1,47 @@
+"""Made-up labelled corpora whose labels follow from the words."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Text, Where
+
+LETTERS = {"aa": "cat dog", "bb": "jardin maison", "cc": "zzz qqq"}
+LENGTHS = {**LETTERS, "cc": "zzzzzzz qqqqqqq"}
+
+
+def texts(count, *, seed, answers=LETTERS):
+    """Texts of words that only their answer has."""
+    generator = np.random.default_rng(seed)
+    items = []
+    for number in range(count):
+        for answer, words in answers.items():
+            chosen = generator.choice(words.split(), 6)
+            text = " ".join(chosen) + " " + " ".join("abcdefg"[i] for i in generator.integers(7, size=4))
+            items.append(Text((text,), answer, f"{number}{answer}", Where("file.tsv", len(items) + 1)))
+    return Corpus(tuple(items), f"toy{seed}", None, "test")
+
+
+def sentences(count, *, seed, answers=LENGTHS):
+    """Sentences with two words of every answer, which is the word's tag; its length tells it too."""
+    generator = np.random.default_rng(seed)
+    items = []
+    for number in range(count):
+        tagged = [(word, answer) for answer, words in answers.items() for word in generator.choice(words.split(), 2)]
+        words, tags = zip(*generator.permutation(tagged).tolist(), strict=True)
+        items.append(Sentence(words, upos=tags, id=str(number), where=Where("file.conllu", number + 1)))
+    return Corpus(tuple(items), f"toy{seed}", None, "test")
+
+
+def but(corpus, place, **changes):
+    return replace(corpus, items=tuple(replace(t, **changes) if i == place else t for i, t in enumerate(corpus.items)))
+
+
+def write_texts(folder, train, test):
+    folder.mkdir(parents=True)
+    for split, corpus in (("train", train), ("test", test)):
+        rows = "".join(f"{text.label}\t{text.text}\n" for text in corpus.texts)
+        (folder / f"{split}.tsv").write_text("label\ttext\n" + rows, "utf-8")
+        (folder / f"x_{split}.txt").write_text("".join(f"{text.text}\n" for text in corpus.texts), "utf-8")
+        (folder / f"y_{split}.txt").write_text("".join(f"{text.label}\n" for text in corpus.texts), "utf-8")

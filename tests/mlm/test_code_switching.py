@@ -1,0 +1,42 @@
+"""Code switching: how many words are replaced, and by which translations."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.mlm.code_switching import switch_words
+
+TRANSLATIONS = {"a": [("x", 3.0), ("y", 1.0), ("two words", 9.0)], "b": [("z", 1.0)]}
+
+
+def test_words_are_switched_as_often_as_is_said_and_translations_by_their_weight():
+    lines = ["a b c c c c"] * 4000
+    switched = switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=1, language="en")
+    counts = Counter(word for line in switched for word in line.split())
+    assert len(switched) == len(lines)
+    assert all(len(line.split()) == 6 for line in switched)
+    assert counts["c"] == 16000
+    assert counts["z"] / 4000 == pytest.approx(0.3, abs=0.03)
+    assert (counts["x"] + counts["y"]) / 4000 == pytest.approx(0.3, abs=0.03)
+    assert counts["x"] / (counts["x"] + counts["y"]) == pytest.approx(0.75, abs=0.04)
+    assert switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=1, language="en") == switched
+    assert switch_words(lines, TRANSLATIONS, probability=0.3, most=1.0, seed=2, language="en") != switched
+
+
+def test_no_more_words_are_switched_than_may_be():
+    lines = ["a b"] * 3000 + ["c d"] * 3000
+    switched = switch_words(lines, TRANSLATIONS, probability=0.5, most=0.15, seed=1, language="en")
+    changed = [
+        old != new for o, n in zip(lines, switched, strict=True) for old, new in zip(o.split(), n.split(), strict=True)
+    ]
+    blocks = np.asarray(changed).reshape(-1, 2000).mean(1)
+    assert (blocks <= 0.15).all()
+    assert (blocks[:3] > 0.149).all()
+    assert not blocks[3:].any()
+
+
+def test_a_dictionary_that_shares_no_word_with_the_text_is_refused():
+    with pytest.raises(RequestError, match="no word of the text of 'en' is in its dictionary"):
+        switch_words(["A B"], TRANSLATIONS, probability=0.3, most=0.15, seed=1, language="en")

@@ -1,0 +1,52 @@
+"""The settings of a pretraining, as files and overrides write them."""
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.mlm.pretrain_settings import Pretraining
+from crosslens.settings import read_settings
+
+SETTINGS = """\
+corpora:
+  no: no.txt
+  en: en.txt
+vocabulary:
+  kind: bpe
+  size: many
+shape: {layers: 4, width: 30, heads: 4}
+steps: 0
+learning_rate: 1e-3
+lerning_rate: 2
+"""
+
+
+def test_every_mistake_in_a_settings_file_is_told_with_its_line(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(SETTINGS)
+    with pytest.raises(RequestError) as caught:
+        read_settings(path, Pretraining)
+    lines = caught.value.message.splitlines()
+    assert [line.split(": ")[0].rpartition(":")[2] for line in lines] == ["6", "7", "8", "10"]
+    assert "vocabulary.size" in lines[0]
+    assert "a width of 30 is not divisible by 4 heads" in lines[1]
+    assert "there is no setting lerning_rate; did you mean 'learning_rate'" in lines[3]
+
+
+def test_settings_are_yaml_1_2_and_can_be_overridden(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("corpora: {no: no.txt}\nlearning_rate: 1e-4\n")
+    settings = read_settings(path, Pretraining, overrides={"shape.layers": "6", "masking.share": "0.3"})
+    assert settings.corpora == {"no": "no.txt"}
+    assert (settings.learning_rate, settings.shape.layers, settings.masking.share) == (1e-4, 6, 0.3)
+    for text, message in (
+        ("", "expected settings"),
+        ("- a\n", "expected settings"),
+        ("a: [", r"c.yaml:\d: invalid YAML"),
+        ("a: 1\na: 2\n", "invalid YAML"),
+        ("steps: 3\n", "c.yaml:1: corpora: field required"),
+    ):
+        path.write_text(text)
+        with pytest.raises(RequestError, match=message):
+            read_settings(path, Pretraining)
+    with pytest.raises(RequestError, match="there is no settings file"):
+        read_settings(tmp_path / "x.yaml", Pretraining)

@@ -1,0 +1,69 @@
+"""Streams and lines of subwords: how often each language is drawn, and what is masked."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.mlm.streams import Masker, cut_streams, sort_lines
+from crosslens.mlm.vocabulary import VOCABULARIES
+from toys import SENTENCES
+
+
+def test_languages_are_drawn_by_size_to_the_exponent_and_rounds_are_complete(texts):
+    text = {language: SENTENCES[language] * times for language, times in (("en", 40), ("fr", 10))}
+    tokenizer = VOCABULARIES["bpe"]([line for lines in text.values() for line in lines], size=120, positions=24)
+    streams = cut_streams(text, dict.fromkeys(text, tokenizer), length=24, steps=4000, exponent=0.5, seed=1)
+    sizes = np.asarray([len(rows) for rows in streams.sequences])
+    expected = sizes**0.5 / (sizes**0.5).sum()
+    share = np.bincount(streams.order) / 4000
+    assert np.abs(share - expected).max() < 4 * (0.25 / 4000) ** 0.5
+    for language in (0, 1):
+        steps = np.flatnonzero(streams.order == language)
+        seen = np.concatenate([streams.batch(int(s), size=4) for s in steps[:30]])
+        rows = {tuple(row) for row in streams.sequences[language]}
+        first = [tuple(row) for row in seen[: sizes[language]]]
+        assert set(first) == rows  # a round holds every sequence
+    for rows in streams.sequences:
+        assert (rows[:, 0] == tokenizer.cls_token_id).all()
+        assert (rows[:, -1] == tokenizer.sep_token_id).all()
+
+
+def test_masking_hides_the_shares_asked_for_and_never_a_special():
+    tokenizer = VOCABULARIES["bpe"](SENTENCES["en"], size=100, positions=24)
+    generator = np.random.default_rng(0)
+    ids = np.full((200, 50), tokenizer.convert_tokens_to_ids("▁the"))
+    ids[:, 0] = tokenizer.cls_token_id
+    shown, chosen = Masker.of(tokenizer, share=0.2, masked=0.7, replaced=0.2).hide(ids, generator)
+    n = chosen[:, 1:].sum()
+    assert not chosen[:, 0].any()
+    assert abs(n / 9800 - 0.2) < 0.02
+    assert (shown[~chosen] == ids[~chosen]).all()
+    masked = (shown[chosen] == tokenizer.mask_token_id).mean()
+    same = (shown[chosen] == ids[chosen]).mean()
+    assert abs(masked - 0.7) < 0.04
+    assert abs(same - 0.1) < 0.03
+    assert not np.isin(shown[chosen], [i for i in tokenizer.all_special_ids if i != tokenizer.mask_token_id]).any()
+    _, one = Masker.of(tokenizer, share=0.0001, masked=0.8, replaced=0.1).hide(ids[:1, :3], generator)
+    assert one.sum() == 1
+
+
+def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(texts):
+    text = {language: (texts / f"{language}.txt").read_text().split("\n") for language in ("en", "fr")}
+    tokenizer = VOCABULARIES["words"]([line for lines in text.values() for line in lines], size=200, positions=24)
+    lines = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
+    expected = Counter(tuple(tokenizer(line)["input_ids"]) for its in text.values() for line in its if line)
+    steps = sum(-(-len(rows) // (60 // rows.shape[1])) for rows in lines.sequences)
+    epochs = []
+    for epoch in range(2):
+        batches = [lines.batch(epoch * steps + step, size=0) for step in range(steps)]
+        assert all(batch.size <= 60 for batch in batches)
+        assert Counter(tuple(row.tolist()) for batch in batches for row in batch) == expected
+        epochs.append([batch.tolist() for batch in batches])
+    assert epochs[0] != epochs[1]
+    assert lines.subwords(steps, size=0) == sum(len(ids) * times for ids, times in expected.items())
+    again = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
+    np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
+    with pytest.raises(RequestError, match="no line of the text has a subword"):
+        sort_lines({"en": [""]}, {"en": tokenizer}, length=24, budget=60, seed=1)

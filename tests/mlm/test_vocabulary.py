@@ -1,0 +1,68 @@
+"""Vocabularies: what languages share of them, and how words are cut."""
+
+import pytest
+
+from crosslens.mlm.vocabulary import FOREIGN, VOCABULARIES, make_vocabularies
+from toys import SENTENCES
+
+
+@pytest.mark.parametrize("kind", sorted(VOCABULARIES))
+def test_a_vocabulary_is_the_same_every_time(kind):
+    lines = [*SENTENCES["en"], *SENTENCES["fr"], "Élève naïve — 10 000 猫と犬"]
+    made = [VOCABULARIES[kind](lines, size=150, positions=16).backend_tokenizer.to_str() for _ in range(4)]
+    assert len(set(made)) == 1
+    tokenizer = VOCABULARIES[kind](lines, size=150, positions=16)
+    assert tokenizer.unk_token_id not in tokenizer("the cat voit la maison")["input_ids"]
+
+
+def test_whole_words(texts):
+    lines = (texts / "en.txt").read_text().split("\n")
+    tokenizer = VOCABULARIES["words"](lines, size=200, positions=24)
+    assert tokenizer.convert_ids_to_tokens(tokenizer("the cat yawns")["input_ids"]) == [
+        "[CLS]",
+        "the",
+        "cat",
+        "[UNK]",
+        "[SEP]",
+    ]
+    few = VOCABULARIES["words"](lines, size=50, positions=24)
+    assert {"the", "."} <= set(few.get_vocab())
+    assert len(VOCABULARIES["words"](lines, size=8, positions=24)) == 8
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "words"])
+@pytest.mark.parametrize("anchors", ["joint", "default", "none"])
+def test_what_vocabularies_share(kind, anchors):
+    text = {language: SENTENCES[language] * 3 for language in ("en", "fr")}
+    made = make_vocabularies(text, kind=kind, size=240, positions=16, anchors=anchors)
+    sizes = {len(its) for its in made.values()}
+    assert len(sizes) == 1
+    used = {}
+    for language, lines in text.items():
+        ids = made[language](lines, add_special_tokens=False)["input_ids"]
+        pieces = [made[language].convert_ids_to_tokens(its) for its in ids]
+        assert not any(piece.startswith(FOREIGN) for its in pieces for piece in its)
+        assert made[language].unk_token_id not in {i for its in ids for i in its}
+        assert made[language].cls_token_id == 2
+        used[language] = {
+            i: piece for row, its in zip(ids, pieces, strict=True) for i, piece in zip(row, its, strict=True)
+        }
+    both = set(used["en"]) & set(used["fr"])
+    strings = set(used["en"].values()) & set(used["fr"].values())
+    assert strings  # the full stop, at least
+    if anchors == "none":
+        assert not both
+    else:
+        assert {used["en"][i] for i in both} == strings
+        assert all(used["en"][i] == used["fr"][i] for i in both)
+
+
+def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():
+    from crosslens.mlm.vocabulary import VOCABULARIES
+
+    text = {language: SENTENCES[language] * 3 for language in ("en", "fr")}
+    united = make_vocabularies(text, kind="bpe", size=200, positions=16, anchors="default")
+    for language, lines in text.items():
+        alone = VOCABULARIES["bpe"](lines, size=100, positions=16)
+        for line in lines:
+            assert united[language].tokenize(line) == alone.tokenize(line)

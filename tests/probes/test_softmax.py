@@ -1,0 +1,57 @@
+"""The linear classifiers: which epoch is kept, when training stops, and that layers do not mix."""
+
+import numpy as np
+import pytest
+
+from crosslens.probes.softmax import Fit, fit
+
+
+def test_the_first_best_epoch_on_dev_is_kept():
+    """Of as many epochs as there are, dev accuracy is the best so far; where it does not rise the weights stay."""
+    generator = np.random.default_rng(3)
+    vectors, dev = (generator.normal(size=(2, items, 6)).astype(np.float32) for items in (40, 12))
+    answers, right = ((rows[0] + rows[1])[:, :3].argmax(1) for rows in (vectors, dev))
+    found = [
+        fit(vectors, answers, dev, right, classes=3, how=Fit(epochs=epochs, learning_rate=0.02), seed=1)
+        for epochs in range(1, 13)
+    ]
+    best = np.asarray([((dev @ weights + biases).argmax(-1) == right).mean(1) for weights, biases in found])
+    rises = np.diff(best, axis=0)
+    assert (rises >= 0).all()
+    assert (rises > 0).any()
+    assert (rises == 0).any()
+    for epoch, layer in zip(*np.nonzero(rises == 0), strict=True):
+        before, after = found[epoch][0][layer], found[epoch + 1][0][layer]
+        assert np.array_equal(before, after)
+
+
+@pytest.mark.rounding
+def test_a_layer_learns_the_same_alone_and_among_others():
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(3, 60, 8)).astype(np.float32)
+    dev = generator.normal(size=(3, 20, 8)).astype(np.float32)
+    answers, right = generator.integers(4, size=60), generator.integers(4, size=20)
+    how = Fit(epochs=15)
+    together = fit(vectors, answers, dev, right, classes=4, how=how, seed=1)
+    for layer in range(3):
+        alone = fit(vectors[[layer]], answers, dev[[layer]], right, classes=4, how=how, seed=1)
+        for mine, its in zip(together, alone, strict=True):
+            np.testing.assert_allclose(mine[layer], its[0], rtol=1e-4, atol=1e-6)
+
+
+def test_it_stops_when_the_learning_rate_is_too_small():
+    """Halved at every epoch without a rise: what never rises again is done after seven halvings of 1e-3."""
+    vectors = np.ones((1, 8, 2), np.float32)
+    answers = np.asarray([0, 1] * 4)
+    epochs = []
+    fit(
+        vectors,
+        answers,
+        vectors,
+        answers,
+        classes=2,
+        how=Fit(),
+        seed=1,
+        progress=lambda update: epochs.append(update.done),
+    )
+    assert len(epochs) == 1 + 7  # the first epoch is the best so far; 1e-3 / 2**7 < 1e-5

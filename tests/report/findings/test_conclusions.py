@@ -1,0 +1,16 @@
+"""Conclusions by hand, where the laws of `test_findings_laws` are also satisfied by fewer."""
+
+import pytest
+
+from crosslens.report.findings import LowestCarry, conclusions, effects
+from made_records import made_up
+
+PAIRS = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
+
+
+@pytest.mark.parametrize(
+    ("more", "carried"), [({}, True), ({"1-4": 28.0}, True), ({"1-4": 2.0}, False), ({"1": 2.0}, True)]
+)
+def test_the_lowest_layers_carry_transfer_only_if_more_of_them_cost_it_too(more, carried):
+    (effect,) = effects(made_up({**PAIRS, **more}))
+    assert any(isinstance(claim, LowestCarry) for claim in conclusions(effect)) is carried

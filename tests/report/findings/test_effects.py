@@ -1,0 +1,54 @@
+"""The effects of conditions: which records are compared with which."""
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.findings import effects, findings
+from crosslens.results.record import Results
+from made_records import PLAIN, score
+
+
+def test_frozen_layers_features_and_parts_of_layers_are_no_part_of_it():
+    others = [
+        score(target, 1.0, condition=condition)
+        for target in ("en", "fr", "de")
+        for condition in (
+            {"freeze": "0-3"},
+            {"use": "features"},
+            {"layers": "1-2", "components": "attention"},
+            {"layers": "1-2", "init": "torch"},
+            {"layers": "1-2", "recipe": "small"},
+            {"start": "adapted"},
+            {"factor": "no-anchors"},
+        )
+    ]
+    (plain,), (both,) = effects(Results.of(PLAIN)), effects(Results.of([*PLAIN, *others]))
+    assert both == plain
+    assert (plain.same.mean, plain.cross.mean) == (95.0, 80.0)
+    assert plain.changes[0].cross.mean == pytest.approx(-20.0)
+    assert findings(Results.of([*PLAIN, *others])) == findings(Results.of(PLAIN))
+
+
+def test_models_of_other_settings_partners_and_training_corpora_have_findings_of_their_own():
+    for columns, called in (
+        ({"settings": "epochs=9"}, "epochs=9"),
+        ({"partner": "fr"}, "with fr"),
+        ({"translated_from": "de"}, "translated from de"),
+    ):
+        longer = [score(t, v, **columns) for t, v in (("en", 97.0), ("fr", 90.0), ("de", 80.0))]
+        longer += [score(t, 50.0, condition="1-2", **columns) for t in ("en", "fr", "de")]
+        by_name = {effect.apart: effect for effect in effects(Results.of([*PLAIN, *longer]))}
+        assert set(by_name) == {"", called}
+        assert by_name[""].same.mean == 95.0
+        assert by_name[called].changes[0].same.mean == pytest.approx(-47.0)
+
+
+def test_encoders_of_one_name_are_apart():
+    twice = [
+        *(score(r.target, r.value - 1, condition=Condition.parse(r.condition), encoder_digest="b" * 9) for r in PLAIN)
+    ]
+    first = [score(r.target, r.value, condition=Condition.parse(r.condition), encoder_digest="a" * 9) for r in PLAIN]
+    assert [(effect.encoder, effect.same.mean) for effect in effects(Results.of([*first, *twice]))] == [
+        ("e (aaaaaaaa)", 95.0),
+        ("e (bbbbbbbb)", 94.0),
+    ]

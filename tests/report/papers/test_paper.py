@@ -1,0 +1,34 @@
+"""Published numbers, by paper."""
+
+from statistics import fmean
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.report.papers import PAPERS, find_paper, read_published
+
+
+@pytest.mark.parametrize("file", [file for paper in PAPERS.values() for file in paper.differences])
+def test_published_tables_are_whole(file):
+    rows = read_published(file)
+    assert {row["kind"] for row in rows} == {"reference", "delta"}
+    assert all(row["layers"] == "" for row in rows if row["kind"] == "reference")
+    assert all(row.get("note", "-") for row in rows if not row["value"])  # what has no value says why
+
+
+def test_the_papers_own_means_do_not_follow_from_its_rows():
+    """Why ours stand beside means of its rows: fifteen or sixteen of them give another number than is printed."""
+    printed = {
+        row["target"]: float(row["value"])
+        for row in read_published("muller2021_tables_6_7_8.csv")
+        if (row["task"], row["source"], row["kind"]) == ("pos", "en", "reference") and row["value"]
+    }
+    assert fmean(value for target, value in printed.items() if target not in ("en", "x")) == pytest.approx(
+        79.04, abs=0.01
+    )
+    assert printed["x"] == 79.37
+
+
+def test_a_paper_that_there_is_not():
+    with pytest.raises(RequestError, match=r"no numbers of 'muler2021'.*did you mean 'muller2021'"):
+        find_paper("muler2021")

@@ -1,0 +1,58 @@
+"""Results of version 1."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.results.record import read_results
+from crosslens.results.version1 import condition_of_label
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "reference",
+        "1-2",
+        "1-2 attention",
+        "reference frozen 0-3",
+        "reference features",
+        "adapted;1-2",
+        "BiLSTM",
+        "from scratch",
+        "no-anchors",
+        "sep-emb-1-3",
+        "reference tower on 2",
+        "0-12",
+        "2 init=torch",
+        "1,3 ffn;5-6",
+    ],
+)
+def test_labels_of_version_1_are_read(label):
+    assert condition_of_label(label).label == label
+
+
+RESULTS = sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.parquet"))
+VERSION_1 = [file for file in RESULTS if b"crosslens.results" not in (pyarrow.parquet.read_schema(file).metadata or {})]
+
+
+@pytest.mark.parametrize("file", VERSION_1, ids=lambda file: file.stem)
+def test_results_of_version_1_are_read(file, tmp_path):
+    """Every number and name of the old file is in the new columns, and written again they are the same."""
+    old = pyarrow.parquet.read_table(file).to_pylist()
+    results = read_results(file)
+    rows = results.records.to_pylist()
+    assert len(rows) == len(old) > 200
+    for row, before in zip(rows, old, strict=True):
+        tags = json.loads(before["tags"])
+        same = [name for name in before if name not in ("tags", "ablation", "components", "seed")]
+        assert {name: row[name] for name in same} == {name: before[name] for name in same}
+        assert row["corpus"] == tags["corpus"]
+        assert row["ablation"] == before["ablation"]
+        label = tags.get("condition", before["ablation"] or "reference")
+        assert Condition.parse(row["condition"]).label == label
+        assert row["train"] == tags.get("training_train")
+    results.write(tmp_path / "again.parquet")
+    assert read_results(tmp_path / "again.parquet").records.equals(results.records)

@@ -1,0 +1,35 @@
+"""The identity of a run."""
+
+from dataclasses import replace
+
+from crosslens.encoders.condition import Condition
+from crosslens.runs.question import CorpusRef
+from crosslens.runs.run import EncoderRef, EncoderRun
+from crosslens.training.recipe import RECIPES
+from made_runs import FRENCH, make_run
+
+
+def test_identities_stay_what_they_were():
+    """A store that somebody has stays valid: these change only where results change, or what is part of an identity."""
+    assert make_run().id == "9ee4d3e8c41fa232"
+    assert make_run(condition=Condition(layers="1-2"), seed=3).id == "9d7aac82cc93b12e"
+    assert EncoderRun(EncoderRef("folder", "name", "c" * 64), Condition(layers="0,all"), 1).id == "36e7aa4c8db99422"
+    assert FRENCH.id == "42a6224382dd43be"
+
+
+def test_an_identity_is_what_determines_the_weights_and_nothing_else():
+    run = make_run()
+    training = run.training
+    renamed = replace(training, train=CorpusRef("mine.conllu", "a" * 64), source="english", language=None)
+    assert make_run(base=EncoderRef("elsewhere", "other", "c" * 64), training=renamed, partner="fr").id == run.id
+    assert make_run(condition=Condition(recipe="small")).id == run.id  # its settings are in the training's recipe
+    changed = [
+        make_run(seed=2),
+        make_run(base=EncoderRef("folder", "name", "e" * 64)),
+        make_run(condition=Condition(layers="1")),
+        make_run(training=replace(training, recipe=RECIPES["small"])),
+        make_run(training=replace(training, train=CorpusRef("ud/en_ewt:train", "0" * 64))),
+        make_run(training=replace(training, dev=None)),
+        make_run(training=replace(training, task="ner")),
+    ]
+    assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)

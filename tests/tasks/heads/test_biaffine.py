@@ -1,0 +1,79 @@
+"""The biaffine head: which heads of a word are candidates, and how relations are scored."""
+
+import numpy as np
+import torch
+
+from crosslens.data.windows import by_sentence
+from crosslens.encoders.batch import make_batch
+from crosslens.tasks.heads.biaffine import NodeIndex
+from crosslens.tasks.heads.mst import best_trees
+from crosslens.tasks.parsing import Parsing
+
+PARSING = Parsing(arc_size=20, relation_size=10)
+
+
+def test_candidates_are_the_root_and_the_other_words(encoder, read):
+    """R11: the distribution over heads knows nothing of padding, nor of pieces that answer for no word."""
+    corpus, batch, states = read
+    torch.manual_seed(0)
+    head = PARSING.head(encoder.width, PARSING.labels(corpus), dropout=0.0).eval()
+
+    def distributions(batch, states):
+        places = NodeIndex.of(batch.lengths, states.device)
+        nodes = torch.cat(
+            [states.new_zeros(0, states.shape[-1]), states.new_empty(len(places.sentence), states.shape[-1])]
+        )
+        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
+        return torch.log_softmax(head.arc_scores(nodes, places), -1)
+
+    together = distributions(batch, states)
+    for row, unit in enumerate(by_sentence(batch.windows)):
+        alone = make_batch(unit, padding=encoder.padding, device=encoder.device)
+        own = distributions(alone, states[row : row + 1, : alone.ids.shape[1]])
+        words = batch.lengths[row]
+        torch.testing.assert_close(together[row, :words, : words + 1], own[0])
+        assert torch.isneginf(together[row, :words, words + 1 :]).all()
+        assert torch.isneginf(own[0][torch.arange(words), torch.arange(1, words + 1)]).all()
+    answering = torch.zeros(states.shape[:2], dtype=torch.bool).flatten()
+    answering[batch.word_index] = True
+    answering = answering.view(states.shape[:2])
+    answering[:, 0] = True
+    disturbed = torch.where(answering[:, :, None], states, states + 7.0)
+    torch.testing.assert_close(distributions(batch, disturbed), together)
+
+
+def test_decoded_heads_are_those_of_the_scores(encoder, read):
+    """R10: heads by the arcs' own scores, relations by the pair dependent and head, never the other way round."""
+    corpus, batch, states = read
+    torch.manual_seed(2)
+    labels = PARSING.labels(corpus)
+    head = PARSING.head(encoder.width, labels, dropout=0.0).eval()
+    first = torch.zeros(1, dtype=torch.int64)
+
+    def with_one(projected):
+        return torch.cat([projected[0], torch.ones(1)])
+
+    with torch.no_grad():
+        places = NodeIndex.of(batch.lengths, states.device)
+        nodes = torch.empty(len(places.sentence), states.shape[-1])
+        nodes[places.words], nodes[places.roots] = batch.word_states(states), batch.sentence_states(states)
+        scores = torch.log_softmax(head.arc_scores(nodes, places), -1).double().numpy()
+        predicted = PARSING.predict(head, states, batch)
+        for row, (its, words) in enumerate(zip(best_trees(scores, batch.lengths), predicted, strict=True)):
+            np.testing.assert_array_equal(words[:, 0], its)
+            base = int(places.roots[row])
+            for word, governor in enumerate(its):
+                one = with_one(head.relation_dependent(nodes[base + word + 1].unsqueeze(0), first))
+                other = with_one(head.relation_head(nodes[base + governor].unsqueeze(0), first))
+                by_hand = torch.stack([one @ weight @ other for weight in head.relations])
+                assert int(by_hand.argmax()) == words[word, 1]
+
+
+def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
+    torch.manual_seed(0)
+    projection = PARSING.head(8, ["a"], dropout=0.5).arc_head.train()
+    places = NodeIndex.of([2, 1], torch.device("cpu"))
+    hidden = projection(torch.randn(5, 8), places) == 0
+    assert torch.equal(hidden[0], hidden[1])
+    assert torch.equal(hidden[3], hidden[4])
+    assert not torch.equal(hidden[0], hidden[3])

@@ -1,0 +1,97 @@
+"""Killed trainings resume to the same bits."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import interrupted
+from crosslens.errors import RequestError, TrainingError
+from toy_trainings import RECIPE, assert_equal, run
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5])
+def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task, toy, at):
+    recipe = RECIPE.model_copy(update={"encoder_dropout": "checkpoint", "head_dropout": 0.1})
+    whole = run(encoder, task, toy, recipe)
+
+    def die(update):
+        if update.done == at:
+            raise Killed
+
+    state = tmp_path / "run.state"
+    with pytest.raises(Killed):
+        run(encoder, task, toy, recipe, state=state, save_every=1, progress=die)
+    steps = []
+    again = run(encoder, task, toy, recipe, state=state, save_every=1, stepped=lambda step, _: steps.append(step))
+    assert steps == list(range(at + 1, 7))
+    assert_equal(whole, again)
+    assert again.facts["dev_score"] == whole.facts["dev_score"]
+    assert again.facts["epoch"] == whole.facts["epoch"]
+    # Done, the state says so: the model is made from it without a step.
+    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
+
+
+def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
+    state = tmp_path / "run.state"
+    run(encoder, "pos", toy, state=state, save_every=1)
+    for other in (RECIPE.model_copy(update={"epochs": 4}), RECIPE.model_copy(update={"batch": 2})):
+        with pytest.raises(RequestError, match=r"run.state holds an unfinished training with other settings"):
+            run(encoder, "pos", toy, other, state=state)
+    state.write_bytes(state.read_bytes()[:-500])
+    with pytest.raises(TrainingError, match=r"cannot resume from .*run.state"):
+        run(encoder, "pos", toy, state=state)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+def test_the_command_goes_on_after_a_kill(tmp_path, tmp_path_factory, tiny_bert, treebanks):
+    """kill -9 before its second state is saved, then the same command: the same results as without."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+
+    def command(out):
+        return [
+            sys.executable,
+            "-m",
+            "crosslens",
+            "finetune",
+            "parsing",
+            str(tiny_bert),
+            "--train",
+            "ud/en_toy",
+            "--test",
+            "ud/fr_pud",
+            "--data",
+            str(treebanks),
+            "--device",
+            "cpu",
+            "--set",
+            "epochs=60",
+            "--set",
+            "batch=2",
+            "--set",
+            "select=last",
+            "--save-every",
+            "20",
+            "--keep-model",
+            "--out",
+            str(tmp_path / out),
+        ]
+
+    second_state = interrupted.environment(tmp_path_factory.mktemp("site") / "hook", 2, "*/.killed.state.*")
+    killed = subprocess.run(command("killed"), env=environment | second_state, capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed.state"]
+    again = subprocess.run(command("killed"), env=environment, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "resuming from" in again.stderr
+    whole = subprocess.run(command("whole"), env=environment, capture_output=True, text=True)
+    assert whole.returncode == 0, whole.stderr
+    for file in ("model/model.safetensors", "model/head.safetensors"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed", "whole"]

@@ -1,0 +1,47 @@
+"""What is counted of a text and an encoder's vocabulary."""
+
+import numpy as np
+import pytest
+
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.errors import DataError
+from crosslens.unseen.confidence import measure_confidence, read_states, train_probes
+from crosslens.unseen.evidence import FEATURES, gather, vocabulary_scripts
+
+
+def words(*sentences, language="wo"):
+    return Corpus(tuple(Sentence(tuple(s.split())) for s in sentences), "mine", language)
+
+
+def test_evidence_by_hand(encoder):
+    text, train = words("the cat a猫", "яблоко ."), words("the dog sees .", language="en")
+    probes = {"en": train_probes(encoder, load_corpus("lab/src:train[:20]"))}
+    found = gather(encoder, text, {"en": train}, probes)
+    assert found.scripts == {
+        "Latn": pytest.approx(100 * 7 / 14),
+        "Cyrl": pytest.approx(100 * 6 / 14),
+        "Hani": pytest.approx(100 / 14),
+    }
+    assert found.script == "Latn"
+    known = [i for s in text.sentences for w in s.words for i in encoder.tokenizer.encode(w, add_special_tokens=False)]
+    known = [i for i in known if i != encoder.tokenizer.unk_token_id]
+    seen = {i for w in train[0].words for i in encoder.tokenizer.encode(w, add_special_tokens=False)}
+    assert found.overlap["en"] == pytest.approx(100 * np.mean([i in seen for i in known]))
+    pieces = [p for p in encoder.tokenizer.get_vocab() if sum(map(str.isalpha, p)) > 1]
+    assert found.pieces == vocabulary_scripts(encoder.tokenizer)["Latn"] == len(pieces)
+    assert found.features("en").shape == (len(FEATURES),)
+    sure = measure_confidence(probes["en"], read_states(encoder, text))
+    assert found.features("en")[-2:] == pytest.approx([sure.confident, sure.agreement])
+
+
+def test_vocabularies_of_bytes_are_read_as_text():
+    from toys import byte_level
+
+    assert vocabulary_scripts(byte_level())["Latn"] > 10
+
+
+def test_text_that_nobody_can_read(encoder):
+    with pytest.raises(DataError, match="no letter of any known script"):
+        gather(encoder, words("12 3 !", "\ue000\ue001"), {"en": words("the cat")}, {})

@@ -1,0 +1,40 @@
+"""Fitting the rule to records."""
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.unseen.rule import Provenance
+
+
+def test_a_rule_is_fitted_to_records_of_texts_as_they_are_written(encoder, treebanks):
+    from crosslens.encoders.condition import Condition
+    from crosslens.results.record import Record, Results
+    from crosslens.unseen.fitting import fit_rule
+
+    def score(corpus, target, value, *, seed=1, train="ud/en_toy:train", **condition):
+        return Record(
+            task="pos",
+            encoder="e",
+            metric="accuracy",
+            source="en",
+            target=target,
+            value=value,
+            seed=seed,
+            corpus=corpus,
+            train=train,
+            **Condition(**condition).columns,
+        )
+
+    names = ("ud/fr_pud:test", "ud/fr_pud:test[:2]", "ud/fr_pud:test@latin-cyrillic[:2]")
+    rows = [score(name, "fr", 50.0 + number) for number, name in enumerate(names)]
+    rows += [score(names[1], "fr", 53.0, seed=2), score(names[1], "fr", 40.0, start="adapted")]
+    rows += [score(names[0], "en", 99.0), score(names[0], "fr", 1.0, layers="1-2")]
+    rule = fit_rule(Results.of(rows), encoder, data=str(treebanks), name="toy", training="one pass")
+    assert rule.provenance == Provenance("toy", encoder.body_digest, "pos", "one pass")
+    found = {row.corpus: (row.score, row.adapted) for row in rule.measured}
+    assert found == {names[0]: (50.0, None), names[1]: (52.0, 40.0)}  # what is transliterated is left out
+    assert len({row.features[0] for row in rule.measured}) == 2  # each was read, the whole and a part
+    with pytest.raises(RequestError, match="several training corpora: ud/en_toy:train, ud/en_toy:dev"):
+        fit_rule(Results.of([*rows, score(names[0], "fr", 60.0, train="ud/en_toy:dev")]), encoder, data=str(treebanks))
+    with pytest.raises(RequestError, match="two records contradict one another"):
+        fit_rule(Results.of([*rows, score(names[0], "fr", 60.0)]), encoder, data=str(treebanks))

@@ -1,0 +1,125 @@
+"""The rule that estimates transfer: its fit, its error, its range and its file."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosslens.errors import DataError
+from crosslens.unseen.evidence import FEATURES
+from crosslens.unseen.rule import COLUMNS, LEVEL, Measured, Provenance, Rule, read_rule, write_rule
+from made_rules import made_up
+
+
+def test_a_rule_finds_what_is_linear_and_knows_how_wrong_it_is():
+    exact, noisy = made_up(200), made_up(30, noise=20)
+    assert exact.error.value < 1 < noisy.error.value
+    assert exact.error.high < exact.constant_error.value / 3
+    assert noisy.error.low < noisy.error.value < noisy.error.high
+    assert exact.regret.value < 1
+    assert exact.can_choose
+    assert not noisy.can_choose
+    for row in exact.measured:
+        assert exact.expected(row.features, row.source) == pytest.approx(row.score, abs=2)
+
+
+def test_a_source_has_a_constant_of_its_own():
+    rows = made_up(100).measured
+    moved = Rule(tuple(replace(row, score=row.score - 20 * (row.source == "fr")) for row in rows))
+    features = np.zeros(len(FEATURES))
+    assert moved.expected(features, "en") - moved.expected(features, "fr") == pytest.approx(20, abs=1.5)
+    assert moved.error.value < 2
+
+
+def test_a_language_is_left_out_whole():
+    """In all its corpora and scripts: what is expected of it does not change with its own scores."""
+    rule = made_up(6, noise=5)
+    changed = Rule(
+        tuple(
+            its if its.language != "l2" else Measured(its.language, its.corpus, its.source, 0.0, its.features)
+            for its in rule.measured
+        )
+    )
+    mine = [i for i, its in enumerate(rule.measured) if its.language == "l2"]
+    for i, (a, b) in enumerate(zip(rule.held_out, changed.held_out, strict=True)):
+        assert (a == b) == (i in mine)
+
+
+def test_what_is_expected_stays_a_score():
+    rule = made_up()
+    assert 0 <= rule.expected([1e6, 0, 0, 0, 0], "en") <= 100
+    assert 0 <= rule.expected([-1e6, 0, 0, 0, 0], "en") <= 100
+
+
+def test_rules_are_written_and_read(tmp_path):
+    rule = made_up()
+    write_rule(rule, tmp_path / "rule.csv")
+    again = read_rule(tmp_path / "rule.csv")
+    assert again.provenance == rule.provenance
+    assert [its.score for its in again.measured] == pytest.approx([its.score for its in rule.measured], abs=0.01)
+    assert again.error == pytest.approx(rule.error, abs=0.05)
+    complete = Rule(rule.measured, Provenance("an encoder: small", "abc", "pos", "one seed"))
+    write_rule(complete, tmp_path / "complete.csv")
+    assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a,b\n1,2\n", "wrong columns for measured transfer"),
+        (",".join(COLUMNS) + "\nwo,c,en,high,,1,1,1,1,1\n", "not a row of measured transfer"),
+        (",".join(COLUMNS) + "\nwo,c,en,50,,1,1,1,1,1\n", "at least three languages"),
+    ],
+)
+def test_files_that_are_no_rules(tmp_path, text, reason):
+    (tmp_path / "rule.csv").write_text(text)
+    with pytest.raises(DataError, match=reason):
+        read_rule(tmp_path / "rule.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_rule(tmp_path / "missing.csv")
+
+
+def test_a_constant_guess_is_the_mean_of_other_languages_from_the_same_source():
+    rows = [
+        Measured(f"l{n}", f"c{n}", source, 40.0 + n - 30 * (source == "ar"), (1.0, 1.0, n, 1.0, 1.0))
+        for n in range(4)
+        for source in ("en", "ar")
+    ]
+    by_hand = np.mean([abs(n - np.mean([other for other in range(4) if other != n])) for n in range(4)])
+    assert Rule(tuple(rows)).constant_error.value == pytest.approx(by_hand)
+
+
+def test_the_interval_covers_its_share_of_the_languages():
+    rule = made_up(40, noise=10)
+    assert np.mean(rule.errors <= rule.half_width) == pytest.approx(LEVEL, abs=0.05)
+    assert rule.half_width < rule.errors.max()
+    few = made_up(5, noise=10)  # of five languages 90 % is all
+    assert few.half_width == few.errors.max()
+
+
+def test_a_rule_without_a_language_has_nothing_of_it():
+    rule = made_up(6)
+    assert rule.without({"xx"}) is rule
+    assert rule.without({"l2"}).languages == ("l0", "l1", "l3", "l4", "l5")
+    assert rule.without((), "c2:train@uroman[:5]").treebanks == ("c0", "c1", "c3", "c4", "c5")
+
+
+def test_a_rule_knows_where_it_was_fitted():
+    rows = [Measured(f"l{n}", f"c{n}", "en", 50.0, (1.0 + n, 2.0, 30.0, 80.0, 90.0)) for n in range(3)]
+    rule = Rule(tuple(rows))
+    assert rule.outside((1.0, 2.0, 30.0, 80.0, 90.0), "en") == []
+    assert rule.outside((3.2, 2.0, 30.0, 80.0, 90.0), "en") == []
+    assert rule.outside((3.3, 2.0, 30.0, 79.0, 90.0), "de") == [
+        "source de (fitted to en)",
+        "fertility 3.3 (fitted from 1.0 to 3.0)",
+        "confident words % 79.0 (fitted from 80.0 to 80.0)",
+    ]
+
+
+def test_the_shipped_rule_is_better_than_none():
+    rule = read_rule()
+    assert len(rule.languages) >= 20
+    assert rule.error.value < rule.constant_error.value
+    assert rule.provenance.body
+    assert "e5-small" in rule.about
+    assert "wo" in rule.languages
