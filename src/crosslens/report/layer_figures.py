@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import altair
 
 MEASURED = "measured"
-"""Name of what is no baseline, in legends."""
+"""Legend entry of measurements, as opposed to baselines."""
 
 WHITE_INK = 0.55
 """Similarities above this are written in white on their dark boxes."""
