@@ -16,9 +16,9 @@ from crosslens.results.cells import (
     Key,
     cells,
     condition_of,
+    disambiguated,
     encoders_apart,
     mean_of,
-    told_apart,
     variants_of,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
@@ -124,7 +124,7 @@ def by_state(results: Results) -> list[tuple[str, Results]]:
     for _, models in encoders_apart(results).groups("task"):
         members: dict[tuple, list[int]] = {}
         records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
-        for place, (record, variant) in enumerate(zip(records, variants_of(told_apart(models)), strict=True)):
+        for place, (record, variant) in enumerate(zip(records, variants_of(disambiguated(models)), strict=True)):
             members.setdefault((*record.values(), variant), []).append(place)
         groups += [(key, Results(models.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
     encoders = {key[0] for key, _ in groups}
