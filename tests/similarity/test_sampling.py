@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.similarity.cka import centre, debiased_cka, length_matched_cka, linear_cka, shuffled_cka, taken
+from crosslens.similarity.cka import centre, debiased_cka, length_matched_cka, linear_cka, select_rows, shuffled_cka
 from crosslens.similarity.measures import MEASURES, find_measure
 from crosslens.similarity.rbf import muller2021_code_cka, rbf_cka
 from crosslens.similarity.retrieval import retrieval
@@ -41,13 +41,17 @@ def test_a_bootstrap_would_not():
     x, y = drawn(generator, 60, d=30)
     value = debiased_cka(x, y)
     draws = [generator.integers(60, size=60) for _ in range(400)]
-    low = np.quantile([debiased_cka(taken(x, rows), taken(y, rows)) for rows in draws], 0.025)
+    low = np.quantile([debiased_cka(select_rows(x, rows), select_rows(y, rows)) for rows in draws], 0.025)
     assert low > value  # the whole bootstrap interval lies above the value that it is for
 
 
 def test_the_interval_is_that_of_leaving_out_single_sentences_where_they_are_few():
     x, y = drawn(np.random.default_rng(1), 12)
-    values = [linear_cka(taken(x, rows), taken(y, rows)) for i in range(12) for rows in [np.delete(np.arange(12), i)]]
+    values = [
+        linear_cka(select_rows(x, rows), select_rows(y, rows))
+        for i in range(12)
+        for rows in [np.delete(np.arange(12), i)]
+    ]
     error = np.sqrt(11 / 12 * np.sum((values - np.mean(values)) ** 2))
     both = jackknife([linear_cka, debiased_cka], x, y)
     assert both[0] == pytest.approx(2.200985 * error, rel=1e-5)  # Student's t, 11 degrees

@@ -9,7 +9,7 @@ from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.table import Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, mean_of, settings_of, told_apart
+from crosslens.results.cells import condition_of, disambiguated, mean_of, settings_of
 from crosslens.results.chart import NULLS, PAIR, State, by_state
 from crosslens.results.record import Results
 
@@ -142,7 +142,7 @@ def retrieval(results: Results) -> list[Table]:
 def retrieval_lines(results: Results, level: str) -> list[Line]:
     """One line per language pair, cutoff, encoders and baseline."""
     measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
-    records = [record for record in told_apart(results.filter(measure=measures)) if record["value"] is not None]
+    records = [record for record in disambiguated(results.filter(measure=measures)) if record["value"] is not None]
     orientation: dict[frozenset, tuple[str, str]] = {}
     for record in records:
         pair = (str(record["source"]), str(record["target"]))
@@ -201,7 +201,7 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
     """Task and metric -> one line per target, encoders and baseline."""
     read = [
         (record, condition.find(OnOneLayer))
-        for record in told_apart(on_one_layer(results.filter(measure=None), where=True))
+        for record in disambiguated(on_one_layer(results.filter(measure=None), where=True))
         for condition in [condition_of(record["condition"])]
     ]
     scores = [(record, layer) for record, layer in read if layer and record["metric"] == main_metric(record["task"])]

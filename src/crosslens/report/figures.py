@@ -11,7 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.layer_figures import layer_figures
-from crosslens.results.cells import cells, told_apart
+from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
     COLOURS,
     by_state,
@@ -209,7 +209,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
         for state, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
             for (metric,), scores in records.groups("metric"):
                 table = cells(scores, rows=("measure",), columns=("layer",))
-                ends = {record["layer"]: (record["low"], record["high"]) for record in told_apart(scores)}
+                ends = {record["layer"]: (record["low"], record["high"]) for record in disambiguated(scores)}
                 for (measure, *_), layer in ((row, layer) for row in table.rows for layer in table.columns):
                     cell = table.get((measure,), layer)
                     low, high = ends[layer] if len(cell.by_seed) == 1 else (None, None)

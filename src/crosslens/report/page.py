@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, in_columns, told_apart
+from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, in_columns
 from crosslens.results.chart import NULLS, PAIR, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
@@ -198,7 +198,7 @@ def _similarities(results: Results) -> list[Row]:
     for state, records in by_state(results):
         for (measure,), block in records.groups("measure"):
             cells(block, rows=PAIR, columns=("layer",))  # which refuses what contradicts
-            for record in told_apart(block):
+            for record in disambiguated(block):
                 if record["value"] is not None:
                     source, target, partner = (record[name] for name in PAIR)
                     pair = f"{source}-{target}" + (f" with {partner}" if partner not in (None, source, target) else "")

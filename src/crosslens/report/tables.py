@@ -17,7 +17,7 @@ from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, l
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, concatenated
 from crosslens.similarity.measures import CKA
-from crosslens.similarity.transfer_gap import Correlated, find_correlations
+from crosslens.similarity.transfer_gap import Correlated, available_correlations
 from crosslens.tasks import TASKS
 
 OTHERS = "x"
@@ -149,10 +149,10 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
         One table, or none where the records hold no scores and similarities of one source and encoder.
 
     Raises:
-        RequestError: when `find_correlations` refuses them.
+        RequestError: when `available_correlations` refuses them.
     """
     measures = [measure for (measure,), _ in results.groups("measure") if measure in CKA]
-    correlated = find_correlations(results, measures=measures)
+    correlated = available_correlations(results, measures=measures)
     if not correlated:
         return []
     several = len({each.encoder for each in correlated}) > 1

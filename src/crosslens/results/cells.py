@@ -180,7 +180,7 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
     Raises:
         RequestError: naming what varies within a cell, or the two records of one seed that contradict one another.
     """
-    records = told_apart(results)
+    records = disambiguated(results)
     by_condition = tuple(columns) == ("condition",)
     for axis in WHOLE:
         if axis not in (*rows, *columns):
@@ -227,7 +227,7 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
     return Cells(tuple(keys), tuple(ordered), values)
 
 
-def told_apart(results: Results) -> list[Row]:
+def disambiguated(results: Results) -> list[Row]:
     """Records as plain values; of two things with one name each gets the beginning of its digest behind it."""
     records = results.records.drop_columns("tags").to_pylist()
     for name, digest in DIGESTS.items():
@@ -245,14 +245,14 @@ def told_apart(results: Results) -> list[Row]:
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     """As `Results.groups`; of two things with one name each is a group of its own."""
     places: dict[tuple, list[int]] = {}
-    for place, record in enumerate(told_apart(results)):
+    for place, record in enumerate(disambiguated(results)):
         places.setdefault(tuple(record[name] for name in columns), []).append(place)
     return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
 
 
 def encoders_apart(results: Results) -> Results:
     """The records with encoders of one name told apart, so that they can be grouped by name."""
-    names = pa.array([record["encoder"] for record in told_apart(results)], pa.string())
+    names = pa.array([record["encoder"] for record in disambiguated(results)], pa.string())
     return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
 
 
@@ -287,8 +287,8 @@ def variants_of(records: Sequence[Row]) -> list[str]:
 
 
 def in_columns(results: Results) -> list[tuple[Column, Row]]:
-    """Every record, as `told_apart` has it, behind the column that it stands in where columns are conditions."""
-    records = told_apart(results)
+    """Every record, as `disambiguated` has it, behind the column that it stands in where columns are conditions."""
+    records = disambiguated(results)
     return [
         (Column(condition_of(record["condition"]), variant), record)
         for record, variant in zip(records, variants_of(records), strict=True)
@@ -332,7 +332,7 @@ def settings_of(text: str | None) -> dict[str, str]:
 
 def languages_of(records: Results) -> Callable[[str], str]:
     """How a corpus is called in a row: by its language where it is the only corpus of it, or else by its name."""
-    pairs = {(record["target"], record["corpus"]) for record in told_apart(records)}
+    pairs = {(record["target"], record["corpus"]) for record in disambiguated(records)}
     many = Counter(target for target, _ in pairs)
     names = {corpus: target if many[target] == 1 and target else corpus for target, corpus in pairs}
     return lambda corpus: names.get(corpus, corpus)

@@ -17,10 +17,10 @@ from crosslens.results.cells import (
     Row,
     cells,
     condition_of,
+    disambiguated,
     encoders_apart,
     mean_of,
     settings_of,
-    told_apart,
     variants_of,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
@@ -143,7 +143,7 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
     for _, models in encoders_apart(results).groups("task"):
         members: dict[tuple, list[int]] = {}
         records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
-        apart = [_both_encoders(record) for record in told_apart(models)]
+        apart = [_both_encoders(record) for record in disambiguated(models)]
         for place, (record, named, variant) in enumerate(zip(records, apart, variants_of(apart), strict=True)):
             key = (named["encoder"], *list(record.values())[1:], variant)
             members.setdefault(key, []).append(place)

@@ -1,1 +1,1 @@
-"""How alike two sets of representations are."""
+"""Similarity of representations: measures, baselines, and correlation with the transfer gap."""

@@ -1,29 +1,29 @@
-"""Canonical correlations between two representations, summarised in two ways."""
+"""Canonical correlation analysis (CCA) of two representations: SVCCA and PWCCA."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crosslens.similarity.cka import Centred, pair_up
 
-KEPT = 0.99
-"""Share of the variance whose directions are compared (Raghu et al. 2017); the rest is noise that CCA would blow up."""
+VARIANCE_KEPT = 0.99
+"""Share of the variance that is compared (Raghu et al. 2017); CCA would amplify the rest, which is noise."""
 
 
 def svcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """SVCCA: mean canonical correlation of the directions with 99 % of each side's variance (Raghu et al. 2017).
 
-    The mean is over the smaller number of directions. With few sentences and many directions it is high even for
-    unrelated sentences, so compare it with its value for shuffled ones.
+    The mean is over the smaller number of directions. With few sentences and many directions even unrelated sentences
+    score high, so compare with the value for shuffled sentences.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where one side is constant or holds a NaN.
+        0 to 1; NaN if a side is constant or contains NaN.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     u, v = _directions(x), _directions(y)
@@ -35,18 +35,18 @@ def svcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 def pwcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """PWCCA: canonical correlations weighted by how much of X each direction explains (Morcos et al. 2018).
 
-    Not symmetric, and a rotation of X changes the weights. Directions are those of `svcca`.
+    Not symmetric, and a rotation of X changes the weights. Directions are chosen as in `svcca`.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where one side is constant or holds a NaN, and where there are no more sentences than directions
-        of both sides together: some correlations are then 1 whatever the sentences, and their weights are anyone's.
+        0 to 1; NaN if a side is constant or contains NaN. Also NaN unless there are more sentences than directions on
+        both sides together: some correlations are otherwise 1 for any sentences, with arbitrary weights.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     u, v = _directions(x), _directions(y)
@@ -58,9 +58,9 @@ def pwcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def _directions(side: Centred) -> np.ndarray | None:
-    """``(n, k)`` orthonormal: the fewest left singular vectors that carry the share kept; None of a constant."""
+    """Fewest left singular vectors that explain `VARIANCE_KEPT`, ``(n, k)``; None if the side is constant."""
     if not np.isfinite(side.features).all() or not side.squares.any():
         return None
     left, values, _ = np.linalg.svd(side.features, full_matrices=False)
-    carried = np.cumsum(values**2) / (values**2).sum()
-    return left[:, : int(np.searchsorted(carried, KEPT - 1e-12)) + 1]
+    explained = np.cumsum(values**2) / (values**2).sum()
+    return left[:, : int(np.searchsorted(explained, VARIANCE_KEPT - 1e-12)) + 1]

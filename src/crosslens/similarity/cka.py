@@ -1,7 +1,7 @@
-"""Linear centred kernel alignment (Kornblith et al. 2019) between two views of the same sentences.
+"""Linear centred kernel alignment (CKA; Kornblith et al. 2019) of two representations of the same sentences.
 
-Everything is computed in float64 from centred columns, in feature space: ``n x d`` matrices cost ``n d²`` and the
-``n x n`` Gram matrices are never made.
+All computation is in float64, on centred columns and in feature space: ``n x d`` matrices cost ``n d²``, and the
+``n x n`` Gram matrices are not formed.
 """
 
 from dataclasses import dataclass, replace
@@ -15,15 +15,15 @@ from crosslens.errors import RequestError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Centred:
-    """One side of a comparison, prepared once for any number of partners.
+    """Centred representation, prepared once for any number of comparisons.
 
     Attributes:
-        features: ``(n, d)`` float64, every column of mean 0.
-        mean: ``(d,)`` what was taken off every row.
-        squares: ``(n,)`` squared length of each row: the diagonal of the Gram matrix.
-        norm: Frobenius norm of the Gram matrix: the square root of its biased HSIC with itself.
-        unbiased: its unbiased HSIC with itself.
-        block: ``(n,)`` number of the group of items of about one length that each row is in; None: not known.
+        features: ``(n, d)`` float64; every column has mean 0.
+        mean: ``(d,)`` mean that was subtracted from every row.
+        squares: ``(n,)`` squared norm of each row, the diagonal of the Gram matrix.
+        norm: Frobenius norm of the Gram matrix, the square root of its biased HSIC with itself.
+        unbiased: unbiased HSIC of the Gram matrix with itself.
+        block: ``(n,)`` length group of each row, from `length_blocks`; None if lengths are unknown.
     """
 
     features: np.ndarray
@@ -35,14 +35,14 @@ class Centred:
 
 
 def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
-    """Prepare ``(n, d)`` vectors, one row an item.
+    """Centre a representation and prepare it for comparison.
 
     Args:
-        X: the vectors.
-        lengths: ``(n,)`` of each item, such as its words; what `length_matched_cka` needs.
+        X: ``(n, d)`` vectors, one row per item.
+        lengths: ``(n,)`` length of each item, such as words; required by `length_matched_cka`.
 
     Raises:
-        RequestError: when X is not a matrix.
+        RequestError: if X is not a matrix.
     """
     features = np.array(X, np.float64)
     if features.ndim != 2:
@@ -51,35 +51,37 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     features -= mean
     squares = np.einsum("nd,nd->n", features, features)
     n, d = features.shape
-    gram = features.T @ features if n >= d else features @ features.T  # either has the same Frobenius norm
+    gram = features.T @ features if n >= d else features @ features.T  # both have the same Frobenius norm
     product = float(np.sum(gram * gram))
     block = None if lengths is None else length_blocks(np.asarray(lengths))
     return Centred(features, mean, squares, product**0.5, _unbiased(product, squares, squares), block)
 
 
-def taken(side: Centred, rows: np.ndarray) -> Centred:
+def select_rows(side: Centred, rows: np.ndarray) -> Centred:
     """Select rows and centre them again."""
-    part = centre(side.features[rows] + side.mean)
-    return part if side.block is None else replace(part, block=np.unique(side.block[rows], return_inverse=True)[1])
+    selected = centre(side.features[rows] + side.mean)
+    if side.block is None:
+        return selected
+    return replace(selected, block=np.unique(side.block[rows], return_inverse=True)[1])
 
 
 def permuted(side: Centred, order: np.ndarray) -> Centred:
-    """The same rows in another order."""
+    """Reorder the rows."""
     block = None if side.block is None else side.block[order]
     return replace(side, features=side.features[order], squares=side.squares[order], block=block)
 
 
 def length_blocks(lengths: np.ndarray, *, smallest: int = 10) -> np.ndarray:
-    """Groups of items of about one length: neighbouring lengths together until a group has ``smallest`` items.
+    """Group items by length, merging neighbouring lengths until a group has ``smallest`` items.
 
     Args:
-        lengths: ``(n,)``.
-        smallest: items of a group, at least, unless there are fewer in all.
+        lengths: ``(n,)`` length of each item.
+        smallest: minimum size of a group, unless there are fewer items in all.
 
     Returns:
-        ``(n,)`` numbers of groups, from 0; items of one length are always in one group.
+        ``(n,)`` group numbers from 0; items of equal length share a group.
     """
-    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    values, position, counts = np.unique(lengths, return_inverse=True, return_counts=True)
     group = np.zeros(len(values), np.int64)
     size, number = 0, 0
     for i, count in enumerate(counts):
@@ -89,46 +91,46 @@ def length_blocks(lengths: np.ndarray, *, smallest: int = 10) -> np.ndarray:
         size += int(count)
     if 0 < size < smallest and number:
         group[group == number] = number - 1
-    return group[place]
+    return group[position]
 
 
 def linear_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """Linear CKA: 1 for equal representations up to rotation, scaling and translation.
 
-    ``||Yᵀ X||² / (||Xᵀ X|| ||Yᵀ Y||)`` on centred columns: Muller et al. (2021), appendix A.1.2, prints the formula
-    without the centring that its code does. Biased: unrelated sentences of ``d`` independent dimensions score about
-    ``d / (d + n)``, so compare it with `shuffled_cka`.
+    ``||Yᵀ X||² / (||Xᵀ X|| ||Yᵀ Y||)`` on centred columns. Muller et al. (2021, appendix A.1.2) print the formula
+    without centring, but their code centres. Biased: unrelated sentences with ``d`` independent dimensions score about
+    ``d / (d + n)``, so compare with `shuffled_cka`.
 
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> round(linear_cka(X, 2 * X[:, ::-1] + 1), 6)
     1.0
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        A value of 0 to 1 up to rounding; NaN where one side is constant or holds a NaN.
+        0 to 1, up to rounding; NaN if a side is constant or contains NaN.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     return ratio(_cross(x, y), x.norm * y.norm)
 
 
 def debiased_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """Linear CKA from the unbiased HSIC (Song et al. 2012): about 0 for unrelated sentences, whatever n and d.
+    """Linear CKA from the unbiased HSIC (Song et al. 2012): about 0 for unrelated sentences, for any n and d.
 
     Args:
         X: ``(n, d)``, n at least 4.
         Y: ``(n, e)``.
 
     Returns:
-        A value that may fall a little below 0 or above 1; NaN where a side's own unbiased HSIC is not positive.
+        0 to 1, or slightly beyond; NaN if the unbiased HSIC of a side with itself is not positive.
 
     Raises:
-        RequestError: when the numbers of rows differ, or are under 4.
+        RequestError: if the numbers of rows differ or are below 4.
     """
     x, y = pair_up(X, Y)
     if len(x.features) < 4:
@@ -148,7 +150,7 @@ def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
         Y: ``(n, e)``.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     expected = x.squares.sum() * y.squares.sum() / max(len(x.features) - 1, 1)
@@ -159,15 +161,15 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """Expected linear CKA when Y's sentences are shuffled among sentences of similar length.
 
     A sentence and its translation have similar lengths, and length alone makes representations similar. Similarity
-    above this baseline is not due to length. Exact, like `shuffled_cka`: within and between groups of similar
-    length the Gram matrix of Y is replaced by its means over those shuffles.
+    above this baseline is not due to length. Exact, like `shuffled_cka`: within and between groups of similar length,
+    the Gram matrix of Y is replaced by its means over those shuffles.
 
     Args:
         X: ``(n, d)``.
         Y: ``(n, e)``, prepared by `centre` with lengths.
 
     Raises:
-        RequestError: when the numbers of rows differ, or Y comes without lengths.
+        RequestError: if the numbers of rows differ, or Y has no lengths.
     """
     x, y = pair_up(X, Y)
     if y.block is None:
@@ -190,10 +192,10 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
-    """Both sides, prepared.
+    """Prepare both sides of a comparison.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
     if len(x.features) != len(y.features):
@@ -203,9 +205,9 @@ def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Ce
     return x, y
 
 
-@lru_cache(maxsize=1)  # with and without the bias it is the same
+@lru_cache(maxsize=1)  # biased and debiased CKA share it
 def _cross(x: Centred, y: Centred) -> float:
-    """``||Yᵀ X||²``, by the smaller of the two ways."""
+    """``||Yᵀ X||²``, from the smaller of the possible products."""
     n, d, e = len(x.features), x.features.shape[1], y.features.shape[1]
     if n >= min(d, e):
         product = y.features.T @ x.features
@@ -214,10 +216,10 @@ def _cross(x: Centred, y: Centred) -> float:
 
 
 def _unbiased(product: float, a: np.ndarray, b: np.ndarray) -> float:
-    """Unbiased HSIC (Song et al. 2012, equation 5), from the biased product and the Gram matrices' diagonals.
+    """Unbiased HSIC (Song et al. 2012, equation 5), from the biased product and the diagonals of the Gram matrices.
 
-    The estimator takes Gram matrices K, L with their diagonals a, b set to zero. On centred columns the rows of the
-    full K sum to 0, so the rows of the emptied one sum to -a, and all its sums are sums over a and b.
+    The estimator sets the diagonals a, b of the Gram matrices K, L to zero. With centred columns the rows of K sum to
+    0, so they sum to -a without the diagonal, and all sums in the estimator are sums over a and b.
     """
     n = len(a)
     if n < 4:
@@ -228,5 +230,5 @@ def _unbiased(product: float, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """NaN where the denominator is 0 or NaN."""
+    """Divide; NaN if the denominator is 0 or NaN."""
     return numerator / denominator if denominator > 0 else float("nan")

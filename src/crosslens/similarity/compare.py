@@ -1,4 +1,4 @@
-"""Similarity of translations, layer by layer: the structural half of Muller et al. (2021, section 4.2)."""
+"""Compare representations of translations, layer by layer (Muller et al. 2021, section 4.2)."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from crosslens.similarity.sampling import jackknife
 State = Literal["pretrained", "fine-tuned", "untrained"]
 
 FEWEST = 3
-"""Items that can be compared at all: two are alike up to rotation, whatever they are."""
+"""Minimum number of items: any two sets of two items are equal up to rotation and scaling."""
 
 
 def compare(
@@ -52,43 +52,44 @@ def compare(
     progress: Listener = None,
     represented: Callable[[Representations], None] | None = None,
 ) -> Results:
-    """How alike an encoder represents sentences and their translations, for every layer.
+    """Measure how similarly an encoder represents sentences and their translations, at every layer.
 
-    Each language is read once by each encoder, whatever the number of pairs and measures. What later pairs need again
-    waits on disk, so that no more than two languages are in memory.
+    Each encoder reads each language once, for all pairs and measures. Vectors that later pairs need are cached on
+    disk, so that at most two languages are in memory.
 
     Args:
-        encoder: pretrained, ablated or fine-tuned.
-        corpus: parallel sentences, or their name such as ``ud/pud``.
-        pairs: languages as ``en-fr``; ``en-*`` is English with all others; ``en-en`` with another encoder against it.
-        measures: names from `MEASURES`, or one with ``_shuffled`` or ``_length_matched`` behind it for its null; None:
-            CKA and debiased CKA, with the nulls of CKA unless ``nulls`` names others.
-        nulls: baselines of each measure: its value for ``shuffled`` pairs, for ``length-matched`` pairs, and for the
-            ``untrained`` encoder, whose parameters are all re-initialised.
-        against: the encoder of a pair's second language, layer against layer; None: the same.
-        pooling: what of an item's states is compared.
-        interval: ``jackknife``: a 95 % interval over sentences, for twenty times the computing. It is that of the
-            measure's mean over samples of as many sentences: see `crosslens.similarity.sampling.jackknife`.
-        original: only sentences of PUD that were written in this language.
-        sentences: only the first so many.
+        encoder: pretrained, ablated or fine-tuned encoder.
+        corpus: parallel sentences, or the name of a corpus, such as ``ud/pud``.
+        pairs: language pairs, such as ``en-fr``. ``en-*`` pairs English with every other language; ``en-en`` needs
+            another encoder in ``against``.
+        measures: names from `MEASURES`, with the suffix ``_shuffled`` or ``_length_matched`` for a baseline; None for
+            CKA and debiased CKA, with the baselines of CKA unless ``nulls`` is given.
+        nulls: baselines for each measure: ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained``
+            encoder with all parameters re-initialised.
+        against: encoder of the second language, compared layer by layer; None for the same encoder.
+        pooling: pooling of subword states into one vector per item.
+        interval: ``jackknife`` for 95 % intervals over sentences, at twenty times the computation. They are intervals
+            of the mean over samples of the same size; see `crosslens.similarity.sampling.jackknife`.
+        original: keep only PUD sentences originally written in this language.
+        sentences: keep only this many sentences, from the start.
         seed: random seed of the untrained encoder; that of ``against`` is re-initialised independently.
-        data: a folder that is looked through first for a named corpus.
-        export: a folder to make, with the vectors of every language as ``LANGUAGE.npy``; those of ``against`` are
-            ``against-LANGUAGE.npy``.
-        state: what records say that the encoder is; None: ``untrained`` where everything of it was re-initialised, and
-            else ``pretrained``.
-        progress: hears of every language that is read and every pair that is compared.
-        represented: called after each language is read, with its representations.
+        data: folder searched first for a named corpus.
+        export: new folder for the vectors of each language, ``LANGUAGE.npy``, and ``against-LANGUAGE.npy`` for those
+            of ``against``.
+        state: value of the ``state`` column; None for ``untrained`` if all parameters were re-initialised, else
+            ``pretrained``.
+        progress: listener notified after each language read and each pair compared.
+        represented: function called with the representations of each language.
 
     Returns:
-        A record for each pair, layer (0 is the embeddings) and measure. Its value is None where the measure is not
-        defined, as for vectors that are all one.
+        A record for each pair, layer (0 is the embeddings) and measure. The value is None where the measure is
+        undefined, for example when all vectors are equal.
 
     Raises:
-        RequestError: for an unknown measure or null; a pair that is none; fewer than 3 items; encoders of different
-            depths, or of different widths where a measure compares neuron with neuron; an ``export`` that exists.
-        DataError: for a language that the corpus does not have.
-        EncoderError: for a representation that is not a number.
+        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items; encoders of different
+            depth, or of different width if a measure compares neurons; an existing ``export`` folder.
+        DataError: for a language that is missing from the corpus.
+        EncoderError: for a representation that contains NaN.
 
     Example:
         >>> results = xl.compare(encoder, "ud/pud", pairs=["en-fr"], measures=["cka"], data=sample)
@@ -138,25 +139,25 @@ def select_sentences(
     sentences: int | None = None,
     data: str | Path | None = None,
 ) -> Parallel:
-    """The parallel sentences that `compare` reads.
+    """Select the parallel sentences that `compare` reads.
 
     Args:
-        corpus: parallel sentences, or their name; of a named corpus only the languages of the pairs are read.
-        pairs: of languages.
-        original: only sentences of PUD that were written in this language.
-        sentences: only the first so many.
-        data: a folder that is looked through first for a named corpus.
+        corpus: parallel sentences, or the name of a corpus; only the languages of the pairs are loaded.
+        pairs: language pairs.
+        original: keep only PUD sentences originally written in this language.
+        sentences: keep only this many sentences, from the start.
+        data: folder searched first for a named corpus.
 
     Raises:
-        RequestError: for a pair that is none; fewer than 3 items.
-        DataError: for a language that the corpus does not have.
+        RequestError: for an invalid pair, or fewer than 3 items.
+        DataError: for a language that is missing from the corpus.
     """
-    there = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
-    wanted = [split_pair(pair, there) for pair in expand_pairs(pairs, there)]
+    available = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
+    wanted = [split_pair(pair, available) for pair in expand_pairs(pairs, available)]
     languages = sorted({language for pair in wanted for language in pair})
     parallel = load_parallel(corpus, languages=languages, data=data) if isinstance(corpus, str) else corpus
     for language in languages:
-        parallel[language]  # refused before anything is read
+        parallel[language]  # raise for missing languages before any is read
     parallel = parallel.originally(original) if original else parallel
     parallel = parallel.head(sentences) if sentences else parallel
     if len(parallel) < FEWEST:
@@ -175,7 +176,7 @@ def _compared(
     state: State | None,
     after_reading: Callable[[int, Representations], None],
 ) -> Iterator[tuple[tuple[str, str], list[Record]]]:
-    """Pairs with their records, as they are compared."""
+    """Compare the pairs and yield each with its records."""
     sources = list(dict.fromkeys(source for source, _ in pairs))
     by_source = sorted(pairs, key=lambda pair: sources.index(pair[0]))
     poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in measures.values()))
@@ -192,7 +193,7 @@ def _compared(
         for source, target in by_source:
             ready = sides.pair(source, target)
             length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
-            described = {
+            shared_columns = {
                 **columns,
                 "source": source,
                 "target": target,
@@ -203,22 +204,22 @@ def _compared(
                 "length_ratio": length / source_length,
                 "tags": {"crosslens": __version__},
             }
-            fertility = {pooled: both.subwords / length for pooled, both in ready.items()}
+            fertility = {pooling: pair.subwords / length for pooling, pair in ready.items()}
             layers: list[dict[Pooling, tuple[Centred, Centred]]] = [
-                {pooled: both.at(layer) for pooled, both in ready.items()} for layer in range(encoder.depth + 1)
+                {pooling: pair.at(layer) for pooling, pair in ready.items()} for layer in range(encoder.depth + 1)
             ]
             yield (
                 (source, target),
                 [
                     Record(
-                        **described,
+                        **shared_columns,
                         measure=name,
                         layer=layer,
                         fertility=fertility[measure.pooling or pooling],
                         **values[name],
                     )
-                    for layer, sides_of in enumerate(layers)
-                    for values in [_values(measures, sides_of, pooling, interval)]
+                    for layer, by_pooling in enumerate(layers)
+                    for values in [_values(measures, by_pooling, pooling, interval)]
                     for name, measure in measures.items()
                 ],
             )
@@ -227,21 +228,21 @@ def _compared(
 def _values(
     measures: Mapping[str, Measure],
     sides: Mapping[Pooling, tuple[Centred, Centred]],
-    usual: Pooling,
+    default_pooling: Pooling,
     interval: Literal["none", "jackknife"],
 ) -> dict[str, dict[str, Any]]:
-    """By the measures' names their values, and with intervals how low and how high they may be."""
+    """Measure name -> ``value``, and with intervals ``low`` and ``high``; None in place of NaN."""
     by_measure: dict[str, dict[str, Any]] = {}
     for pooling, (x, y) in sides.items():
-        names = [name for name, measure in measures.items() if (measure.pooling or usual) == pooling]
+        names = [name for name, measure in measures.items() if (measure.pooling or default_pooling) == pooling]
         computes = [measures[name].compute for name in names]
-        reach = jackknife(computes, x, y).tolist() if interval == "jackknife" else [None] * len(names)
-        for name, compute, far in zip(names, computes, reach, strict=True):
+        widths = jackknife(computes, x, y).tolist() if interval == "jackknife" else [None] * len(names)
+        for name, compute, width in zip(names, computes, widths, strict=True):
             value = compute(x, y)
-            values = {"value": value} if far is None else {"value": value, "low": value - far, "high": value + far}
-            by_measure[name] = {
-                which: number if number == number else None for which, number in values.items()
-            }  # NaN: no value
+            values = {"value": value}
+            if width is not None:
+                values |= {"low": value - width, "high": value + width}
+            by_measure[name] = {column: None if np.isnan(number) else number for column, number in values.items()}
     return by_measure
 
 
@@ -262,7 +263,7 @@ def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A language as an encoder has it: layers prepared for comparison, and the subwords that were read."""
+    """A language's representations, one per layer, and the number of subwords read."""
 
     layers: list[Centred]
     subwords: int
@@ -270,7 +271,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two languages, ready to be compared."""
+    """Representations of two languages to compare."""
 
     source: _Side
     target: _Side
@@ -284,15 +285,15 @@ class _Pair:
 
 
 class _Sides:
-    """The languages of pairs, each read once by each encoder, and no more than two of them in memory.
+    """Representations of the languages in all pairs, each read once per encoder and at most two in memory.
 
     Args:
-        parallel: the sentences.
-        pairs: those that will be asked for, sorted by source.
-        encoders: of the first and, where it is another, of the second language of a pair.
-        poolings: of every language.
-        folder: for what is needed again later.
-        after_reading: called after each language is read, with the number of its encoder and the representations.
+        parallel: parallel sentences.
+        pairs: language pairs that will be requested, sorted by source.
+        encoders: encoder of the first language and, if different, of the second.
+        poolings: poolings to compute for each language.
+        folder: folder for vectors that are needed again.
+        after_reading: function called with the encoder's index and the representations of each language read.
     """
 
     def __init__(
@@ -318,24 +319,24 @@ class _Sides:
     def pair(self, source: str, target: str) -> dict[Pooling, _Pair]:
         """Both languages, in every pooling."""
         wanted = (0, source), (len(self._encoders) - 1, target)
-        self._ready = {at: side for at, side in self._ready.items() if at in wanted}
-        for at in wanted:
-            if at not in self._ready:
-                self._ready[at] = {pooling: self._side(at, pooling) for pooling in self._poolings}
-        first, second = (self._ready[at] for at in wanted)
+        self._ready = {key: side for key, side in self._ready.items() if key in wanted}
+        for key in wanted:
+            if key not in self._ready:
+                self._ready[key] = {pooling: self._side(key, pooling) for pooling in self._poolings}
+        first, second = (self._ready[key] for key in wanted)
         return {pooling: _Pair(first[pooling], second[pooling]) for pooling in self._poolings}
 
-    def _side(self, at: tuple[int, str], pooling: Pooling) -> _Side:
-        number, language = at
+    def _side(self, key: tuple[int, str], pooling: Pooling) -> _Side:
+        encoder, language = key
         corpus = self._parallel[language]
-        waiting = self._folder / f"{number} {language} {pooling}.npz"
-        if waiting.exists():
-            with np.load(waiting) as file:
+        cached = self._folder / f"{encoder} {language} {pooling}.npz"
+        if cached.exists():
+            with np.load(cached) as file:
                 vectors, subwords = file["vectors"], int(file["subwords"])
         else:
-            representations = represent(self._encoders[number], corpus, pooling=pooling)
+            representations = represent(self._encoders[encoder], corpus, pooling=pooling)
             vectors, subwords = representations.vectors, int(representations.subwords.sum())
-            if self._needed[at] > 1:
-                np.savez(waiting, vectors=vectors, subwords=subwords)
-            self._after_reading(number, representations)
+            if self._needed[key] > 1:
+                np.savez(cached, vectors=vectors, subwords=subwords)
+            self._after_reading(encoder, representations)
         return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)

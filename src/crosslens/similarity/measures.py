@@ -1,4 +1,4 @@
-"""Similarity measures by name, with the properties that each guarantees; tests check every one."""
+"""Registry of similarity measures, with the properties that each guarantees and tests check."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,21 +22,21 @@ ALL = frozenset({"rotation", "scaling", "translation"})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of how alike two representations of the same sentences are; higher is more alike.
+    """Similarity measure of two representations of the same sentences; higher means more similar.
 
     Attributes:
-        compute: of two prepared sides.
-        invariant: what may be done to either side alone without changing the value: ``rotation``, ``scaling``,
+        compute: function of two centred representations.
+        invariant: transformations of one side that leave the value unchanged: ``rotation``, ``scaling``,
             ``translation``.
-        low: its smallest value.
-        high: its largest value.
-        bounded: whether no value lies beyond them; an unbiased estimate may.
-        equal: its value for X and X; None: it depends on X.
-        symmetric: whether the sides may change places.
-        ordered: whether the order of the sentences counts.
-        same_width: whether both sides must have vectors of one width.
-        pooling: the pooling that it is defined on; None: any.
-        null_of: the measure whose value for unrelated sentences this is.
+        low: smallest value.
+        high: largest value.
+        bounded: whether all values lie within these limits; an unbiased estimate may exceed them.
+        equal: value for identical sides; None if it depends on them.
+        symmetric: whether swapping the sides leaves the value unchanged.
+        ordered: whether the value depends on the order of the sentences.
+        same_width: whether both sides must have the same width.
+        pooling: required pooling; None for any.
+        null_of: measure for which this is the baseline; None if it is not a baseline.
     """
 
     compute: Callable[[Centred, Centred], float]
@@ -75,52 +75,56 @@ _ALL: dict[str, Measure] = {
     "anc": Measure(anc, frozenset({"scaling", "translation"}), low=-1.0, same_width=True),
 }
 MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
-"""Name -> measure: the built-in ones, and those of the entry points ``crosslens.measures``."""
+"""Measures by name: built-in ones and plug-ins from the entry points ``crosslens.measures``."""
 
 DEFAULT_MEASURES = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 """Default measures: CKA as in the papers, debiased CKA, and the two baselines of CKA."""
 
 CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
-"""The kinds of CKA, without their nulls."""
+"""Variants of CKA, without baselines."""
 
 NULLS = {"shuffled": shuffled, "length_matched": length_matched}
-"""Ending of a measure's name -> what it would be for unrelated sentences; where it has no closed form, by sampling."""
-
+"""Suffix of a measure's name -> baseline by sampling, for measures without a closed form."""
 
 Null = Literal["shuffled", "length-matched", "untrained"]
 """Baselines of a measure: unrelated sentences, unrelated sentences of similar length, or an untrained encoder."""
 
 
 def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null] = ()) -> dict[str, Measure]:
-    """The measures of a comparison by their names, the nulls of each behind all of them.
+    """Choose measures by name, followed by their baselines.
 
     Args:
-        measures: names; None: the default ones.
-        nulls: which nulls; ``untrained`` is another encoder, not a measure.
+        measures: names; None for the default measures.
+        nulls: baselines; ``untrained`` adds no measure, because it is another encoder.
+
+    Returns:
+        Name -> measure.
 
     Raises:
-        RequestError: for an unknown measure or null.
+        RequestError: for an unknown measure or baseline.
     """
     for null in nulls:
         if null not in get_args(Null):
             raise RequestError(f"there is no baseline {null!r}", hint=suggest(null, get_args(Null)))
     names = measures or (("cka", "cka_debiased") if nulls else DEFAULT_MEASURES)
     chosen = {name: find_measure(name) for name in names}
-    endings = [null.replace("-", "_") for null in nulls if null != "untrained"]
-    sampled = [f"{name}_{end}" for name, measure in chosen.items() if measure.null_of is None for end in endings]
-    return chosen | {name: find_measure(name) for name in sampled}
+    suffixes = [null.replace("-", "_") for null in nulls if null != "untrained"]
+    baselines = [
+        f"{name}_{suffix}" for name, measure in chosen.items() if measure.null_of is None for suffix in suffixes
+    ]
+    return chosen | {name: find_measure(name) for name in baselines}
 
 
 def find_measure(name: str) -> Measure:
-    """A measure by its name; with ``_shuffled`` or ``_length_matched`` behind it, its null.
+    """Find a measure by name; the suffix ``_shuffled`` or ``_length_matched`` gives its baseline.
 
     Raises:
-        RequestError: when there is none.
+        RequestError: for an unknown name.
     """
     if name in MEASURES:
         return MEASURES[name]
-    for ending, sample in NULLS.items():
-        measure = MEASURES.get(name.removesuffix(f"_{ending}"))
+    for suffix, sample in NULLS.items():
+        measure = MEASURES.get(name.removesuffix(f"_{suffix}"))
         if measure is not None and measure.null_of is None:
             return replace(
                 measure,
@@ -128,6 +132,6 @@ def find_measure(name: str) -> Measure:
                 equal=None,
                 symmetric=False,
                 ordered=True,
-                null_of=name.removesuffix(f"_{ending}"),
+                null_of=name.removesuffix(f"_{suffix}"),
             )
     raise RequestError(f"there is no measure {name!r}", hint=suggest(name, MEASURES))

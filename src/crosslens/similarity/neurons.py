@@ -1,4 +1,4 @@
-"""Neuron by neuron: does the same neuron do the same thing in both languages?"""
+"""Neuron-wise similarity: does each neuron behave alike in both languages?"""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,19 +7,19 @@ from crosslens.similarity.cka import Centred, pair_up
 
 
 def anc(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The average neuron-wise correlation (Del & Fishel 2022): Pearson's, of each neuron with itself, over sentences.
+    """Average neuron-wise Pearson correlation over sentences (Del & Fishel 2022).
 
-    Signed, as their code has it. A neuron that is constant on one side counts 0.
+    Signed, as in the authors' code. A neuron that is constant on one side counts as 0.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
-        Y: ``(n, d)``, the same sentences in the same order, from the same encoder or one that was aligned to it.
+        X: ``(n, d)``, one row per sentence.
+        Y: ``(n, d)``, the same sentences in the same order, from the same encoder or one aligned to it.
 
     Returns:
-        -1 to 1; NaN where the widths differ, one side is constant, or holds a NaN.
+        -1 to 1; NaN if the widths differ or a side is constant or contains NaN.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     if x.features.shape[1] != y.features.shape[1] or not x.norm > 0 or not y.norm > 0:

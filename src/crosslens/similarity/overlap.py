@@ -1,4 +1,4 @@
-"""Subwords that a target's test data share with the source's training data (Wu & Dredze 2019, section 5.4)."""
+"""Subword overlap of target test data with source training data (Wu & Dredze 2019, section 5.4)."""
 
 from collections.abc import Sequence
 
@@ -14,22 +14,22 @@ from crosslens.scores.score import bootstrap_interval
 
 
 def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus]) -> Results:
-    """Both shares for every test corpus.
+    """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
-    Special tokens are left out. A subword that the vocabulary does not have is read as the unknown token; it counts as
-    a subword of the test data, and as one that training never saw: two unknown words have nothing in common.
+    Special tokens are ignored. The unknown token counts as a subword of the test data that does not occur in training,
+    because two unknown words have nothing in common.
 
     Args:
-        encoder: whose tokenizer is used.
-        train: the source's training data.
-        tests: corpora of any languages.
+        encoder: encoder that provides the tokenizer.
+        train: training data in the source language.
+        tests: test corpora, in any languages.
 
     Returns:
-        Two records a corpus, of the measures `crosslens.similarity.transfer_gap.OVERLAPS`; their tag ``unknown`` is the
-        share of unknown tokens, in percent. The interval of ``overlap_tokens`` is by bootstrap over sentences.
+        Two records per corpus, one for each measure in `crosslens.similarity.transfer_gap.OVERLAPS`. The tag
+        ``unknown`` is the percentage of unknown tokens. ``overlap_tokens`` has a bootstrap interval over sentences.
 
     Raises:
-        RequestError: when there is no test corpus.
+        RequestError: if there is no test corpus.
 
     Example:
         >>> train, test = (xl.load_corpus(f"ud/{name}[:20]", data=sample) for name in ("en_ewt:train", "fr_pud"))
@@ -43,13 +43,13 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
     seen = seen[seen != unknown] if unknown is not None else seen
     records = []
     for test in tests:
-        pieces = cut_subwords(encoder, test)
-        types = np.unique(np.concatenate([subwords.ids for subwords in pieces]))
-        shared = np.asarray([np.isin(subwords.ids, seen).sum() for subwords in pieces], np.int64)
-        counts = np.asarray([len(subwords.ids) for subwords in pieces], np.int64)
+        ids = [subwords.ids for subwords in cut_subwords(encoder, test)]
+        types = np.unique(np.concatenate(ids))
+        shared = np.asarray([np.isin(sentence, seen).sum() for sentence in ids], np.int64)
+        counts = np.asarray([len(sentence) for sentence in ids], np.int64)
         low, high = bootstrap_interval(shared, counts) or (None, None)
-        unread = sum(int((subwords.ids == unknown).sum()) for subwords in pieces)
-        tags = {"unknown": round(100.0 * unread / max(1, int(counts.sum())), 2), "crosslens": __version__}
+        n_unknown = sum(int((sentence == unknown).sum()) for sentence in ids)
+        tags = {"unknown": round(100.0 * n_unknown / max(1, int(counts.sum())), 2), "crosslens": __version__}
         values = (
             ("overlap_types", 100.0 * np.isin(types, seen).mean(), None, None, len(types)),
             ("overlap_tokens", 100.0 * shared.sum() / counts.sum(), low, high, int(counts.sum())),

@@ -1,4 +1,4 @@
-"""Procrustes similarity: how well one representation is rotated into the other."""
+"""Procrustes similarity: how closely a rotation maps one representation to the other."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,20 +7,21 @@ from crosslens.similarity.cka import Centred, pair_up, ratio
 
 
 def procrustes(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """``||Yᵀ X||₊ / (||X|| ||Y||)`` on centred columns, with the nuclear norm above and Frobenius norms below.
+    """Procrustes similarity: 1 for equal representations up to rotation, scaling and translation.
 
-    The best rotation R (of equal widths, or into the wider space) leaves ``||X R - Y||² = 2 - 2 times`` it when both
-    sides have length 1 (Schönemann 1966; Williams et al. 2021): 1 is equal up to rotation, scaling and translation.
+    ``||Yᵀ X||₊ / (||X|| ||Y||)`` on centred columns, with the nuclear norm above and Frobenius norms below. For sides
+    of norm 1, the best rotation R (into the wider space if widths differ) leaves ``||X R - Y||²`` equal to 2 minus
+    twice this similarity (Schönemann 1966; Williams et al. 2021).
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where one side is constant or holds a NaN.
+        0 to 1; NaN if a side is constant or contains NaN.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     lengths = float(np.sqrt(x.squares.sum() * y.squares.sum()))

@@ -1,4 +1,4 @@
-"""Finding a sentence's translation among all sentences of the other language, by nearest neighbour."""
+"""Sentence retrieval: find translations by nearest neighbour, and cosine similarity of translations."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,70 +6,70 @@ from numpy.typing import ArrayLike
 from crosslens.similarity.cka import Centred, pair_up
 
 NEIGHBOURS = 10
-"""Neighbours of CSLS (Conneau et al. 2018); fewer where there are fewer sentences."""
+"""Number of neighbours in CSLS (Conneau et al. 2018), or of sentences if there are fewer."""
 
 
 def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The share of sentences whose nearest neighbour by cosine is their translation, mean of both directions.
+    """Share of sentences whose nearest neighbour by cosine is their translation, mean of both directions.
 
-    Each language is centred first: what all its sentences have in common says which language it is, and hides which
-    sentence (Libovický et al. 2020). A tie with another sentence counts as a miss.
+    Each language is centred first, because its mean vector identifies the language and obscures the sentences
+    (Libovický et al. 2020). A tie with another sentence counts as a miss.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, d)``, the same sentences in the same order.
 
     Returns:
-        0 to 1, by chance 1 / n; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+        0 to 1, chance 1 / n; NaN if the widths differ or a side contains NaN or a zero vector.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     return _hits(_cosines(X, Y))
 
 
 def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The same by cross-domain similarity local scaling (Conneau et al. 2018, equation 5), which is kinder to outliers.
+    """Retrieval by cross-domain similarity local scaling (CSLS), which corrects for hubs (Conneau et al. 2018, eq. 5).
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, d)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where `retrieval` is.
+        0 to 1; NaN as in `retrieval`.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     cosines = _cosines(X, Y)
     if cosines is None:
         return float("nan")
-    import torch  # its topk is the fastest there is; what only lists measures need not wait for it
+    import torch  # fast topk; imported here so that listing measures stays quick
 
     scores = torch.from_numpy(cosines)
     k = min(NEIGHBOURS, len(cosines))
-    near = [scores.topk(k, dim=dim, sorted=False).values.mean(dim).numpy() for dim in (1, 0)]
-    # A constant of the whole row (or column) changes nothing for its own sentence, so one subtraction each suffices.
-    cosines -= near[1] / 2
-    there = _nearest(cosines, axis=1)
-    cosines -= near[0][:, None] / 2
-    return float((there.mean() + _nearest(cosines, axis=0).mean()) / 2)
+    densities = [scores.topk(k, dim=dim, sorted=False).values.mean(dim).numpy() for dim in (1, 0)]
+    # A constant per row (or column) does not change its own ranking, so one subtraction per direction suffices.
+    cosines -= densities[1] / 2
+    forward = _nearest(cosines, axis=1)
+    cosines -= densities[0][:, None] / 2
+    return float((forward.mean() + _nearest(cosines, axis=0).mean()) / 2)
 
 
 def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The share of sentences whose translation is nearer than any other, both ways at once (Kargaran et al. 2025).
+    """MEXA: share of sentence pairs that are nearest neighbours in both directions (Kargaran et al. 2025).
 
-    By cosine of the vectors as they are, not centred: what a decoder keeps for a language then hides its sentences.
+    Uses the cosine of uncentred vectors, so language-specific components of a decoder can obscure the sentences.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, d)``, the same sentences in the same order.
 
     Returns:
-        0 to 1; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+        0 to 1; NaN if the widths differ or a side contains NaN or a zero vector.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     scores = _raw_cosines(X, Y)
     if scores is None:
@@ -78,19 +78,19 @@ def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def cosine(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """The mean cosine of translations minus that of all other pairs, of the vectors as they are.
+    """Mean cosine of translations minus mean cosine of all other pairs, on uncentred vectors.
 
-    Without the second term it would be high for any two sentences: the vectors of most encoders lie in a narrow cone.
+    The second term is needed because the vectors of most encoders lie in a narrow cone: any two sentences are similar.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, d)``, the same sentences in the same order.
 
     Returns:
-        -2 to 2; NaN where the widths differ, or one side holds a NaN or a vector of length 0.
+        -2 to 2; NaN if the widths differ or a side contains NaN or a zero vector.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     scores = _raw_cosines(X, Y)
     if scores is None:
@@ -110,7 +110,7 @@ def _cosines(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> np.ndarray | Non
 
 
 def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """``(n, n)`` cosines of all rows with all rows; None where there are none."""
+    """Cosines of all pairs of rows, ``(n, n)``; None if undefined."""
     lengths = [np.linalg.norm(side, axis=1) for side in (x, y)]
     if x.shape[1] != y.shape[1] or not all(np.isfinite(norms).all() and norms.all() for norms in lengths):
         return None
@@ -124,7 +124,7 @@ def _hits(scores: np.ndarray | None) -> float:
 
 
 def _nearest(scores: np.ndarray, *, axis: int) -> np.ndarray:
-    """``(n,)``: whether a sentence's translation is nearer than all others, among the rows' (1) or columns' (0)."""
+    """Whether each sentence's translation scores above all others, ``(n,)``, searching rows (1) or columns (0)."""
     own = np.diag(scores).copy()
     np.fill_diagonal(scores, -np.inf)
     nearest = own > scores.max(axis=axis)

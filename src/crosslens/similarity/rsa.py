@@ -1,4 +1,4 @@
-"""Representational similarity analysis (Kriegeskorte et al. 2008): do both sides find the same sentences alike?"""
+"""Representational similarity analysis (RSA; Kriegeskorte et al. 2008): compare distances between sentences."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,19 +9,19 @@ from crosslens.similarity.cka import Centred, pair_up
 
 
 def rsa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
-    """Spearman's correlation of all distances between sentences on the one side with those on the other.
+    """Spearman correlation between the pairwise distances of sentences on one side and on the other.
 
-    Distances are Euclidean, so rotations, scalings and translations change nothing.
+    Distances are Euclidean, so the value is invariant to rotation, scaling and translation.
 
     Args:
-        X: ``(n, d)``, one row a sentence.
+        X: ``(n, d)``, one row per sentence.
         Y: ``(n, e)``, the same sentences in the same order.
 
     Returns:
-        -1 to 1; NaN where all distances of one side are equal, or one holds a NaN.
+        -1 to 1; NaN if all distances on a side are equal or one is NaN.
 
     Raises:
-        RequestError: when the numbers of rows differ.
+        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     sides = [pdist(side.features) for side in (x, y)]

@@ -1,4 +1,4 @@
-"""What a similarity would be for other sentences: intervals by leaving some out, nulls by mixing them up."""
+"""Resample sentences: jackknife intervals of similarities, and baselines by shuffling."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,13 +6,13 @@ import numpy as np
 from scipy import stats
 
 from crosslens.digests import stream_seed
-from crosslens.similarity.cka import Centred, pair_up, permuted, taken
+from crosslens.similarity.cka import Centred, pair_up, permuted, select_rows
 
 GROUPS = 20
-"""Groups of sentences that the jackknife leaves out, one after the other."""
+"""Number of groups of sentences that the jackknife leaves out in turn."""
 
 SHUFFLES = 20
-"""Orders that a null is the mean of, where it has no closed form."""
+"""Number of random orders that a sampled baseline averages over."""
 
 Compute = Callable[[Centred, Centred], float]
 
@@ -20,25 +20,24 @@ Compute = Callable[[Centred, Centred], float]
 def jackknife(
     measures: Sequence[Compute], x: Centred, y: Centred, *, groups: int = GROUPS, seed: int = 0
 ) -> np.ndarray:
-    """How far 95 % intervals over sentences reach, by the jackknife that leaves out random groups in turn.
+    """Compute half-widths of 95 % intervals over sentences, by the delete-a-group jackknife.
 
-    Not by the bootstrap: it draws sentences twice, two equal sentences are perfectly alike on both sides, and the
-    intervals of CKA, RSA and Procrustes then lie above the value itself; in retrieval a sentence ties with its double.
+    The bootstrap is unsuitable: it repeats sentences, and equal sentences are perfectly similar on both sides, so the
+    intervals of CKA, RSA and Procrustes lie above the value itself; in retrieval a sentence ties with its duplicate.
 
-    An interval is that of the measure's mean over samples of as many sentences. Most measures depend on how many there
-    are: CKA of few sentences lies above that of the population, which its interval then does not cover. Debiased CKA
-    has no such bias, and its interval covers the population's value.
+    An interval covers the measure's mean over samples of the same size. Most measures depend on the size: CKA on few
+    sentences exceeds its population value, which the interval then misses. Debiased CKA has no such bias, so its
+    interval covers the population value.
 
     Args:
-        measures: what is computed; all of the same sentences, which are prepared once for all of them.
+        measures: functions of two centred representations, computed on the same groups.
         x: one side.
-        y: the other.
-        groups: as many, or one a sentence where there are fewer.
-        seed: of the groups.
+        y: the other side.
+        groups: number of groups, or of sentences if there are fewer.
+        seed: random seed of the groups.
 
     Returns:
-        ``(measures,)``: how far to either side of its value each one's interval reaches; NaN where the measure is
-        undefined without some group.
+        ``(measures,)`` half-widths; NaN if a measure is undefined without some group.
     """
     x, y = pair_up(x, y)
     n = len(x.features)
@@ -47,18 +46,18 @@ def jackknife(
     values = np.empty((groups, len(measures)))
     for number in range(groups):
         rows = np.flatnonzero(group != number)
-        some = taken(x, rows), taken(y, rows)
-        values[number] = [compute(*some) for compute in measures]
+        sides = select_rows(x, rows), select_rows(y, rows)
+        values[number] = [compute(*sides) for compute in measures]
     return stats.t.ppf(0.975, groups - 1) * np.sqrt((groups - 1) * values.var(0))
 
 
 def shuffled(compute: Compute, x: Centred, y: Centred, *, seed: int = 0) -> float:
-    """The mean of a measure over random orders of the sentences of one side."""
+    """Mean of a measure over random orders of one side's sentences."""
     return _mean_over(compute, x, y, np.zeros(len(y.features), np.int64), seed)
 
 
 def length_matched(compute: Compute, x: Centred, y: Centred, *, seed: int = 0) -> float:
-    """The mean over random orders that only mix sentences of like length; y must be prepared with lengths."""
+    """Mean of a measure over random orders among sentences of similar length; NaN if ``y`` has no lengths."""
     if y.block is None:
         return float("nan")
     return _mean_over(compute, x, y, y.block, seed)
@@ -71,7 +70,7 @@ def _mean_over(compute: Compute, x: Centred, y: Centred, block: np.ndarray, seed
     values = []
     for _ in range(SHUFFLES):
         order = np.empty(len(block), np.int64)
-        # Sorting by group and then by chance mixes the members of every group among their own places.
+        # Sorting by group, then randomly, shuffles each group within its own positions.
         order[members] = np.lexsort((generator.random(len(block)), block))
         values.append(compute(x, permuted(y, order)))
     return float(np.mean(values))

@@ -1,4 +1,4 @@
-"""Transfer gap against similarity, from records alone (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
+"""Correlate the transfer gap with similarity in results (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
-from crosslens.results.cells import VARIANTS, Key, cells, groups_of, mean_of, refuse_several, told_apart, variants_of
+from crosslens.results.cells import VARIANTS, Key, cells, disambiguated, groups_of, mean_of, refuse_several, variants_of
 from crosslens.results.record import Results
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.tasks import find_task
@@ -17,33 +17,33 @@ from crosslens.tasks import find_task
 Layers = Literal["mean", "each"]
 
 OVERLAPS = ("overlap_types", "overlap_tokens")
-"""Share of the test data's subword types and tokens that occur in the training data, in percent."""
+"""Measures of subword overlap: percentage of the test data's subword types and tokens that occur in training data."""
 
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
-    "length-ratio": ("the target's words over those of the source's parallel sentences", "length_ratio"),
+    "length-ratio": ("target words divided by source words in parallel sentences", "length_ratio"),
     "fertility": ("subwords per word in the target's parallel sentences", "fertility"),
-    "test-size": ("words, or gold spans, of the target's test data", "n"),
+    "test-size": ("words, or gold spans, in the target's test data", "n"),
 }
-"""What similarity and gap may both depend on: what it is, and the column of the records that holds it."""
+"""Possible confounds of similarity and gap: name -> description and record column."""
 
-OF_MODEL = ("train", "selection", "recipe", "settings")
-"""Columns by which a fine-tuned similarity and a score are of the same models, where no run says it."""
+MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
+"""Columns that identify a fine-tuned model in records without a run id."""
 
-TO_MATCH = ("target", "metric", "task", "run", *OF_MODEL)
-"""Columns that say whether a similarity and a score are of the same models."""
+MATCHED_COLUMNS = ("target", "metric", "task", "run", *MODEL_COLUMNS)
+"""Columns for deciding whether a similarity and a score belong to the same model."""
 
-OF_SIMILARITY = ("against", "against_condition", "pooling")
-"""Settings of a similarity itself."""
+SIMILARITY_SETTINGS = ("against", "against_condition", "pooling")
+"""Settings of the similarity rather than of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The transfer gaps of models that differ in their seeds alone.
+    """Transfer gaps of models that differ only in seed.
 
     Attributes:
-        points: target language -> same-language score minus the target's own, in points.
-        partners: target language -> the other language of the bilingual encoder; None of a multilingual one.
-        same_language: the test corpora of the same-language score, which is the mean over them.
+        points: target language -> same-language score minus target score, in points.
+        partners: target language -> partner language of the bilingual encoder; None for a multilingual encoder.
+        same_language: test corpora over which the same-language score is averaged.
     """
 
     points: Mapping[str, float]
@@ -53,20 +53,20 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """A correlation, and of what.
+    """Correlation of transfer gap and similarity over target languages.
 
     Attributes:
-        task: whose gap.
-        source: the language trained on.
-        encoder: its name.
-        state: whose similarity: ``pretrained``, or ``fine-tuned`` for the same task and source.
-        measure: of similarity.
-        layer: None: the mean of all.
-        gaps: target language -> gap, in points.
+        task: task name.
+        source: source language.
+        encoder: encoder name.
+        state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source.
+        measure: similarity measure.
+        layer: layer number; None for the mean over layers.
+        gaps: target language -> transfer gap, in points.
         similarities: target language -> similarity with the source.
-        correlation: their correlation.
-        variant: what tells these models from others of the task and source in the records, such as settings; else "".
-        same_language: the test corpora of the same-language score, which is the mean over them.
+        correlation: coefficient, interval and p-value.
+        variant: settings that distinguish these models from others of the same task and source, or "".
+        same_language: test corpora over which the same-language score is averaged.
     """
 
     task: str
@@ -83,25 +83,28 @@ class Correlated:
 
     @property
     def called(self) -> str:
-        """The task, and what tells its models from others."""
+        """Task and variant, as shown in tables."""
         return ", ".join(filter(None, (self.task, self.variant)))
 
 
 def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
-    """The reference's gap to each target language: same-language score minus the target's own, in points.
+    """Compute the transfer gap to each target language: same-language score minus target score, in points.
 
-    Both are on the same split, and of the same encoder where encoders are bilingual. Gaps are within seeds, and
-    averaged over them. Where the source language has several test corpora, its score is the mean over them.
+    Gaps are computed within seeds, on one split and for one encoder (bilingual encoders differ by target), then
+    averaged over seeds. With several test corpora in the source language, the same-language score is their mean.
 
     Args:
-        results: records of scores; those of encoders that something was done to are passed over.
-        task: its name.
-        source: the language trained on.
-        encoder: its name; None: the only one.
+        results: scores; only the reference condition (unmodified encoder) is used.
+        task: task name.
+        source: source language.
+        encoder: encoder name; may be None if there is only one.
+
+    Returns:
+        Target language -> gap.
 
     Raises:
-        RequestError: when the records hold no score of the task in the source language, or none in another; when a
-            target has several corpora or splits, or the models differ in more than seeds.
+        RequestError: if there are no scores in the source language or in any other; if a target has several corpora
+            or splits; if the models differ in more than seed.
     """
     scores = _reference(results) if encoder is None else _reference(results).filter(encoder=encoder)
     scores = scores.filter(task=task, source=source, metric=find_task(task).metric, measure=None)
@@ -116,24 +119,24 @@ def correlations(
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
 ) -> list[Correlated]:
-    """The correlation of gap and similarity for every task, source, encoder and measure that records hold.
+    """Correlate transfer gap and similarity for every task, source language, encoder and measure in the results.
 
-    A gap goes with the similarity of the pretrained encoder, and with that of the same models that were scored, where
-    there is either.
+    Gaps are correlated with the similarities of the pretrained encoder and with those of the scored models
+    themselves, whichever the results contain.
 
     Args:
-        results: scores and similarities, of a study or put together.
-        measures: of similarity.
-        layers: ``mean``: over all, the embeddings among them; ``each``: layer by layer.
-        control: names from `CONFOUNDS`.
-        coefficient: rank correlation unless said otherwise.
+        results: scores and similarities, of one study or combined.
+        measures: similarity measures.
+        layers: ``mean`` over all layers, including the embeddings, or ``each`` layer separately.
+        control: names from `CONFOUNDS`, for partial correlation.
+        coefficient: correlation coefficient.
 
     Returns:
-        One correlation for each task, source, encoder, state, measure and layer in the results.
+        One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound, or one that the records do not hold; when the records hold nothing
-            to correlate; with too few languages; when a language has several corpora or splits.
+        RequestError: for an unknown confound, or one that is missing from the records; if there is nothing to
+            correlate; if there are too few languages; if a language has several corpora or splits.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
@@ -143,7 +146,9 @@ def correlations(
         >>> correlated.source, sorted(correlated.gaps)
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
-    correlated = find_correlations(results, measures=measures, layers=layers, control=control, coefficient=coefficient)
+    correlated = available_correlations(
+        results, measures=measures, layers=layers, control=control, coefficient=coefficient
+    )
     if not correlated:
         raise RequestError(
             f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
@@ -152,7 +157,7 @@ def correlations(
     return correlated
 
 
-def find_correlations(
+def available_correlations(
     results: Results,
     *,
     measures: Sequence[str] = ("cka",),
@@ -160,7 +165,7 @@ def find_correlations(
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
 ) -> list[Correlated]:
-    """As `correlations`; an empty list where the records hold nothing to correlate."""
+    """Like `correlations`, but return an empty list if there is nothing to correlate."""
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
@@ -169,25 +174,25 @@ def find_correlations(
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
             if task is None:
                 continue
-            kinds = list(_variants(scores.filter(metric=find_task(task).metric)))
-            for variant, models in kinds:
+            variants = _by_variant(scores.filter(metric=find_task(task).metric))
+            for variant, models in variants:
                 targets = set(models.records["target"].to_pylist())
-                if len(kinds) > 1 and not (source in targets and len(targets) > 1):
-                    continue  # these models were not evaluated on both sides
+                if len(variants) > 1 and not (source in targets and len(targets) > 1):
+                    continue  # without scores in the source and another language there is no gap
                 gaps = _gaps(models, task=task, source=source)
                 for state, measure, layer, similarities, confounds in _similarities(
                     records,
                     models,
-                    _sized(scores, models),
+                    _test_sizes(scores, models),
                     gaps,
                     task=task,
                     source=source,
                     measures=measures,
                     layers=layers,
                     control=control,
-                    alone=len(kinds) == 1,
+                    only_variant=len(variants) == 1,
                 ):
-                    how = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
+                    correlation = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
                     correlated.append(
                         Correlated(
                             task,
@@ -198,7 +203,7 @@ def find_correlations(
                             layer,
                             gaps.points,
                             similarities,
-                            how,
+                            correlation,
                             variant,
                             gaps.same_language,
                         )
@@ -207,49 +212,48 @@ def find_correlations(
 
 
 def _reference(results: Results) -> Results:
-    """The records of encoders that nothing was done to before training."""
+    """Records of unmodified encoders."""
     return results.filter(condition=[Condition().text, None])
 
 
-def _variants(scores: Results) -> Iterator[tuple[str, Results]]:
-    """The scores of models that are not to be averaged over, apart."""
-    variants = variants_of(told_apart(scores))
-    for variant in dict.fromkeys(variants):
-        yield variant, _where(scores, [each == variant for each in variants])
+def _by_variant(scores: Results) -> list[tuple[str, Results]]:
+    """Split scores into groups of models that differ only in seed."""
+    labels = variants_of(disambiguated(scores))
+    return [(variant, _where(scores, [label == variant for label in labels])) for variant in dict.fromkeys(labels)]
 
 
-def _where(results: Results, kept: Sequence[bool]) -> Results:
-    return Results(results.records.filter(pa.array(kept, pa.bool_())))
+def _where(results: Results, mask: Sequence[bool]) -> Results:
+    return Results(results.records.filter(pa.array(mask, pa.bool_())))
 
 
 def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
-    """The gaps of models that differ in their seeds alone."""
+    """Gaps of models that differ only in seed."""
     table = cells(scores, rows=("target", "partner", "split", "corpus"))
-    column, *others = table.columns or (None,)
-    for axis in VARIANTS if others else ():
-        refuse_several(told_apart(scores), axis)
+    column, *other_columns = table.columns or (None,)
+    for axis in VARIANTS if other_columns else ():
+        refuse_several(disambiguated(scores), axis)
     points: dict[str, float] = {}
     partners: dict[str, str | None] = {}
     same_language: dict[str, None] = {}
-    rows: dict[str, list[Key]] = {}
+    by_target: dict[str, list[Key]] = {}
     for row in table.rows:
         if row[0] is not None:
-            rows.setdefault(row[0], []).append(row)
-    own = rows.pop(source, [])
-    for target, several in rows.items():
-        for place, axis in enumerate(("partner", "split", "corpus"), start=1):
-            values = dict.fromkeys(str(row[place]) for row in several)
+            by_target.setdefault(row[0], []).append(row)
+    source_rows = by_target.pop(source, [])
+    for target, rows in by_target.items():
+        for position, axis in enumerate(("partner", "split", "corpus"), start=1):
+            values = dict.fromkeys(str(row[position]) for row in rows)
             if len(values) > 1:
                 raise RequestError(
                     f"the transfer gap to {target} needs a single {axis}, but there are several: {', '.join(values)}",
                     hint=f"filter({axis}=…) picks one",
                 )
-        (row,) = several
-        alike = [each for each in own if each[1:3] == row[1:3]]
-        gap = mean_of([table.get(each, column) for each in alike]).minus(table.get(row, column)).mean
+        (row,) = rows
+        comparable = [source_row for source_row in source_rows if source_row[1:3] == row[1:3]]
+        gap = mean_of([table.get(source_row, column) for source_row in comparable]).minus(table.get(row, column)).mean
         if gap is not None:
             points[target], partners[target] = gap, row[1]
-            same_language |= dict.fromkeys(str(each[3]) for each in alike if each[3] is not None)
+            same_language |= dict.fromkeys(str(corpus) for *_, corpus in comparable if corpus is not None)
     if not points:
         raise RequestError(
             f"cannot compute the transfer gap: there are no {task} scores of {source} models in {source} and another"
@@ -262,7 +266,7 @@ def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
 def _similarities(
     records: Results,
     models: Results,
-    sized: Results,
+    test_sizes: Results,
     gaps: Gaps,
     *,
     task: str,
@@ -270,35 +274,38 @@ def _similarities(
     measures: Sequence[str],
     layers: Layers,
     control: Sequence[str],
-    alone: bool,
+    only_variant: bool,
 ) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:
-    """State, measure, layer, and of each target language its similarity and confounds."""
-    scored = models.records.select(list(TO_MATCH)).to_pylist()
-    for state, whose in (("pretrained", None), ("fine-tuned", task)):
-        similar = records.filter(source=source, task=whose)
+    """Yield state, measure, layer, {target language: similarity} and {confound: {target language: value}}."""
+    scored = models.records.select(list(MATCHED_COLUMNS)).to_pylist()
+    for state, trained_for in (("pretrained", None), ("fine-tuned", task)):
+        compared = records.filter(source=source, task=trained_for)
         for measure in measures:
-            kept = similar.filter(measure=measure)
-            rows = kept.records.select(list(TO_MATCH)).to_pylist()
-            fits = [row["target"] != source and _of_same_models(row, scored, alone=alone) for row in rows]
-            kept = _where(kept, fits)
-            if not len(kept):
+            similar = compared.filter(measure=measure)
+            rows = similar.records.select(list(MATCHED_COLUMNS)).to_pylist()
+            similar = _where(
+                similar,
+                [row["target"] != source and _of_same_models(row, scored, only_variant=only_variant) for row in rows],
+            )
+            if not len(similar):
                 continue
-            table = cells(kept, rows=("target", "partner"), columns=("layer",))
-            confounds = {name: _confound(name, kept, sized) for name in control}
-            each = [(layer, (layer,)) for layer in table.columns if layer is not None]
-            for layer, columns in [(None, table.columns)] if layers == "mean" else each:
+            table = cells(similar, rows=("target", "partner"), columns=("layer",))
+            confounds = {name: _confound(name, similar, test_sizes) for name in control}
+            each_layer = [(layer, (layer,)) for layer in table.columns if layer is not None]
+            for layer, columns in [(None, table.columns)] if layers == "mean" else each_layer:
                 means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
-                # Similarities of a multilingual encoder, and of bilingual ones of version 1, have no partner.
-                ours = {
+                # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
+                by_target = {
                     target: means.get((target, partner), means.get((target, None)))
                     for target, partner in gaps.partners.items()
                 }
-                yield state, measure, layer, {t: value for t, value in ours.items() if value is not None}, confounds
+                similarities = {target: value for target, value in by_target.items() if value is not None}
+                yield state, measure, layer, similarities, confounds
 
 
-def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, alone: bool) -> bool:
-    """Whether a similarity belongs to the models that were scored; ``alone``: the records hold no others."""
-    if record["metric"] == "overlap":  # which subwords are shared depends on the training data
+def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:
+    """Whether a similarity was measured on the scored models, which may be the only ones in the records."""
+    if record["metric"] == "overlap":  # overlap depends on the training data, not on the model
         return record["train"] in {model["train"] for model in models}
     if record["task"] is None:
         return True
@@ -306,30 +313,30 @@ def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any
     if record["run"] is not None and runs:
         return record["run"] in runs
     if record["train"] is None:
-        return alone
-    return _of_model(record) in map(_of_model, models)
+        return only_variant
+    return _model_key(record) in map(_model_key, models)
 
 
-def _of_model(record: Mapping[str, Any]) -> tuple:
-    words = (record["settings"] or "").split()
-    training = frozenset(word for word in words if word.partition("=")[0] not in OF_SIMILARITY)
-    return (*(record[name] for name in OF_MODEL if name != "settings"), training)
+def _model_key(record: Mapping[str, Any]) -> tuple:
+    settings = (record["settings"] or "").split()
+    training = frozenset(setting for setting in settings if setting.partition("=")[0] not in SIMILARITY_SETTINGS)
+    return (*(record[name] for name in MODEL_COLUMNS if name != "settings"), training)
 
 
-def _sized(scores: Results, models: Results) -> Results:
-    """The records that count the units of the test data alone: an F1 counts what was predicted too, its recall not."""
+def _test_sizes(scores: Results, models: Results) -> Results:
+    """Records whose ``n`` counts gold units only: F1 also counts predicted spans, recall does not."""
     if set(models.records["metric"].to_pylist()) != {"f1"}:
         return models
     return scores.filter(metric="recall", corpus=list(dict.fromkeys(models.records["corpus"].to_pylist())))
 
 
-def _confound(name: str, similar: Results, sized: Results) -> dict[str, float]:
+def _confound(name: str, similar: Results, test_sizes: Results) -> dict[str, float]:
     column = CONFOUNDS[name][1]
-    values: dict[str, set[float]] = {}
-    for record in (sized if column == "n" else similar).records.select(["target", column]).to_pylist():
+    by_target: dict[str, set[float]] = {}
+    for record in (test_sizes if column == "n" else similar).records.select(["target", column]).to_pylist():
         if record[column] is None:
             raise RequestError(
                 f"these records lack the column {column} that {name} needs", hint="run `crosslens compare` again"
             )
-        values.setdefault(record["target"], set()).add(record[column])
-    return {target: statistics.fmean(each) for target, each in values.items()}
+        by_target.setdefault(record["target"], set()).add(record[column])
+    return {target: statistics.fmean(values) for target, values in by_target.items()}
