@@ -32,6 +32,10 @@ def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
     assert table["encoder - BiLSTM"].notna().all()
     assert list(table["corpus"]) == ["ud/fr_pud:test"]
     assert table["adapted"].isna().all()
+    status, _, err = run("report", "runs", "--out", "report")  # which needs no corpora
+    assert status == 0, err
+    assert "pos: not tested" in (folder / "report" / "typology.md").read_text("utf-8")
+    assert (folder / "report" / "typology.svg").stat().st_size
     assert run("typology", "runs", "--csv", "table.csv")[0] == 2
     assert run("typology", folder)[0] == 2
 

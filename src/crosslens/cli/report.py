@@ -52,10 +52,13 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables
+    from crosslens.report.typology import read_typologies, typology_table
 
     results = read_paths(paths)
     significance = read_significance(paths) if spread == "interval" else None
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
+    typology = read_typologies(paths, skipped=say)
+    tables += [] if typology is None else [typology_table(typology)]
     with new_folder(out) as folder:
         for table in tables:
             texts = {
@@ -70,7 +73,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
-            figures = write_figures(results, folder)
+            figures = write_figures(results, folder, typology=typology)
         except RequestError as error:
             figures = []
             say(str(error))

@@ -11,6 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.layer_figures import layer_figures
+from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
     COLOURS,
@@ -29,13 +30,14 @@ from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 
 if TYPE_CHECKING:
     import altair
+    import pandas
 
 FORMATS = ("pdf", "svg", "png")
 PIXELS = 200
 """An inch, of a .png."""
 
 
-def write_figures(results: Results, folder: str | Path) -> list[str]:
+def write_figures(results: Results, folder: str | Path, *, typology: "pandas.DataFrame | None" = None) -> list[str]:
     """Write every figure that the records fill as .pdf, .svg and .png.
 
     The same records give the same bytes.
@@ -43,6 +45,7 @@ def write_figures(results: Results, folder: str | Path) -> list[str]:
     Args:
         results: of a study, or put together.
         folder: where to.
+        typology: from `crosslens.report.typology.read_typologies`.
 
     Returns:
         Their names.
@@ -51,6 +54,8 @@ def write_figures(results: Results, folder: str | Path) -> list[str]:
         RequestError: when altair is not installed.
     """
     charts = all_figures(results)
+    if typology is not None:
+        charts["typology"] = typology_bars(typology)
     import pikepdf
     import vl_convert
 

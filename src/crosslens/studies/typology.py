@@ -11,7 +11,7 @@ from crosslens.data.scripts import main_script, script_name
 from crosslens.digests import canonical_json
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 from crosslens.results.cells import condition_of
 from crosslens.results.record import concatenated
 from crosslens.runs.counts import key
@@ -22,6 +22,10 @@ from crosslens.unseen.typology import Cell, Measurements, known_languages, typol
 
 if TYPE_CHECKING:
     import pandas
+
+
+class NothingToCompare(RequestError):
+    """A store has no language on which an encoder and a BiLSTM were trained."""
 
 
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
@@ -79,7 +83,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         if {"encoder", "bilstm"} <= set(numbers)
     }
     if not cells:
-        raise RequestError(
+        raise NothingToCompare(
             f"{store.folder} has no language on which an encoder and a BiLSTM were trained",
             hint="a study needs the conditions none, {start: adapted} and {start: bilstm}",
         )
@@ -95,12 +99,12 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         tag, adapted = languages[cell], adapted_on.get(cell, set())
         language = langcodes.Language.get(tag).language or tag
         known = known_languages().get(language)
-        script = main_script(item.text for item in load_corpus(cell.corpus, data=data))
+        script = _script(cell.corpus, data)
         about.append(
             {
                 "language": tag,
                 "name": known.name if known else tag,
-                "script": script_name(script) if script else "",
+                "script": script or (known.script if known else ""),
                 "family": known.family if known else "",
                 "text": next((words[digest] for digest in sorted(adapted) if digest in words), None),
                 "adapted encoders": len(adapted) or None,
@@ -115,6 +119,15 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     return pd.concat([about_frame.drop(columns=published), frame, about_frame[published]], axis=1).sort_values(
         ["task", "language", "train", "corpus"], ignore_index=True
     )
+
+
+def _script(corpus: str, data: str | None) -> str | None:
+    """Name of the main script of a corpus; None without one, or if the corpus is not there."""
+    try:
+        code = main_script(item.text for item in load_corpus(corpus, data=data))
+    except DataError:
+        return None
+    return script_name(code) if code else None
 
 
 def _start(condition: Condition) -> str | None:

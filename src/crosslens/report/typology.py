@@ -1,0 +1,133 @@
+"""Easy, intermediate and hard languages (Muller 2022) as a table and a bar chart."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crosslens.errors import RequestError
+from crosslens.report.table import Cell, Notes, Row, Table
+from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.runs.store import Store, is_store
+from crosslens.studies.typology import NothingToCompare, read_typology
+
+if TYPE_CHECKING:
+    import altair
+    import pandas
+
+CLASSES = ("easy", "intermediate", "hard", "undecided", "not tested")
+"""Order of groups; with one seed there is no test, and so no class."""
+
+MODELS = ("encoder", "adapted", "from scratch", "BiLSTM")
+"""Columns of `crosslens.unseen.typology.typology` with scores."""
+
+
+def read_typologies(
+    paths: Iterable[str | Path], *, skipped: Callable[[str], None] = lambda reason: None
+) -> "pandas.DataFrame | None":
+    """The typology of every store of runs that has one.
+
+    Args:
+        paths: files and folders; all but stores of runs are ignored.
+        skipped: called with the reason if the runs of a store cannot be compared.
+
+    Returns:
+        None if no store has languages on which an encoder and a BiLSTM were trained.
+    """
+    import pandas as pd
+
+    frames = []
+    for store in map(Store, filter(is_store, map(Path, paths))):
+        try:
+            frames.append(read_typology(store))
+        except NothingToCompare:
+            continue
+        except RequestError as error:
+            skipped(f"no typology: {error}")
+    return pd.concat(frames, ignore_index=True) if frames else None
+
+
+def typology_table(frame: "pandas.DataFrame") -> Table:
+    """One row per language and training set, grouped by task and class.
+
+    Args:
+        frame: from `crosslens.studies.typology.read_typology`.
+
+    Returns:
+        A table of mean scores in points. Notes give the class that the slides print.
+    """
+    notes = Notes()
+    groups: dict[str, tuple[Row, ...]] = {}
+    models = _models(frame)
+    for task, name, rows in _by_class(frame):
+        for row in rows:
+            published = row["published class"]
+            note = notes.number(f"published as {published} (Muller 2022)" if published else None)
+            values = [None if _missing(row[model]) else float(row[model]) for model in models]
+            cells = tuple(Cell(value, "score", note=note if place == 0 else None) for place, value in enumerate(values))
+            label = ", ".join(filter(None, (row["name"], row["script"], row["train"])))
+            groups[f"{task}: {name}"] = (*groups.get(f"{task}: {name}", ()), Row(label, cells))
+    caption = (
+        "Scores by language in comparison with a BiLSTM trained on the same data, mean over seeds. Easy: the encoder"
+        " is better. Intermediate: only after adaptation to raw text of the language. Hard: in neither case. Undecided:"
+        " a difference that decides the class is not significant after correction."
+    )
+    return Table("typology", caption, tuple(models), groups, tuple(notes.texts))
+
+
+def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
+    """Bars of each model by language, one panel per task and class (the bar charts of Muller 2022)."""
+    alt = grammar()
+    models = _models(frame)
+    several = Counter((row["task"], row["language"]) for row in frame.to_dict("records"))
+    rows = [
+        {
+            "panel": f"{task}: {name}",
+            "language": f"{row['name']} ({row['train']})" if several[task, row["language"]] > 1 else row["name"],
+            "model": model,
+            "score": float(row[model]),
+        }
+        for task, name, members in _by_class(frame)
+        for row in members
+        for model in models
+        if not _missing(row[model])
+    ]
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    scale = alt.Scale(domain=models, range=list(COLOURS[: len(models)]))
+    bars = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar()
+        .encode(
+            alt.X("language:N", sort=languages, title=None, axis=alt.Axis(labelAngle=-40)),
+            alt.XOffset("model:N", sort=models),
+            alt.Y("score:Q", title="score, points"),
+            alt.Color("model:N", sort=models, scale=scale, title=None, legend=alt.Legend(orient="bottom")),
+            tooltip=["language:N", "model:N", alt.Tooltip("score:Q", format=".1f")],
+        )
+        .properties(width=alt.Step(14), height=200)
+    )
+    chart = bars.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=3)
+    return styled(chart.resolve_scale(x="independent"))
+
+
+def _models(frame: "pandas.DataFrame") -> list[str]:
+    return [name for name in MODELS if not all(map(_missing, frame[name].tolist()))]
+
+
+def _by_class(frame: "pandas.DataFrame") -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
+    records: list[dict[str, Any]] = frame.to_dict("records")
+    for task in dict.fromkeys(row["task"] for row in records):
+        for name in CLASSES:
+            rows = [row for row in records if row["task"] == task and _class(row) == name]
+            if rows:
+                yield task, name, rows
+
+
+def _class(row: dict[str, Any]) -> str:
+    return "not tested" if _missing(row["class"]) else str(row["class"])
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
