@@ -8,12 +8,16 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 from transformers import BertConfig, BertModel
 
 from rounding import OtherRounding
 from toys import conllu_text, iob_text, pairs_text, topics_text, word_piece
+
+hypothesis.settings.register_profile("crosslens", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("crosslens")
 
 
 def pytest_addoption(parser):

@@ -123,6 +123,24 @@ def test_two_encoders_are_named_and_both_are_untrained():
     }
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_cka_and_retrieval_over_layers(sign):
+    alike, found = (0.9, 0.7, 0.4, 0.2), (80.0, 70.0, 20.0, 30.0)
+    records = [
+        *(
+            similarity("cka", value, layer=layer, settings="against=mono-fr", encoder="mono-en")
+            for layer, value in enumerate(alike)
+        ),
+        *(retrieved(50.0 + sign * value, layer=layer) for layer, value in enumerate(found)),
+    ]
+    table = only(Results.of(records), "cka-against-retrieval")
+    assert shown(table) == {
+        ("en–fr", "mono-en and mono-fr"): [pytest.approx(sign * statistics.correlation(alike, found)), None]
+    }
+    two_layers = [record for record in records if record.layer < 2]
+    assert "cka-against-retrieval" not in {table.name for table in all_tables(Results.of(two_layers))}
+
+
 def one_layer(target, value, layer, **fields):
     return score(target, value, condition={"tower": layer, **fields})
 

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.report.blocks import main_metric, on_one_layer
-from crosslens.report.table import Kind, Notes, Row, Table, cell_of
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, mean_of, settings_of
 from crosslens.results.chart import NULLS, PAIR, State, by_state
@@ -40,6 +42,7 @@ class Line:
         by_layer: layer -> mean over seeds.
         baseline: name of the baseline, or "" for the measurement itself.
         state: encoder and state of a similarity; None for anything else.
+        languages: source and target of a similarity or retrieval.
     """
 
     group: str
@@ -47,6 +50,7 @@ class Line:
     by_layer: Mapping[Layer, cells.Cell]
     baseline: str = ""
     state: State | None = None
+    languages: tuple[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -59,13 +63,20 @@ def by_layer(results: Results) -> list[Table]:
 
     - ``similarity-MEASURE`` (Muller et al. 2021, Figures 1, 2 and 4 to 8; Conneau, Wu et al. 2020, Figure 7)
     - ``words`` and ``sentences``: retrieval (Conneau, Wu et al. 2020, Figures 4 and 6)
+    - ``cka-against-retrieval``: their correlation over layers (section 5.2)
     - ``transfer-by-layer-TASK``: zero-shot transfer of a head on one fixed layer (Figure 5)
     - ``probes`` (Wu & Dredze 2019, Figure 2)
 
     Returns:
         The tables that the results fill; none if nothing in them has layers.
     """
-    makers: Sequence[Callable[[Results], list[Table]]] = (similarity, retrieval, transfer, probes)
+    makers: Sequence[Callable[[Results], list[Table]]] = (
+        similarity,
+        retrieval,
+        similarity_against_retrieval,
+        transfer,
+        probes,
+    )
     return [table for make in makers for table in make(results)]
 
 
@@ -183,6 +194,35 @@ def _retrieved(record: cells.Row, orientation: Mapping[frozenset, tuple[str, str
 
 def _joined(encoders: Iterable[str | None]) -> str:
     return " and ".join(dict.fromkeys(filter(None, encoders)))
+
+
+def similarity_against_retrieval(results: Results) -> list[Table]:
+    """Pearson's correlation, over layers, of CKA and sentence retrieval (Conneau, Wu et al. 2020, section 5.2)."""
+    alike = {
+        (line.group, line.state.encoder if line.state else "", line.state.text if line.state else ""): line
+        for line in similarity_lines(results.filter(metric="similarity"), "cka")
+        if not line.baseline
+    }
+    names = ("pretrained", "untrained")
+    coefficients: dict[tuple[str, str], dict[str, float]] = {}
+    for line in retrieval_lines(results, "sentences"):
+        pair, name = line.group.partition(":")[0], line.baseline or "pretrained"
+        similar = alike.get((pair, line.label, name)) or alike.get((pair, "", name))
+        values = [
+            (similar.by_layer[layer].mean, cell.mean)
+            for layer, cell in line.by_layer.items()
+            if similar and layer in similar.by_layer
+        ]
+        shared = [(x, y) for x, y in values if x is not None and y is not None]
+        if len(shared) > 2:
+            x, y = zip(*shared, strict=True)
+            coefficients.setdefault((pair, line.label), {})[name] = float(np.corrcoef(x, y)[0, 1])
+    groups: dict[str, tuple[Row, ...]] = {}
+    for (pair, label), values in coefficients.items():
+        printed = tuple(Cell(values.get(name), "coefficient") for name in names)
+        groups[pair] = (*groups.get(pair, ()), Row(label, printed))
+    caption = "Pearson correlation, over layers, of CKA and the precision of sentence retrieval."
+    return [Table("cka-against-retrieval", caption, names, groups)] if groups else []
 
 
 def transfer(results: Results) -> list[Table]:

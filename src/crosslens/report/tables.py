@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.by_layer import by_layer
+from crosslens.report.correlations import correlation, overlap
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.significance import Interval, Significance
@@ -16,8 +17,6 @@ from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, concatenated
-from crosslens.similarity.measures import CKA
-from crosslens.similarity.transfer_gap import Correlated, available_correlations
 from crosslens.tasks import TASKS
 
 OTHERS = "x"
@@ -49,6 +48,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
+        lambda: overlap(results),
         lambda: by_layer(results),
     ]
     tables: list[Table] = []
@@ -137,64 +137,6 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
         middle = statistics.median(spread)
         caption += f" Standard deviations over seeds: {min(spread):.2f} to {max(spread):.2f}, median {middle:.2f}."
     return [Table("layer-sets", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
-
-
-def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Table 4 of Muller et al. (2021): Spearman's correlation of gap and similarity, for each task and state.
-
-    The gap is same-language minus cross-language, so good similarities correlate negatively; the paper prints the same
-    with the other sign.
-
-    Returns:
-        One table, or none where the records hold no scores and similarities of one source and encoder.
-
-    Raises:
-        RequestError: when `available_correlations` refuses them.
-    """
-    measures = [measure for (measure,), _ in results.groups("measure") if measure in CKA]
-    correlated = available_correlations(results, measures=measures)
-    if not correlated:
-        return []
-    several = len({each.encoder for each in correlated}) > 1
-    heads = {
-        id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
-        for each in correlated
-    }
-    head = tuple(dict.fromkeys(heads.values()))
-    notes = Notes()
-    groups: dict[str, tuple[Row, ...]] = {}
-    for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
-        row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
-        printed = tuple(
-            Cell(row[name].correlation.value, "coefficient", note=notes.number(_test(row[name])))
-            if name in row
-            else Cell(None, "coefficient")
-            for name in head
-        )
-        groups[measure] = (*groups.get(measure, ()), Row(state, printed))
-        if beside is not None and measure == "cka":
-            theirs = [
-                beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
-                for name in head
-            ]
-            groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
-    caption = (
-        "Spearman correlation, over languages, of the transfer gap (same-language minus cross-language score) and"
-        " similarity (mean over layers)."
-    )
-    own = {each.same_language for each in correlated if len(each.same_language) > 1}
-    if own:
-        caption += (
-            " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(own)) + "."
-        )
-    beneath = f" Below ours: {beside.name} as published, and ours minus published." if beside else ""
-    caption += beneath if any(row.kind == "beside" for rows in groups.values() for row in rows) else ""
-    return [Table("correlation", caption, head, groups, tuple(notes.texts))]
-
-
-def _test(correlated: Correlated) -> str:
-    result = correlated.correlation
-    return f"p = {result.p:.3f}, permutation test over {len(result.languages)} languages"
 
 
 def _scores(results: Results) -> Results:
