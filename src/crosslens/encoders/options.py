@@ -6,8 +6,8 @@ Pooling = Literal["mean", "first", "cls", "last", "muller2021-code"]
 """States averaged into the vector of an item.
 
 ``mean``: all subwords (Muller et al. 2021, section 2.2). Special tokens are left out: they would carry the sentence
-length into the mean and make unrelated sentences look alike. ``first``: the first subword of each word. ``cls``: the special
-token before the first word. ``last``: the last subword, the only one that attends to all others in a decoder.
+length into the mean and make unrelated sentences look alike. ``first``: the first subword of each word. ``cls``: the
+special token before the first word. ``last``: the last subword, the only one that attends to all others in a decoder.
 ``muller2021-code``: as in the paper's published script, which writes special tokens around the running text before the
 tokenizer adds them again; the mean includes the inner ones but not the outer ones.
 """
