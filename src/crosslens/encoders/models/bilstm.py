@@ -48,7 +48,7 @@ class BilstmConfig(PreTrainedConfig):
     """Configuration of a BiLSTM.
 
     Args:
-        vocab_size: number of characters and special tokens.
+        vocab_size: number of ids: characters, word mark and special tokens.
         hidden_size: state size of a layer, half of it for each direction.
         num_hidden_layers: number of layers.
         character_size: size of character embeddings.
@@ -192,7 +192,7 @@ class BilstmEmbeddings(nn.Module):
 
 
 def spelling_keys(characters: torch.Tensor, padding: int) -> torch.Tensor:
-    """Hash each row of characters, ``(rows, length)`` to ``(rows,)`` int64; two words collide with probability 2^-64.
+    """Hash each row of characters, ``(rows, length)`` to ``(rows,)`` int64; two words collide at about 2^-64.
 
     The hash is a polynomial in an odd number, with powers modulo 2^64.
     """
@@ -287,8 +287,8 @@ def fresh_bilstm(
     """Create an untrained BiLSTM for the characters and repeated words of a training corpus.
 
     Args:
-        train: the training data, sentences of words or running text; ``corpus.limited(limit)`` if the recipe has a
-            ``limit``.
+        train: exactly the training data, sentences of words or running text; ``corpus.limited(limit)`` if the recipe
+            has a ``limit``.
         seed: random seed of the weights.
         vectors: word -> pretrained vector, all of one size; they are not trained. None: no vectors.
         device: device of the model; None: a GPU if available.
