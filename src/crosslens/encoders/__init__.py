@@ -1,1 +1,1 @@
-"""A Hugging Face encoder: loading, layers, ablation, representations."""
+"""Hugging Face encoders: load them, re-initialise or freeze layers, and extract representations."""

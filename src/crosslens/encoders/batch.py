@@ -1,4 +1,4 @@
-"""Windows as the tensors an encoder reads."""
+"""Padded batches of windows: the tensors that an encoder reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ class Batch:
     """Windows padded to one length.
 
     Attributes:
-        windows: the windows, in the batch's order; those of one sentence stand together and in order.
-        ids: ``(windows, length)`` int64.
+        windows: windows in batch order; those of one sentence are adjacent and in order.
+        ids: ``(windows, length)`` int64 subword ids.
         mask: ``(windows, length)`` int64, 0 for padding.
-        word_index: ``(words,)`` int64: index of each word's labelled subword in the flattened ``windows x length``,
-            window by window, and so sentence by sentence.
-        lengths: for each sentence its words.
-        word_features: ``(words,)`` int64: an additional input of the task's head for each word; None: there is none.
-        segments: ``(windows, length)`` int64: which segment of a pair a subword belongs to; None: there are no pairs.
+        word_index: ``(words,)`` int64 index of each word's labelled subword in the flattened ``windows x length``, in
+            the order of windows and sentences.
+        lengths: number of words of each sentence.
+        segments: ``(windows, length)`` int64 segment (0 or 1) of each subword of a text pair; None without pairs.
+        word_features: ``(words,)`` int64 additional input of the task head for each word; None without one.
     """
 
     windows: tuple[Window, ...]
@@ -35,42 +35,44 @@ class Batch:
     word_features: torch.Tensor | None = None
 
     def word_states(self, states: torch.Tensor) -> torch.Tensor:
-        """The states of the words answered for: ``(windows, length, width)`` to ``(words, width)``."""
+        """Select the state of each word's labelled subword: ``(windows, length, width)`` to ``(words, width)``."""
         return states.flatten(0, 1)[self.word_index]
 
     def sentence_states(self, states: torch.Tensor) -> torch.Tensor:
-        """The states that stand for whole sentences, ``(sentences, width)``: of the special token before or after it.
+        """Select a state per sentence, ``(sentences, width)``: the special token before the sentence, or else after it.
 
         Raises:
-            EncoderError: when the tokenizer puts a special token neither before nor after a sentence.
+            EncoderError: when the tokenizer adds no special token before or after a sentence.
         """
-        places = []
+        positions = []
         for first, last in self._rows():
-            opening, closing = self.windows[first], self.windows[last]
-            if opening.span[0] > 0:
-                places.append(first * self.ids.shape[1])
-            elif closing.span[1] < len(closing):
-                places.append(last * self.ids.shape[1] + len(closing) - 1)
+            first_window, last_window = self.windows[first], self.windows[last]
+            if first_window.span[0] > 0:
+                positions.append(first * self.ids.shape[1])
+            elif last_window.span[1] < len(last_window):
+                positions.append(last * self.ids.shape[1] + len(last_window) - 1)
             else:
                 raise EncoderError(
                     "the task classifies a special token, but this tokenizer adds none to a sentence",
                     hint="use an encoder whose tokenizer adds one, such as BERT's [CLS]",
                 )
-        return states.flatten(0, 1)[torch.tensor(places, device=states.device)]
+        return states.flatten(0, 1)[torch.tensor(positions, device=states.device)]
 
     def _rows(self) -> list[tuple[int, int]]:
-        """For each sentence its first and its last window."""
-        rows = [[row for row, _ in group] for _, group in groupby(enumerate(self.windows), lambda w: w[1].sentence)]
+        """Return the row of the first and of the last window of each sentence."""
+        rows = [
+            [row for row, _ in group] for _, group in groupby(enumerate(self.windows), lambda item: item[1].sentence)
+        ]
         return [(group[0], group[-1]) for group in rows]
 
 
 def reading_budget(device: torch.device) -> int:
-    """Subwords read at once where nothing is trained: on a CPU more is slower, a GPU wants to be filled."""
+    """Maximum subwords per inference batch: larger batches are slower on a CPU, smaller ones underuse a GPU."""
     return 1024 if device.type == "cpu" else 16384
 
 
 def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device) -> Batch:
-    """Pad windows on the right, and copy them to the device."""
+    """Pad windows on the right and copy them to the device."""
     length = max(len(window) for window in windows)
     ids = np.full((len(windows), length), padding, np.int64)
     mask = np.zeros((len(windows), length), np.int64)

@@ -1,6 +1,6 @@
-"""A condition: what is done to an encoder before its training, as one value.
+"""Experimental conditions: the interventions on an encoder before training, as one value.
 
-This is the one place where conditions are parsed. What a condition does is asked of the value; its label is for eyes.
+Conditions are parsed only here. Code asks a condition for its properties; labels are for display only.
 """
 
 import json
@@ -21,18 +21,18 @@ from crosslens.errors import RequestError, suggest
 Kind = TypeVar("Kind", bound=Intervention)
 
 REFERENCE = "none"
-"""The condition under which nothing is done, as study files and records write it."""
+"""Name of the condition without interventions in study files and records."""
 
 
 class Condition(BaseModel):
-    """What is done to the encoder before training; the empty condition is the reference.
+    """Interventions on an encoder before training; the empty condition is the reference.
 
-    In a file ``none`` is the reference, ``1-2`` is short for ``{layers: 1-2}``, and the keys of all interventions stand
-    side by side: ``{layers: 1-2, components: attention, freeze: 0, recipe: small}``.
+    In a file, ``none`` is the reference, ``1-2`` is short for ``{layers: 1-2}``, and one mapping holds the keys of all
+    interventions: ``{layers: 1-2, components: attention, freeze: 0, recipe: small}``.
 
     Attributes:
-        interventions: in the order of `INTERVENTIONS`.
-        recipe: a named recipe for this condition; None: the study's.
+        interventions: interventions in the order of `INTERVENTIONS`.
+        recipe: named recipe of this condition; None: the study's recipe.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,7 +41,7 @@ class Condition(BaseModel):
     recipe: str | None = None
 
     def __init__(self, **keys: Any) -> None:
-        """As in a file: ``Condition(layers="1-2", components="attention")``."""
+        """Create a condition from the keys of a file: ``Condition(layers="1-2", components="attention")``."""
         super().__init__(**keys)
 
     @model_validator(mode="before")
@@ -49,20 +49,20 @@ class Condition(BaseModel):
     def _parse(cls, value: Any) -> Any:
         if isinstance(value, (str, int)) and not isinstance(value, bool):
             value = {} if value == REFERENCE else {"layers": value}
-        if isinstance(value, list):  # the same kind of intervention several times
+        if isinstance(value, list):  # several interventions of one kind
             return {"interventions": [part for keys in value for part in cls(**keys).interventions]}
         if not isinstance(value, Mapping) or "interventions" in value:
             return value
         by_key = {key: kind for kind in INTERVENTIONS.values() for key in kind.keys}
-        given: dict[str, dict[str, Any]] = {}
+        settings: dict[str, dict[str, Any]] = {}
         for key, setting in value.items():
             if key != "recipe":
                 if key not in by_key:
                     hint = suggest(str(key), [*by_key, "recipe"])
                     raise PydanticCustomError("unknown", "unknown setting {key}; {hint}", {"key": key, "hint": hint})
-                given.setdefault(by_key[key].kind, {})[key] = setting
-        interventions = [kind.from_plain(given[name]) for name, kind in INTERVENTIONS.items() if name in given]
-        return {"interventions": [each for each in interventions if each], "recipe": value.get("recipe")}
+                settings.setdefault(by_key[key].kind, {})[key] = setting
+        interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
+        return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
 
     @model_serializer
     def _as_plain(self) -> Any:
@@ -70,130 +70,134 @@ class Condition(BaseModel):
 
     @classmethod
     def of(cls, interventions: "tuple[Intervention, ...]", recipe: str | None = None) -> "Condition":
-        """A condition of interventions, sorted as `INTERVENTIONS` is."""
+        """Combine interventions into a condition, in the order of `INTERVENTIONS`."""
         order = list(INTERVENTIONS)
-        return cls(interventions=sorted(interventions, key=lambda each: order.index(each.kind)), recipe=recipe)
+        return cls(
+            interventions=sorted(interventions, key=lambda intervention: order.index(intervention.kind)), recipe=recipe
+        )
 
     @classmethod
     def read(cls, value: Any) -> "Condition":
-        """A condition as somebody writes it: text, a number of a layer, or keys of a study file.
+        """Read a condition from user input: text, a layer number, or the keys of a study file.
 
         Raises:
-            RequestError: naming every key that is unknown, missing or has a value that does not fit.
+            RequestError: for unknown or missing keys and invalid values; the message names all of them.
         """
         try:
             return value if isinstance(value, cls) else cls.model_validate(value)
         except ValidationError as error:
-            wrong = (
+            problems = (
                 f"{'.'.join(map(str, e['loc']))}: {e['msg'][0].lower()}{e['msg'][1:]}".removeprefix(": ")
                 for e in error.errors()
             )
-            raise RequestError(f"this condition is invalid: {'; '.join(wrong)}") from None
+            raise RequestError(f"this condition is invalid: {'; '.join(problems)}") from None
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """The condition that `text` wrote."""
+        """Parse a condition written by `text`."""
         return cls.model_validate(text if text[:1] not in "[{" else json.loads(text))
 
     @property
     def plain(self) -> Any:
-        """The one way to write it as plain values: ``none``, a mapping, or a list of mappings."""
-        parts = [each.plain for each in self.interventions]
-        own = {"recipe": self.recipe} if self.recipe else {}
-        if len({each.kind for each in self.interventions}) < len(parts):
-            return [*parts, own] if own else parts
-        return {key: value for part in (*parts, own) for key, value in part.items()} or REFERENCE
+        """The condition as plain values, in canonical form: ``none``, a mapping, or a list of mappings."""
+        parts = [intervention.plain for intervention in self.interventions]
+        if self.recipe:
+            parts.append({"recipe": self.recipe})
+        kinds = [intervention.kind for intervention in self.interventions]
+        if len(set(kinds)) < len(kinds):
+            return parts
+        return {key: value for part in parts for key, value in part.items()} or REFERENCE
 
     @property
     def text(self) -> str:
-        """The one way to write it on a line: ``none``, ``{"layers": "1-2"}``. `parse` reads it."""
+        """The condition as one line, in canonical form: ``none``, ``{"layers": "1-2"}``; `parse` reads it."""
         plain = self.plain
         return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
     @property
     def label(self) -> str:
-        """For eyes alone: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``1-2 recipe=small``."""
-        first = any(not each.follows for each in self.interventions)
-        return self.change if first else " ".join(filter(None, ("reference", self.change)))
+        """Display name: ``reference``, ``1-2``, ``1-2 attention``, ``reference frozen 0-3``, ``1-2 recipe=small``."""
+        replaces = any(not part.follows for part in self.interventions)
+        return self.change if replaces else " ".join(filter(None, ("reference", self.change)))
 
     @property
     def change(self) -> str:
-        """For eyes alone, as a difference to the reference: ``1-2``, ``frozen 0-3``; "" of the reference."""
-        words = [";".join(each.label for each in self.interventions if not each.follows)]
-        words += [each.label for each in self.interventions if each.follows]
+        """Display name of the difference to the reference: ``1-2``, ``frozen 0-3``; empty for the reference."""
+        words = [";".join(part.label for part in self.interventions if not part.follows)]
+        words += [part.label for part in self.interventions if part.follows]
         return " ".join(filter(None, [*words, f"recipe={self.recipe}" if self.recipe else ""]))
 
     def find(self, kind: type[Kind]) -> Kind | None:
-        """Its intervention of a kind; None where it has none, or several."""
-        matching = [each for each in self.interventions if isinstance(each, kind)]
+        """Return the only intervention of a kind; None if there is no such intervention or more than one."""
+        matching = [part for part in self.interventions if isinstance(part, kind)]
         return matching[0] if len(matching) == 1 else None
 
     @property
     def is_reference(self) -> bool:
-        """Whether nothing is done to the encoder; a recipe of its own does nothing to it."""
+        """Whether the condition has neither interventions nor a recipe of its own."""
         return not self.interventions and self.recipe is None
 
     @property
     def own_recipe(self) -> bool:
-        """Whether it is trained with a recipe of its own, so that its settings differ from the reference's."""
-        return self.recipe is not None or any(each.own_recipe for each in self.interventions)
+        """Whether training uses other settings than the reference."""
+        return self.recipe is not None or any(part.own_recipe for part in self.interventions)
 
     @property
     def reinit(self) -> Reinit | None:
-        """The re-initialisation, where that is all that is done; None otherwise."""
+        """The re-initialisation if it is the only intervention; None otherwise."""
         only = self.interventions[0] if len(self.interventions) == 1 else None
         return only if isinstance(only, Reinit) else None
 
     @property
     def start(self) -> str:
-        """What training begins with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``."""
+        """The network that training begins with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``."""
         start = self.find(Start)
         return start.start if start else "encoder"
 
     @property
     def factor(self) -> str | None:
-        """The factor of pretraining; None: the default."""
+        """Name of the pretraining factor; None: default pretraining."""
         factor = self.find(Factor)
         return factor.name if factor else None
 
     @property
     def trains_all(self) -> bool:
         """Whether every parameter of the encoder is trained."""
-        return all(not each.follows for each in self.interventions)
+        return not any(part.follows for part in self.interventions)
 
     def reinitialised(self, depth: int) -> tuple[int, ...]:
-        """The layers that are re-initialised whole, where nothing else is done; () otherwise."""
+        """Return the layers re-initialised with all components; empty if there are other interventions."""
         only = self.reinit
         return parse_layers(only.layers, depth) if only and only.components == "all" else ()
 
     def is_untrained(self, depth: int) -> bool:
-        """Whether everything is re-initialised, embeddings included, and nothing frozen."""
+        """Whether all layers and the embeddings are re-initialised with all components."""
         layers = {
             layer
-            for each in self.interventions
-            if isinstance(each, Reinit) and each.components == "all"
-            for layer in parse_layers(each.layers, depth)
+            for part in self.interventions
+            if isinstance(part, Reinit) and part.components == "all"
+            for layer in parse_layers(part.layers, depth)
         }
         return len(layers) == depth + 1
 
     def up_to(self, *stages: Stage) -> "Condition":
-        """What of it acts in these stages."""
-        return Condition.of(tuple(each for each in self.interventions if each.stage in stages))
+        """Keep only interventions that act in these stages, without the recipe."""
+        return Condition.of(tuple(part for part in self.interventions if part.stage in stages))
 
     def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
-        """The same thirds, quarters or twelfths of an encoder of another depth; see `Intervention.scaled`."""
-        parts = tuple(each.scaled(written_for=written_for, depth=depth) for each in self.interventions)
+        """Scale the layers to an encoder of another depth; see `Intervention.scaled`."""
+        parts = tuple(part.scaled(written_for=written_for, depth=depth) for part in self.interventions)
         return Condition.of(parts, self.recipe)
 
     @property
     def columns(self) -> dict[str, str | None]:
-        """What records say of it: see `crosslens.results.record.Record`."""
-        reinit = [each for each in self.interventions if isinstance(each, Reinit)]
+        """Columns of `crosslens.results.record.Record` that describe the condition."""
+        reinit = [part for part in self.interventions if isinstance(part, Reinit)]
         return {
             "condition": self.text,
-            "layers": ";".join(each.acts_on for each in self.interventions if each.acts_on) or None,
-            "ablation": ";".join(each.layers for each in reinit) or None,
-            "components": ";".join(each.components for each in reinit) or None,
+            "layers": ";".join(part.acts_on for part in self.interventions if part.acts_on) or None,
+            "ablation": ";".join(part.layers for part in reinit) or None,
+            "components": ";".join(part.components for part in reinit) or None,
             "factor": self.factor,
             "start": None if self.start == "encoder" else self.start,
         }

@@ -20,7 +20,7 @@ class Coverage:
         unknown: percentage of words that contain the unknown token.
         broken: percentage of words split into several subwords.
         fertility: subwords per word, not counting a lone word-start mark.
-        characters: characters per subword; those of unknown words count as none.
+        characters: characters per subword; unknown words contribute no characters.
     """
 
     words: int

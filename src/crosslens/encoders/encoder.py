@@ -1,4 +1,4 @@
-"""An encoder: a Hugging Face model, its tokenizer, and where its layers are."""
+"""Encoders: a Hugging Face model with its tokenizer and the location of its layers."""
 
 import inspect
 import json
@@ -25,23 +25,23 @@ from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError
 
 DEFAULT_CAPACITY = 512
-"""Subwords read at once where neither the configuration nor the tokenizer sets a limit."""
+"""Maximum subwords of an input if neither the configuration nor the tokenizer sets a limit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """What `load_encoder` returns. It is never changed: `random_init` and `freeze` return copies.
+    """A pretrained encoder, from `load_encoder`. It is never modified: `random_init` and `freeze` return copies.
 
     Attributes:
-        model: the encoder alone, in float32 and evaluation mode.
-        tokenizer: pads on the right.
-        family: where the layers are.
-        name: the hub name or folder it was loaded from.
-        changes: what was done to it since.
-        origin: the digest that it had before the first of them, and before training; None: neither was done.
-        readout: a network on the states of its layers, which tasks read instead of the last ones (`as_features`).
-        tokenizers: language -> its tokenizer, where each language has a vocabulary of its own.
-        language: the language that it reads now, where it matters.
+        model: model without a head, in float32 and evaluation mode.
+        tokenizer: tokenizer that pads on the right.
+        family: location of the layers.
+        name: hub name or folder that the encoder was loaded from.
+        changes: interventions applied since loading.
+        readout: network on the layers' states, read by task heads in place of the last layer (see `as_features`).
+        tokenizers: language -> tokenizer, if vocabularies are language-specific.
+        language: current input language, if vocabularies are language-specific.
+        origin: digest before the first change and before training; None if the encoder is neither changed nor trained.
     """
 
     model: PreTrainedModel
@@ -55,14 +55,14 @@ class Encoder:
     origin: str | None = None
 
     def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
-        """The encoder with a change noted that makes it of another one."""
+        """Return this encoder with a change that was applied to ``since`` added to the changes."""
         return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
 
     def for_language(self, language: str | None) -> "Encoder":
-        """The encoder as it reads a language: with that one's vocabulary and parts. Most read all alike.
+        """Select the vocabulary and parameters of a language; most encoders are returned unchanged.
 
         Raises:
-            EncoderError: where each language has its own, and this one has none.
+            EncoderError: if vocabularies are language-specific and there is none for this language.
         """
         if not self.tokenizers or language == self.language:
             return self
@@ -74,7 +74,7 @@ class Encoder:
 
     @cached_property
     def layers(self) -> list[nn.Module]:
-        """The layers, the lowest first. For XLM, which has four lists, each is the four parts of one layer."""
+        """The layers from the lowest up. A layer of XLM, which has four lists, combines one part of each list."""
         lists = [self.model.get_submodule(path) for path in self.family.layers]
         if len(lists) == 1:
             return list(lists[0])  # pyright: ignore[reportArgumentType]
@@ -83,80 +83,80 @@ class Encoder:
 
     @cached_property
     def embeddings(self) -> list[nn.Module]:
-        """The modules of layer 0. An ELECTRA has a projection among them only where its embeddings are narrower."""
-        there = dict(self.model.named_modules())
-        return [there[path] for path in self.family.embeddings if path in there]
+        """The modules of layer 0. ELECTRA has a projection only if its embeddings are narrower than its layers."""
+        modules = dict(self.model.named_modules())
+        return [modules[path] for path in self.family.embeddings if path in modules]
 
     @cached_property
     def shared(self) -> dict[str, nn.Parameter]:
-        """The parameters that several layers use, by name: they belong to none of them, wherever they lie."""
-        starts = tuple(f"{path}." for path in self.family.shared)
-        return {name: parameter for name, parameter in self.model.named_parameters() if name.startswith(starts)}
+        """Parameters that several layers use, by name; they belong to no layer, even if they are inside one."""
+        prefixes = tuple(f"{path}." for path in self.family.shared)
+        return {name: parameter for name, parameter in self.model.named_parameters() if name.startswith(prefixes)}
 
     def own(self, layer: int) -> dict[str, nn.Parameter]:
-        """The parameters of one layer, counted from 1, by their names in it; without what it shares with others."""
+        """Parameters of one layer (from 1), by their names inside it, without those shared between layers."""
         shared = {id(parameter) for parameter in self.shared.values()}
-        own = self.layers[layer - 1].named_parameters()
-        return {name: parameter for name, parameter in own if id(parameter) not in shared}
+        parameters = self.layers[layer - 1].named_parameters()
+        return {name: parameter for name, parameter in parameters if id(parameter) not in shared}
 
     def shared_names(self, layers: Iterable[int]) -> tuple[str, ...]:
-        """Names of the parameters that these layers share with others; the embeddings (0) share none."""
+        """Names of the parameters that these layers share with other layers; the embeddings (0) share none."""
         return tuple(self.shared) if any(layers) else ()
 
     def outside(self, *, everything: bool) -> dict[str, nn.Parameter]:
-        """Parameters of the embeddings; with ``everything``, of all that is in no layer."""
+        """Parameters of the embeddings; with ``everything``, all parameters that belong to no layer."""
         inside = {id(parameter) for layer in range(self.depth) for parameter in self.own(layer + 1).values()}
-        starts = tuple(f"{path}." for path in self.family.embeddings)
+        prefixes = tuple(f"{path}." for path in self.family.embeddings)
         return {
             name: parameter
             for name, parameter in self.model.named_parameters()
-            if name.startswith(starts) or (everything and id(parameter) not in inside)
+            if name.startswith(prefixes) or (everything and id(parameter) not in inside)
         }
 
     @property
     def depth(self) -> int:
-        """How many layers there are."""
+        """Number of layers, without the embeddings."""
         return len(self.layers)
 
     @property
     def width(self) -> int:
-        """The size of a layer's state."""
+        """Hidden size of the layers."""
         return self.model.config.hidden_size
 
     @property
     def output_width(self) -> int:
-        """The size of the states that tasks read: of the last layer, or of the network on its layers."""
+        """Hidden size of the states that task heads read: of the readout, or else of the last layer."""
         return self.width if self.readout is None else self.readout.width
 
     @property
     def trained(self) -> nn.Module:
-        """Everything of it that training may change, as one module."""
+        """All parameters that can be trained, as one module: the model and its readout."""
         return self.model if self.readout is None else nn.ModuleList([self.model, self.readout])
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """Device of the parameters."""
         return self.model.device
 
     @property
     def padding(self) -> int:
-        """The id that fills a batch up."""
-        identifier = self.tokenizer.pad_token_id
-        return identifier if isinstance(identifier, int) else 0
+        """Padding id; 0 if the tokenizer has none."""
+        padding = self.tokenizer.pad_token_id
+        return padding if isinstance(padding, int) else 0
 
     @property
     def condition(self) -> Condition:
-        """What was done to it since it was loaded."""
+        """Interventions since loading, as one condition."""
         return Condition.of(tuple(change.intervention for change in self.changes))
 
     @property
     def loaded_digest(self) -> str:
-        """The digest that it had before anything was done to it, and before any training."""
+        """Digest of the encoder before any change and any training."""
         return self.origin or self.digest
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What records say of it: columns of `crosslens.results.record.Record`."""
+        """Columns of `crosslens.results.record.Record` that describe the encoder."""
         condition = self.condition
         state = "untrained" if condition.is_untrained(self.depth) else "pretrained"
         return {
@@ -169,22 +169,22 @@ class Encoder:
 
     @cached_property
     def capacity(self) -> int:
-        """Most subwords that can be read at once, special tokens included."""
+        """Maximum subwords of an input, special tokens included."""
         config = self.model.config
         limits = [getattr(config, "max_position_embeddings", None), self.tokenizer.model_max_length]
         if self.family.padded_positions and limits[0]:
             limits[0] -= config.pad_token_id + 1
-        # A tokenizer without a limit says 10**30, and XLNet -1.
+        # Without a limit, tokenizers have 10**30, and XLNet has -1.
         known = [limit for limit in limits if limit and 0 < limit < 10**6]
         return min(known, default=DEFAULT_CAPACITY)
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of all that determines what it computes: parameters, configuration and tokenizers, without names."""
+        """sha256 of everything that determines the output: parameters, configuration and tokenizers, without names."""
         facts = {
-            "config": _described(self.model.config.to_dict()),
+            "config": _config_facts(self.model.config.to_dict()),
             "capacity": self.capacity,
-            "tokenizers": [_tokenizing(tokenizer) for tokenizer in self.tokenizers.values() or [self.tokenizer]],
+            "tokenizers": [_tokenizer_facts(tokenizer) for tokenizer in self.tokenizers.values() or [self.tokenizer]],
         }
         if self.family.shared:  # interventions depend on what the layers share
             facts["shared"] = self.family.shared
@@ -192,7 +192,7 @@ class Encoder:
 
     @cached_property
     def body_digest(self) -> str:
-        """sha256 of the parameters without the embeddings of subwords: the same before and after trimming these."""
+        """sha256 of the parameters without the subword embeddings, so that trimming the vocabulary keeps it."""
         subwords = {id(parameter) for parameter in self.model.get_input_embeddings().parameters()}
         parameters = ((name, p) for name, p in self.model.named_parameters() if id(p) not in subwords)
         return digest_chunks(_bytes_of(parameters))
@@ -205,21 +205,21 @@ class Encoder:
         *,
         precision: Precision = "float32",
     ) -> torch.Tensor:
-        """The last hidden states, ``(windows, length, width)`` float32: what a task's head reads.
+        """Compute the states that a task head reads, ``(windows, length, output width)`` float32.
 
         Args:
-            ids: ``(windows, length)`` int64.
-            mask: ``(windows, length)`` int64, 1 where there is a subword.
-            segments: ``(windows, length)`` int64, 1 in a pair's second segment; None: there are no pairs.
-            precision: what is computed in; parameters are float32 either way.
+            ids: ``(windows, length)`` int64 subword ids.
+            mask: ``(windows, length)`` int64, 0 for padding.
+            segments: ``(windows, length)`` int64, 1 in the second segment of a pair; None without pairs.
+            precision: number format of the computation; parameters are float32 either way.
         """
         if self.readout is None:
             return self._last_states(ids, mask, segments, precision)
-        read = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.readout.layers))
-        return self.read_out(self.readout.select(read), mask)
+        outputs = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.readout.layers))
+        return self.read_out(self.readout.select(outputs), mask)
 
     def read_out(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """What the network on the layers gives: see `Readout`. It is small, and always computed in float32."""
+        """Apply the readout (see `Readout`), always in float32 because it is small."""
         assert self.readout is not None
         with computed_in("float32", self.device):
             return self.readout(layers, mask)
@@ -233,7 +233,7 @@ class Encoder:
 
     @cached_property
     def has_segments(self) -> bool:
-        """Whether it tells the two segments of a pair apart by an embedding, as BERT does and RoBERTa does not."""
+        """Whether segment embeddings distinguish the two texts of a pair, as in BERT but not in RoBERTa."""
         accepted = inspect.signature(self.model.forward).parameters
         return "token_type_ids" in accepted and (getattr(self.model.config, "type_vocab_size", None) or 0) > 1
 
@@ -246,7 +246,7 @@ class Encoder:
 
 
 def default_device() -> str:
-    """A GPU where there is one."""
+    """``cuda`` if a GPU is available, else ``cpu``."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -259,48 +259,50 @@ def layer_outputs(
     precision: Precision = "float32",
     highest: int | None = None,
 ) -> list[torch.Tensor]:
-    """The raw output of the embeddings and of every layer, ``layers + 1`` times ``(windows, length, width)``.
+    """Compute the raw output of the embeddings and of each layer, ``layers + 1`` times ``(windows, length, width)``.
 
-    Read off the layers themselves: what `transformers` calls the last hidden state has been through a final
-    normalisation in many architectures, and would not compare with the layers below it.
+    Hooks record the outputs of the layers themselves. In many architectures, the last hidden state of `transformers`
+    has passed a final normalisation, so that it is not comparable with lower layers.
 
     Args:
-        encoder: put into the mode, training or evaluation, that the caller wants.
-        ids: as of `Encoder.states`.
-        mask: likewise.
-        segments: likewise.
-        precision: likewise.
-        highest: the highest layer that is wanted, and the last of the result: those above it do no work; None: all.
+        encoder: encoder in training or evaluation mode, as needed.
+        ids: as in `Encoder.states`.
+        mask: as in `Encoder.states`.
+        segments: as in `Encoder.states`.
+        precision: as in `Encoder.states`.
+        highest: last layer of the result; layers above it are not computed. None: all layers.
     """
     outputs: list[torch.Tensor] = []
-    with _listening(encoder, outputs, highest), suppress(_Enough):
+    with _recording(encoder, outputs, highest), suppress(_StopForward):
         encoder._last_states(ids, mask, segments, precision)
     return outputs
 
 
-class _Enough(Exception):
-    """Raised inside a forward pass that need not go on."""
+class _StopForward(Exception):
+    """Raised to end a forward pass after the highest layer needed."""
 
 
 @contextmanager
-def _listening(encoder: Encoder, outputs: list[torch.Tensor], highest: int | None) -> Iterator[None]:
-    def keep(states: torch.Tensor) -> None:
+def _recording(encoder: Encoder, outputs: list[torch.Tensor], highest: int | None) -> Iterator[None]:
+    """Append the input of the first layer and the output of each layer to ``outputs`` inside the block."""
+
+    def record(states: torch.Tensor) -> None:
         outputs.append(states.transpose(0, 1) if encoder.family.time_first else states)
         if len(outputs) - 1 == highest:
-            raise _Enough
+            raise _StopForward
 
-    def entering(module: nn.Module, args: tuple, kwargs: dict) -> None:
-        keep(args[0] if args else kwargs["hidden_states"])
+    def record_input(module: nn.Module, args: tuple, kwargs: dict) -> None:
+        record(args[0] if args else kwargs["hidden_states"])
 
-    def leaving(module: nn.Module, args: tuple, output: Any) -> None:
-        keep(output if isinstance(output, torch.Tensor) else output[0])
+    def record_output(module: nn.Module, args: tuple, output: Any) -> None:
+        record(output if isinstance(output, torch.Tensor) else output[0])
 
     def parts(layer: nn.Module) -> list[nn.Module]:
         return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
 
     first = parts(encoder.layers[0])[0]
-    hooks = [first.register_forward_pre_hook(entering, with_kwargs=True)]
-    hooks += [parts(layer)[-1].register_forward_hook(leaving) for layer in encoder.layers]
+    hooks = [first.register_forward_pre_hook(record_input, with_kwargs=True)]
+    hooks += [parts(layer)[-1].register_forward_hook(record_output) for layer in encoder.layers]
     try:
         yield
     finally:
@@ -330,13 +332,13 @@ NAMES = frozenset(
         "auto_map",
     }
 )
-"""Settings of a configuration that change nothing in what the encoder computes: names, versions, heads, output."""
+"""Configuration settings that do not affect the computed states: names, versions, heads, output format."""
 
 
-def _described(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration as plain values, without `NAMES`."""
+def _config_facts(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration as plain values, without `NAMES`."""
     kept = {str(key): value for key, value in config.items() if key not in NAMES and not str(key).startswith("_")}
-    return {key: _described(value) if isinstance(value, Mapping) else _plain(value) for key, value in kept.items()}
+    return {key: _config_facts(value) if isinstance(value, Mapping) else _plain(value) for key, value in kept.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -345,12 +347,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-def _tokenizing(tokenizer: PreTrainedTokenizerBase) -> Any:
-    """All of a tokenizer that decides which subwords a text has; how the last batch was cut and padded does not."""
+def _tokenizer_facts(tokenizer: PreTrainedTokenizerBase) -> Any:
+    """Return the settings that determine the subwords of a text, without the last batch's truncation and padding."""
     if tokenizer.is_fast:
         backend: Any = tokenizer.backend_tokenizer
-        whole = json.loads(backend.to_str())
-        facts = {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+        settings = json.loads(backend.to_str())
+        facts = {key: value for key, value in settings.items() if key not in ("truncation", "padding")}
     else:
         facts = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     prefix = word_prefix(tokenizer)

@@ -1,9 +1,9 @@
 """Where each supported architecture keeps its layers: one row per family.
 
-Each row was checked by hooks on the layers of a model of that family. What is neither a layer nor on the embeddings'
-side (a final normalisation, a pooler) belongs to no layer; re-initialising everything covers it. Neither does what the
-layers share, such as one table of relative positions: it is frozen with any of them, since a frozen layer computes with
-it, and re-initialised with everything only, since all other layers do.
+Each row was checked by hooks on the layers of a model of that family. Modules outside layers and embeddings (a final
+normalisation, a pooler) belong to no layer and are re-initialised only with the whole encoder. The same holds for
+parameters that layers share, such as a table of relative positions, because all other layers use them too; they are
+frozen together with any layer, because a frozen layer computes with them.
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from crosslens.errors import EncoderError, suggest
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Facts about an architecture.
+    """Properties of an architecture.
 
     Attributes:
-        name: the `model_type` of its configuration.
-        layers: path of the list of layers. XLM keeps four lists side by side, one for each part of a layer.
+        name: `model_type` in the configuration.
+        layers: path of the list of layers. XLM has four parallel lists, one for each part of a layer.
         embeddings: paths of the modules of layer 0.
-        shared: paths of modules that several layers use, or that stand between two; they may lie inside a layer.
-        loader: the class of `transformers` that loads the encoder alone.
-        attention: the implementation to ask for; ``eager`` where the fused one is not supported.
-        pooler: whether its constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
-        padded_positions: whether positions count from behind the padding id, so that the table holds fewer.
-        decoder: whether it caches, as decoders do, unless told not to.
+        loader: class of `transformers` that loads the encoder without a head.
+        attention: attention implementation; ``eager`` where the fused one is not supported.
+        pooler: whether the constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
+        padded_positions: whether positions start after the padding id, which leaves fewer of the table usable.
+        decoder: whether the model caches keys and values by default, as decoders do.
         time_first: whether states inside the layers are ``(length, windows, width)``.
-        reads_numbers: whether it computes with the ids themselves and not only with their embeddings, so that a
+        reads_numbers: whether the model computes with the ids themselves, not only with their embeddings, so that the
             vocabulary cannot be renumbered.
+        shared: paths of modules that several layers use or that lie between two layers; they may be inside a layer.
     """
 
     name: str
@@ -111,7 +111,7 @@ def find_family(model_type: str) -> Family:
     """Look up the family of a `model_type`.
 
     Raises:
-        EncoderError: for an unsupported architecture, with the reason where it is known.
+        EncoderError: for an unsupported architecture, with the reason if known.
     """
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")

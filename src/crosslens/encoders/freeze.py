@@ -23,7 +23,7 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
             positions, are frozen with any of them, so that a frozen layer computes the same throughout training.
 
     Returns:
-        A copy whose last change lists the frozen tensors and those that the layers share.
+        A copy whose last change lists the frozen tensors and those shared between layers.
 
     Raises:
         EncoderError: for a layer that does not exist.
@@ -48,13 +48,13 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
     for parameter in frozen:
         parameter.requires_grad_(False)
         parameter.grad = None
-    done = Freeze(layers=format_layers(chosen))
+    intervention = Freeze(layers=format_layers(chosen))
     tensors = tuple(names[id(parameter)] for parameter in frozen)
-    return copied.changed(Change(done, tensors=tensors, shared=shared), since=encoder)
+    return copied.changed(Change(intervention, tensors=tensors, shared=shared), since=encoder)
 
 
 def frozen_whole(encoder: Encoder) -> Encoder:
-    """Freeze every parameter of a copy without recording a change, for readouts on a fixed encoder."""
+    """Freeze all parameters of a copy without recording a change, for readouts on a frozen encoder."""
     copied = replace(encoder, model=copy.deepcopy(encoder.model))
     for parameter in copied.model.parameters():
         parameter.requires_grad_(False)

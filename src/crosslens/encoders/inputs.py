@@ -15,13 +15,13 @@ from crosslens.encoders.encoder import Encoder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCorpus:
-    """The windows of a corpus.
+    """A corpus split into windows.
 
     Attributes:
-        windows: in the corpus's order.
-        unknown: words that have no piece of their own and were read as the unknown token.
-        cut: words, or whole texts, so long that only their first pieces were read.
-        split: sentences too long for one window.
+        windows: windows in corpus order.
+        unknown: number of words without subwords, which were encoded as the unknown token.
+        cut: number of truncated words, or of truncated texts.
+        split: number of sentences longer than one window.
     """
 
     windows: tuple[Window, ...]
@@ -33,14 +33,14 @@ class EncodedCorpus:
 def read_windows(
     encoder: Encoder, corpus: Corpus, *, window: int | None = None, context: int | None = None
 ) -> EncodedCorpus:
-    """Cut a corpus for an encoder.
+    """Split a corpus into windows for an encoder.
 
     Args:
-        encoder: whose tokenizer and positions are used.
+        encoder: encoder that sets the tokenizer and the maximum length.
         corpus: sentences of words, or running text.
-        window: subwords a window, special tokens included; never more than the encoder has positions for.
-        context: subwords that neighbouring windows share; half a window where the encoder has no room for windows of
-            the size that is asked for.
+        window: subwords per window, special tokens included; at most the encoder's capacity.
+        context: subwords that neighbouring windows share; default, also if ``window`` exceeds the capacity:
+            half a window.
     """
     encoder = encoder.for_language(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
@@ -59,15 +59,15 @@ def read_windows(
 
 
 def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -> EncodedCorpus:
-    """Texts and pairs of texts, a window each, with the special tokens that the tokenizer puts around and between them.
+    """Encode each text or pair of texts as one window, with the tokenizer's special tokens around and between texts.
 
-    One place answers for the text: the special token before it; in a decoder, where that has seen nothing, the last
-    one. Of a text too long for its window the end is left out, of a pair that of the longer segment.
+    The labelled position is the special token before the text; in a decoder, where that token sees no other, it is the
+    last token. Long texts are truncated at the end; in a pair, the longer text is truncated first.
 
     Args:
-        encoder: whose tokenizer and positions are used.
+        encoder: encoder that sets the tokenizer and the maximum length.
         corpus: running text.
-        window: subwords a window, special tokens included; never more than the encoder has positions for.
+        window: subwords per window, special tokens included; at most the encoder's capacity.
     """
     encoder = encoder.for_language(corpus.language)
     capacity = min(window or encoder.capacity, encoder.capacity)
@@ -80,55 +80,55 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             continue
         firsts = [corpus.texts[number].segments[0] for number in numbers]
         seconds = [corpus.texts[number].segments[1] for number in numbers] if count == 2 else None
-        whole = encoder.tokenizer(firsts, seconds, truncation=False, verbose=False)["input_ids"]
+        full = encoder.tokenizer(firsts, seconds, truncation=False, verbose=False)["input_ids"]
         encoded = encoder.tokenizer(
             firsts, seconds, truncation="longest_first", max_length=capacity, return_token_type_ids=True, verbose=False
         )
         for row, number in enumerate(numbers):
             ids = np.asarray(encoded["input_ids"][row], np.int64)
-            place = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
+            position = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
             segments = np.asarray(encoded["token_type_ids"][row], np.int64) if encoder.has_segments else None
-            windows[number] = Window(number, 0, 1, ids, np.asarray([place]), (place, place + 1), segments)
-            cut += len(whole[row]) > capacity
+            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), (position, position + 1), segments)
+            cut += len(full[row]) > capacity
     return EncodedCorpus(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 
 
 CODE_POSITIONS = 200
-"""Subwords that the first paper's published script reads of a sentence, before the tokenizer's special tokens."""
+"""Maximum subwords of a sentence in the published script of Muller et al. (2021), with the inner special tokens."""
 
 
 def read_doubled(encoder: Encoder, corpus: Corpus) -> EncodedCorpus:
-    """Running text as the first paper's published script reads it: with special tokens twice on either side.
+    """Encode running text as the published script of Muller et al. (2021) does, with special tokens twice on each side.
 
-    Each window answers for its subwords and the inner special tokens.
+    The span of each window holds its subwords and the inner special tokens.
     """
     encoder = encoder.for_language(corpus.language)
     before, after = special_tokens(encoder.tokenizer)
-    most = min(CODE_POSITIONS, encoder.capacity - len(before) - len(after))
+    limit = min(CODE_POSITIONS, encoder.capacity - len(before) - len(after))
     windows, split = [], 0
-    for number, pieces in enumerate(split_texts([item.text for item in corpus], encoder.tokenizer)):
-        inner = np.concatenate([before, pieces.ids, after])
-        split += len(inner) > most
-        inner = inner[:most]
+    for number, subwords in enumerate(split_texts([item.text for item in corpus], encoder.tokenizer)):
+        inner = np.concatenate([before, subwords.ids, after])
+        split += len(inner) > limit
+        inner = inner[:limit]
         ids = np.concatenate([before, inner, after])
         span = (len(before), len(before) + len(inner))
         windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))
     return EncodedCorpus(tuple(windows), 0, 0, split)
 
 
-KEPT = 64
-"""Corpora whose subwords are cached per tokenizer; the oldest is dropped first."""
+CACHED_CORPORA = 64
+"""Maximum corpora cached per tokenizer; the oldest is dropped first."""
 
 _subword_cache: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[str, int], list[Subwords]]] = WeakKeyDictionary()
-"""Tokenizer -> (digest of the corpus, longest word) -> subwords. Runs of a study share it; an entry ends with its
-tokenizer."""
+"""Tokenizer -> (corpus digest, maximum subwords of a word) -> subwords. Runs of a study share the cache; entries are
+dropped with their tokenizer."""
 
 
 def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WORD) -> list[Subwords]:
-    """Split every item into subwords, without special tokens; results are cached per tokenizer.
+    """Split each item into subwords without special tokens; results are cached per tokenizer.
 
     Args:
-        encoder: whose tokenizer is used.
+        encoder: encoder that sets the tokenizer.
         corpus: sentences of words, or running text.
         longest: maximum number of subwords of a word.
     """
@@ -137,7 +137,7 @@ def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WOR
     cached = _subword_cache.setdefault(tokenizer, {})
     key = (corpus.digest, longest)
     if key not in cached:
-        if len(cached) >= KEPT:
+        if len(cached) >= CACHED_CORPORA:
             del cached[next(iter(cached))]
         if all(isinstance(item, Sentence) for item in corpus):
             cached[key] = split_words([sentence.words for sentence in corpus.sentences], tokenizer, longest=longest)

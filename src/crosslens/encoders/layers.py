@@ -1,6 +1,6 @@
 """Layer specifications: layers count from 1, and 0 is the embeddings.
 
-``1-2`` is two layers, ``1-3,7`` four, ``all`` every layer without the embeddings, ``0,all`` everything.
+``1-2`` selects two layers, ``1-3,7`` four, ``all`` every layer but not the embeddings, ``0,all`` everything.
 """
 
 from collections.abc import Iterable
@@ -17,19 +17,19 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
     (0, 1, 2, 3)
 
     Args:
-        spec: ``1-2``, ``1-3,7``, ``all``, ``0,all``, a number, or numbers.
+        spec: ``1-2``, ``1-3,7``, ``all``, ``0,all``, a layer number, or several.
         depth: number of layers of the encoder.
 
     Raises:
         EncoderError: for an invalid or empty specification, or a layer that the encoder does not have.
     """
     allowed = f"this encoder has layers 1 to {depth}, and 0 is the embeddings"
-    named: set[int] = set()
+    selected: set[int] = set()
     if isinstance(spec, str):
         for part in spec.split(","):
             first, dash, last = (word.strip() for word in part.partition("-"))
             if first == "all" and not dash:
-                named.update(range(1, depth + 1))
+                selected.update(range(1, depth + 1))
             elif first.isdecimal() and (last.isdecimal() if dash else True):
                 low, high = int(first), int(last or first)
                 if low > high:
@@ -39,17 +39,17 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
                     )
                 if high > depth:
                     raise EncoderError(f"layer {high} does not exist", hint=allowed)
-                named.update(range(low, high + 1))
+                selected.update(range(low, high + 1))
             else:
                 raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
     else:
-        named.update([spec] if isinstance(spec, int) else spec)
-    if not named:
+        selected.update([spec] if isinstance(spec, int) else spec)
+    if not selected:
         raise EncoderError("no layers given", hint=allowed)
-    for layer in sorted(named):
+    for layer in sorted(selected):
         if not 0 <= layer <= depth:
             raise EncoderError(f"layer {layer} does not exist", hint=allowed)
-    return tuple(sorted(named))
+    return tuple(sorted(selected))
 
 
 def format_layers(layers: Iterable[int]) -> str:
@@ -68,7 +68,7 @@ def format_layers(layers: Iterable[int]) -> str:
 
 
 def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
-    """Scale layers from one depth to another: all layers that cover the same share of the stack.
+    """Scale layers from one depth to another: select all layers that overlap the same share of the stack.
 
     >>> scale_layers("1-2", written_for=12, depth=24)
     '1-4'
@@ -76,7 +76,7 @@ def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
     '1'
 
     Args:
-        layers: as `parse_layers` reads them.
+        layers: layer specification, see `parse_layers`.
         written_for: depth for which the layers were written; None: the same as ``depth``.
         depth: number of layers of the encoder.
     """

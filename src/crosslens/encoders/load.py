@@ -1,4 +1,4 @@
-"""Loading an encoder, and proof that every one of its weights came from the checkpoint."""
+"""Load and save encoders; loading verifies that every weight comes from the checkpoint."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ from crosslens.environment import offline
 from crosslens.errors import EncoderError
 from crosslens.files import new_folder
 
-VOICES = "tokenizers"
-"""Subfolder of the languages' tokenizers, where each has its own."""
+TOKENIZERS = "tokenizers"
+"""Subfolder of language-specific tokenizers."""
 
 
 def load_encoder(
@@ -38,21 +38,21 @@ def load_encoder(
 ) -> Encoder:
     """Load a pretrained encoder and its tokenizer.
 
-    In float32, whatever the checkpoint's type; in evaluation mode; without pooler or head; from safetensors where
-    there are any. A folder is read without asking the network; a hub name is looked for in the local cache first.
+    The encoder is loaded without pooler or head, from safetensors if available. Folders are read without network
+    access; hub names are looked up in the local cache first.
 
     Args:
-        name_or_folder: a hub name such as ``bert-base-multilingual-cased``, or a folder.
-        revision: a branch, tag or commit on the hub.
-        remote_code: whether code that comes with the checkpoint may run.
-        device: None: a GPU where there is one.
+        name_or_folder: hub name such as ``bert-base-multilingual-cased``, or a folder.
+        revision: branch, tag or commit on the hub.
+        remote_code: whether to run code that comes with the checkpoint.
+        device: device of the model; None: a GPU if available.
 
     Returns:
-        The encoder, in float32 and evaluation mode.
+        The encoder, in float32 (whatever the checkpoint's type) and evaluation mode.
 
     Raises:
-        EncoderError: when it cannot be found, is of an unknown architecture, is damaged, or when a weight of the
-            encoder is missing in the checkpoint (transformers would draw it at random and go on).
+        EncoderError: for an encoder that is not found, unsupported or damaged, or a checkpoint that lacks a weight of
+            the encoder (transformers would initialise it randomly and continue).
 
     Example:
         >>> xl.save_encoder(encoder, folder / "encoder")
@@ -63,15 +63,18 @@ def load_encoder(
     name = str(name_or_folder)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
-    with quiet(), torch.random.fork_rng(devices=[]):  # loading may draw, and must not move the caller's generator
-        local, config = _find(name, options)
+    with (
+        quiet(),
+        torch.random.fork_rng(devices=[]),
+    ):  # loading may use random numbers; the caller's generator stays unchanged
+        local, config = _find_config(name, options)
         family = find_family(config.model_type)
         options |= {"local_files_only": local}
         model = _load_model(name, config, family, options)
         tokenizer = _load_tokenizer(name, options)
         tokenizers = {
             folder.name: _load_tokenizer(str(folder), {"local_files_only": True})
-            for folder in sorted((Path(name) / VOICES).glob("*/"))
+            for folder in sorted((Path(name) / TOKENIZERS).glob("*/"))
         }
     largest = max(max(each.get_vocab().values()) for each in tokenizers.values() or [tokenizer])
     rows = model.config.vocab_size if isinstance(model, RoutedBertModel) else None
@@ -90,15 +93,15 @@ def load_masked_lm(
     """Load the masked language model of an encoder, in training mode on the CPU.
 
     Args:
-        encoder: as `load_encoder` gave it, unchanged since.
-        revision: as it was loaded.
-        seed: of what the checkpoint lacks of the head.
+        encoder: encoder from `load_encoder`, unchanged since.
+        revision: revision that the encoder was loaded from.
+        seed: random seed of head tensors that the checkpoint lacks.
 
     Returns:
-        The model, and the names of randomly initialised head tensors that the checkpoint lacks.
+        The model, and the names of head tensors that the checkpoint lacks, which are randomly initialised.
 
     Raises:
-        EncoderError: when the architecture has no masked language model, or the tokenizer no mask.
+        EncoderError: if the architecture has no masked language model or the tokenizer no mask token.
     """
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
@@ -122,14 +125,14 @@ def load_masked_lm(
 
 
 def save_encoder(encoder: Encoder, folder: str | Path) -> None:
-    """Write an encoder to a new folder that `load_encoder` and plain transformers read.
+    """Save an encoder for `load_encoder` and plain transformers.
 
     Args:
         encoder: the encoder to save.
-        folder: a new folder; it can be loaded by `load_encoder` and by `transformers`.
+        folder: new folder.
 
     Raises:
-        RequestError: when the folder exists already.
+        RequestError: if the folder already exists.
 
     Example:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
@@ -144,10 +147,10 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
 def save_tokenizers(
     tokenizer: PreTrainedTokenizerBase, tokenizers: Mapping[str, PreTrainedTokenizerBase], folder: Path
 ) -> None:
-    """Write an encoder's tokenizer, and each language's where each has its own."""
+    """Save an encoder's tokenizer and its language-specific tokenizers."""
     tokenizer.save_pretrained(folder)
     for language, language_tokenizer in tokenizers.items():
-        language_tokenizer.save_pretrained(folder / VOICES / language)
+        language_tokenizer.save_pretrained(folder / TOKENIZERS / language)
 
 
 def _check_folder(name: str) -> None:
@@ -165,8 +168,8 @@ def _check_folder(name: str) -> None:
         raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json")
 
 
-def _find(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
-    """The configuration, and whether it was found without the network."""
+def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:
+    """Return whether the configuration was found locally, and the configuration."""
     try:
         return True, AutoConfig.from_pretrained(name, local_files_only=True, **options)
     except Exception as error:
@@ -205,11 +208,11 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
             **extra,
             **options,
         )
-    except Exception as error:  # OSError, RuntimeError, SafetensorError, …: whatever the file did to the reader
+    except Exception as error:  # OSError, RuntimeError, SafetensorError, …: depends on the damage
         raise EncoderError(f"{name}: cannot read the weights: {_reason(error)}") from None
-    for key, has, needs in sorted(info["mismatched_keys"]):
+    for key, shape, expected in sorted(info["mismatched_keys"]):
         raise EncoderError(
-            f"{name}: tensor {key} has shape {tuple(has)} in the checkpoint but {tuple(needs)} in config.json",
+            f"{name}: tensor {key} has shape {tuple(shape)} in the checkpoint but {tuple(expected)} in config.json",
             hint="use config.json and the weights of one checkpoint",
         )
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
@@ -233,7 +236,7 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
 
 def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBase:
     folder = Path(name)
-    known = (
+    files = (
         "tokenizer.json",
         "tokenizer_config.json",
         "vocab.txt",
@@ -242,18 +245,18 @@ def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBa
         "sentencepiece.bpe.model",
         "tokenizer.model",
     )
-    if folder.is_dir() and not any((folder / file).is_file() for file in known):
+    if folder.is_dir() and not any((folder / file).is_file() for file in files):
         raise EncoderError(f"{name} has no tokenizer", hint="save one in that folder: tokenizer.save_pretrained(…)")
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right", **options)
     except Exception as error:
         raise EncoderError(f"{name}: cannot read the tokenizer: {_reason(error)}") from None
     if tokenizer.is_fast:
-        # Byte-level BPE marks where a word begins only if told to; words cut beforehand would all look like
-        # word endings.
-        before = tokenizer.backend_tokenizer.pre_tokenizer
-        if getattr(before, "add_prefix_space", None) is False:
-            before.add_prefix_space = True
+        # Without add_prefix_space, byte-level BPE does not mark the beginning of words that are split in advance: they
+        # would all look like word endings.
+        pre_tokenizer = tokenizer.backend_tokenizer.pre_tokenizer
+        if getattr(pre_tokenizer, "add_prefix_space", None) is False:
+            pre_tokenizer.add_prefix_space = True
     return tokenizer
 
 
@@ -264,7 +267,7 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without transformers' progress bars and loading reports: what they would say is checked above."""
+    """Silence the progress bars and loading reports of transformers; `load_encoder` checks the weights itself."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

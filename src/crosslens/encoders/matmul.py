@@ -1,11 +1,10 @@
 """Precision of matrix products, and faster float32 products on x86 processors.
 
-This module is an accelerator: beyond rounding it changes no result. Set ``torch.backends.mkldnn.enabled = False`` to
-switch it off and compute all products as PyTorch does.
+It changes results by rounding only. ``torch.backends.mkldnn.enabled = False`` switches it off.
 
 On x86, PyTorch computes float32 products with MKL, which uses the widest instructions only on Intel processors. oneDNN,
-which PyTorch ships too, is twice as fast on AMD processors with AVX-512 and as fast with AVX2. It sums in another
-order, so results differ by rounding.
+which PyTorch also includes, is twice as fast on AMD processors with AVX-512 and as fast with AVX2. It sums in another
+order, so that rounding differs.
 """
 
 import os
@@ -31,17 +30,17 @@ for _name in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_name, "64")
 
 MIN_MULTIPLICATIONS = 1 << 21
-"""Size of a product, in multiplications, from which oneDNN is faster; a call costs about 15 microseconds."""
+"""Smallest product, in multiplications, for which oneDNN is faster; a call costs about 15 microseconds."""
 
 _reordered_weights: ContextVar[dict[int, tuple[torch.Tensor, int, torch.Tensor]] | None] = ContextVar(
     "_reordered_weights", default=None
 )
-"""Cache inside `inference`: id of a weight -> the weight, its version, its oneDNN layout. None outside,
-where training changes the weights."""
+"""Cache inside `inference`: id of a weight -> the weight, its version, its oneDNN layout. None outside, where training
+changes the weights."""
 
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """``(…, inputs)`` and ``(outputs, inputs)`` to ``(…, outputs)``: `torch.nn.functional.linear`, often faster."""
+    """Compute `functional.linear`, often faster: ``(…, inputs)`` and ``(outputs, inputs)`` to ``(…, outputs)``."""
     if not _uses_onednn(states, weight):
         return functional.linear(states, weight, bias)
     if torch.is_grad_enabled() and any(
@@ -109,13 +108,13 @@ def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | No
 
 def _onednn_layout(weight: torch.Tensor) -> torch.Tensor:
     """Return a parameter in oneDNN's layout from the cache; intermediate results are returned as they are."""
-    ordered = _reordered_weights.get()
-    if ordered is None or not isinstance(weight, nn.Parameter) or weight.is_inference():
+    cache = _reordered_weights.get()
+    if cache is None or not isinstance(weight, nn.Parameter) or weight.is_inference():
         return weight
-    if id(weight) not in ordered or ordered[id(weight)][1] != weight._version:
+    if id(weight) not in cache or cache[id(weight)][1] != weight._version:
         layout = torch.ops.mkldnn._reorder_linear_weight(weight)
-        ordered[id(weight)] = weight, weight._version, layout  # holding the weight keeps its id unique
-    return ordered[id(weight)][2]
+        cache[id(weight)] = weight, weight._version, layout  # holding the weight keeps its id unique
+    return cache[id(weight)][2]
 
 
 class _Linear(torch.autograd.Function):

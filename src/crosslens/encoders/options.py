@@ -1,15 +1,15 @@
-"""Options of computing representations: pooling and precision."""
+"""Options of representations: pooling and numerical precision."""
 
 from typing import Literal
 
 Pooling = Literal["mean", "first", "cls", "last", "muller2021-code"]
-"""Which states an item's vector is the mean of.
+"""States averaged into the vector of an item.
 
-``mean``: all its subwords', special tokens left out (Muller et al. 2021, section 2.2). They carry the sentence's length
-into the mean and make unrelated sentences look alike. ``first``: the first subword's of every word. ``cls``: the
-special token's before the first word. ``last``: the last subword's, which in a decoder is the only one that has seen
-all others. ``muller2021-code``: what the paper's published script does. It reads the running text and writes special
-tokens around it that the tokenizer then adds once more; the mean leaves out the outer ones and holds the inner ones.
+``mean``: all subwords (Muller et al. 2021, section 2.2). Special tokens are left out: they would carry the sentence
+length into the mean and make unrelated sentences look alike. ``first``: the first subword of each word. ``cls``: the
+special token before the first word. ``last``: the last subword, the only one that attends to all others in a decoder.
+``muller2021-code``: as in the paper's published script, which writes special tokens around the running text before the
+tokenizer adds them again; the mean includes the inner ones but not the outer ones.
 """
 
 Precision = Literal["float32", "bfloat16"]

@@ -1,8 +1,8 @@
 """RANDOM-INIT: re-initialise chosen layers of an encoder (Muller et al. 2021, section 2.1).
 
-The architecture's own initialisers silently do nothing on a loaded model, because every loaded module is marked as
-initialised. So each layer is initialised on an unmarked copy that is filled with NaN first: a NaN that remains shows a
-parameter that the initialiser does not cover.
+The initialisers of transformers silently do nothing on a loaded model, because every loaded module is marked as
+initialised. Each layer is therefore initialised on an unmarked copy filled with NaN: any NaN left shows a parameter
+that the initialiser does not cover.
 """
 
 import copy
@@ -33,8 +33,8 @@ def random_init(
 ) -> Encoder:
     """Re-initialise the parameters of chosen layers (RANDOM-INIT; Muller et al. 2021, section 2.1).
 
-    Each layer depends on the seed and its number alone: ``1`` and ``1-2`` give the same layer 1. The global random
-    generator is not changed.
+    A layer's new values depend only on the seed and its number: ``1`` and ``1-2`` give the same layer 1. The global
+    random generator is not changed.
 
     Args:
         encoder: not modified.
@@ -42,25 +42,25 @@ def random_init(
             an untrained encoder). Parameters shared between layers, such as mT5's relative positions, are
             re-initialised only with ``0,all``.
         seed: random seed.
-        components: parts of those layers: all, attention, feed-forward (ffn), normalisations, or for layer 0 the
-            embeddings.
-        init: ``architecture``: as the architecture initialises itself; ``torch``: as PyTorch initialises its modules,
-            uniform and with random biases, which is what the paper's published loader does (its text does not say).
+        components: parts of those layers: ``all``, ``attention``, feed-forward (``ffn``), normalisations (``norms``),
+            or for layer 0 ``embeddings``.
+        init: ``architecture``: initialisers of the architecture; ``torch``: PyTorch's default initialisers, uniform
+            and with random biases, as in the paper's published loader (the paper does not specify them).
 
     Returns:
-        A copy whose last change lists the re-initialised tensors and those that the layers share.
+        A copy whose last change lists the re-initialised tensors and those shared between layers.
 
     Raises:
-        EncoderError: for a layer that does not exist, unknown components, or a choice that matches no tensor.
+        EncoderError: for a layer that does not exist, unknown components, or a selection without tensors.
 
     Example:
         >>> ablated = xl.random_init(encoder, "1-2", seed=1)
         >>> ablated.condition.label, len(ablated.changes[-1].tensors)
         ('1-2', 32)
     """
-    for value, known, what in ((components, Components, "component"), (init, Init, "init")):
-        if value not in get_args(known):
-            raise EncoderError(f"unknown {what} {value!r}", hint=suggest(value, get_args(known)))
+    for value, choices, setting in ((components, Components, "component"), (init, Init, "init")):
+        if value not in get_args(choices):
+            raise EncoderError(f"unknown {setting} {value!r}", hint=suggest(value, get_args(choices)))
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
     copied = replace(encoder, model=model)
@@ -68,9 +68,9 @@ def random_init(
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     for layer in chosen:
         if layer:
-            part = copied.layers[layer - 1]
-            values = _initialised_layer(model, part, stream_seed(seed, "random-init", layer), init)
-            pairs = [(p, values[name]) for name, p in copied.own(layer).items() if _matches(part, name, components)]
+            module = copied.layers[layer - 1]
+            values = _initialised_layer(model, module, stream_seed(seed, "random-init", layer), init)
+            pairs = [(p, values[name]) for name, p in copied.own(layer).items() if _matches(module, name, components)]
         else:
             everything = set(chosen) == set(range(encoder.depth + 1))
             values = _initialised_model(model, stream_seed(seed, "random-init", 0), init)
@@ -85,20 +85,20 @@ def random_init(
             f"layers {format_layers(chosen)} of this {encoder.family.name} encoder have no {components} parameters",
             hint="embeddings are layer 0; attention, ffn and norms are in layers 1 and up",
         )
-    done = Reinit(layers=format_layers(chosen), components=components, init=init)
-    return copied.changed(Change(done, seed, tuple(changed), copied.shared_names(chosen)), since=encoder)
+    intervention = Reinit(layers=format_layers(chosen), components=components, init=init)
+    return copied.changed(Change(intervention, seed, tuple(changed), copied.shared_names(chosen)), since=encoder)
 
 
 def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Encoder, Encoder]:
     """Re-initialise every parameter of two encoders independently.
 
-    With one seed both would have equal layers and equal vectors for the n-th subwords of their vocabularies, and so be
-    more alike than independently pretrained encoders.
+    With the same seed, both would have identical layers and identical vectors for the n-th subword of each vocabulary,
+    and thus be more similar than independently pretrained encoders.
 
     Args:
         source: encoder of the first language.
-        target: encoder of the second; if it is the same object, one untrained encoder is returned twice.
-        seed: random seed of both.
+        target: encoder of the second language; if it is ``source`` itself, one untrained encoder is returned twice.
+        seed: random seed from which both encoders derive theirs.
     """
     first = random_init(source, "0,all", seed=seed)
     if target is source:
@@ -106,12 +106,12 @@ def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Enco
     return first, random_init(target, "0,all", seed=stream_seed(seed, "untrained target"))
 
 
-def _matches(part: nn.Module, name: str, components: Components) -> bool:
+def _matches(layer: nn.Module, name: str, components: Components) -> bool:
     """Whether a parameter of a layer belongs to the chosen components."""
     if components == "all":
         return True
     path, _, _ = name.rpartition(".")
-    if "norm" in type(part.get_submodule(path)).__name__.lower():
+    if "norm" in type(layer.get_submodule(path)).__name__.lower():
         return components == "norms"
     return components == ("attention" if _ATTENTION & set(path.split(".")) else "ffn")
 
@@ -121,22 +121,22 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
 
     As in transformers, modules are initialised before the modules that contain them, which may overwrite their values.
     """
-    twin = copy.deepcopy(layer).to("cpu", torch.float32)
-    for marked in (*twin.parameters(), *twin.buffers(), *twin.modules()):
+    copied = copy.deepcopy(layer).to("cpu", torch.float32)
+    for marked in (*copied.parameters(), *copied.buffers(), *copied.modules()):
         vars(marked).pop(_MARK, None)  # pyright: ignore[reportAttributeAccessIssue]
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.default_generator.manual_seed(seed)
-        for parameter in twin.parameters():
+        for parameter in copied.parameters():
             parameter.fill_(float("nan"))
-        twin.apply(_reset if init == "torch" else model._init_weights)  # pyright: ignore
-    return _checked(dict(twin.named_parameters()))
+        copied.apply(_reset if init == "torch" else model._init_weights)  # pyright: ignore
+    return _checked(dict(copied.named_parameters()))
 
 
 def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
     """Initialise a new model and return its parameters by name, including those outside the layers."""
     if init == "torch":
         return _initialised_layer(model, model, seed, init)
-    config = copy.deepcopy(model.config)  # a configuration is shared, not copied, and building changes it
+    config = copy.deepcopy(model.config)  # models share their configuration, and building a model changes it
     extra = {"add_pooling_layer": False} if getattr(model, "pooler", 0) is None else {}
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
@@ -153,6 +153,7 @@ def _reset(module: nn.Module) -> None:
 
 
 def _checked(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the values; raise an error if any is not finite."""
     for name, value in values.items():
         if not torch.isfinite(value).all():
             raise EncoderError(f"cannot re-initialise {name}: the architecture has no initialiser for it")

@@ -1,4 +1,4 @@
-"""One vector an item and layer: what of its subwords' states is kept."""
+"""Extract representations: one vector per item and layer, pooled over subwords."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ from crosslens.errors import DataError, EncoderError, RequestError, suggest
 
 @dataclass(frozen=True, eq=False)
 class Representations:
-    """The vectors of a corpus at every layer. numpy takes it for an array.
+    """Vectors of a corpus at every layer, usable as a numpy array.
 
     Attributes:
         vectors: ``(layers + 1, items, hidden)`` float32, read-only; layer 0 is the embeddings.
-        pooling: what a vector is.
-        encoder: the encoder's name.
-        corpus: the corpus's name.
-        language: the corpus's.
-        lengths: ``(items,)``: words of each sentence, characters of running text.
-        subwords: ``(items,)`` that were pooled of each item.
+        pooling: pooling method.
+        encoder: name of the encoder.
+        corpus: name of the corpus.
+        language: language of the corpus.
+        lengths: ``(items,)`` number of words of each sentence, or characters of each running text.
+        subwords: ``(items,)`` number of subwords pooled.
     """
 
     vectors: np.ndarray
@@ -48,7 +48,7 @@ class Representations:
         return self.vectors[index]
 
     def __len__(self) -> int:
-        """Layers, the embeddings among them."""
+        """Number of layers, including the embeddings."""
         return len(self.vectors)
 
     @property
@@ -59,14 +59,14 @@ class Representations:
 
 @inference()
 def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") -> Representations:
-    """A vector an item and layer.
+    """Compute one vector per item and layer.
 
-    The raw output of every layer, before any final normalisation that the architecture puts behind the last one, so
-    that layers compare with one another. An item too long for one window is pooled over all its windows, each subword
-    once. Nothing larger than the result is ever held.
+    Vectors pool the raw output of each layer, before any final normalisation of the architecture, so that layers are
+    comparable. Items longer than one window are pooled over all windows, each subword once. Peak memory is little more
+    than the result.
 
     Args:
-        encoder: put into evaluation mode; a decoder as well.
+        encoder: encoder or decoder; set to evaluation mode.
         corpus: sentences of words, or running text.
         pooling: see `Pooling`.
 
@@ -74,11 +74,10 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         Vectors ``(layers + 1, items, hidden)`` float32, with their pooling and corpus.
 
     Raises:
-        RequestError: for a pooling that there is not.
-        DataError: for an item without a word; for running text, which has no words, where words' first subwords are
-            asked for.
-        EncoderError: where the tokenizer puts nothing before the first word and ``cls`` is asked for; where a state is
-            not a number.
+        RequestError: for an unknown pooling.
+        DataError: for an item without words, or pooling ``first`` on running text.
+        EncoderError: for pooling ``cls`` if the tokenizer adds no token before the first word, or NaN or infinite
+            states.
 
     Example:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
@@ -92,7 +91,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         raise DataError(f"pooling 'first' needs sentences of words, but {corpus.name} is running text")
     read = read_doubled if pooling == "muller2021-code" else read_windows
     windows = read(encoder, corpus).windows
-    weights = _weights(windows, pooling)
+    positions = _pooled_positions(windows, pooling)
     if len(windows) and pooling == "cls" and not all(window.span[0] for window in windows):
         raise EncoderError(
             f"{encoder.name} has no special token before the first word", hint="use the pooling mean or last"
@@ -100,14 +99,14 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
     for numbers, batch, outputs in read_layers(encoder, windows):
-        own = torch.zeros(batch.mask.shape, dtype=torch.float32)
+        weights = torch.zeros(batch.mask.shape, dtype=torch.float32)
         for row, number in enumerate(numbers):
-            own[row, torch.from_numpy(weights[number])] = 1
+            weights[row, torch.from_numpy(positions[number])] = 1
         sentences = np.asarray([window.sentence for window in batch.windows])
-        np.add.at(counts, sentences, own.sum(1).numpy())
-        own = own.to(encoder.device)
-        sums = torch.stack([torch.bmm(own[:, None], states.float())[:, 0] for states in outputs])
-        for layer, layer_sums in enumerate(sums.cpu().numpy()):  # a GPU is waited for once a batch
+        np.add.at(counts, sentences, weights.sum(1).numpy())
+        weights = weights.to(encoder.device)
+        sums = torch.stack([torch.bmm(weights[:, None], states.float())[:, 0] for states in outputs])
+        for layer, layer_sums in enumerate(sums.cpu().numpy()):  # one GPU synchronisation per batch
             np.add.at(pooled[layer], sentences, layer_sums)
     if not counts.all():
         item = corpus[int(counts.argmin())]
@@ -124,26 +123,28 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
 
 @inference()
 def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
-    """A state a word and layer: that of the subword from which taggers read the word's label.
+    """Compute one state per word and layer, that of the word's labelled subword, which taggers read.
 
     Args:
-        encoder: put into evaluation mode; a decoder as well.
+        encoder: encoder or decoder; set to evaluation mode.
         corpus: sentences of words.
 
     Returns:
-        ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. All of it is held in
-        memory: for a thousand English sentences and an encoder of BERT's size about 0.8 GB.
+        ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. The array is held in
+        memory: about 0.8 GB for a thousand English sentences and an encoder of BERT's size.
 
     Raises:
         DataError: for running text, which has no words.
-        EncoderError: where a state is not a number.
+        EncoderError: for NaN or infinite states.
     """
     lengths = np.asarray([len(sentence) for sentence in corpus.sentences])
     first = np.cumsum(lengths) - lengths
     encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
     for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows):
-        words = np.concatenate([first[w.sentence] + np.arange(w.first, w.last) for w in batch.windows])
+        words = np.concatenate(
+            [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
+        )
         word_states = torch.stack([batch.word_states(layer).float() for layer in outputs])
         states[:, words] = word_states.cpu().numpy()
     _require_numbers(encoder, corpus, states, np.repeat(np.arange(len(corpus)), lengths))
@@ -151,43 +152,41 @@ def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
 
 
 def read_layers(encoder: Encoder, windows: Sequence[Window]) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
-    """The states of windows at every layer, batch by batch.
-
-    Iterate within `inference`: nothing is trained.
+    """Compute the states of windows at every layer, batch by batch; iterate inside `inference`.
 
     Yields:
-        The numbers of the windows; the batch they are; ``(layers + 1)`` times its states ``(windows, length, width)``.
+        The indices of the windows; their batch; ``(layers + 1)`` times its states ``(windows, length, width)``.
     """
     encoder.model.eval()
-    for numbers in evaluation_batches([len(w) for w in windows], budget=reading_budget(encoder.device)):
+    for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask)
 
 
 def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item_of: np.ndarray) -> None:
-    """Refuse vectors, ``(layers, vectors, width)``, that are not numbers; ``item_of`` is the item of each vector."""
+    """Reject NaN and infinite values in ``(layers, vectors, width)``; ``item_of`` is the item index of each vector."""
     finite = np.isfinite(vectors).all(axis=2)
     if not finite.all():
-        layer, place = (int(axis[0]) for axis in np.nonzero(~finite))
-        item = int(item_of[place])
+        layer, vector = (int(axis[0]) for axis in np.nonzero(~finite))
+        item = int(item_of[vector])
         raise EncoderError(
             f"{encoder.name}: layer {layer} of item {corpus[item].id or item + 1} of {corpus.name} is not a number",
             hint="check whether training diverged, or use --precision float32",
         )
 
 
-def _weights(windows: Sequence[Window], pooling: Pooling) -> list[np.ndarray]:
-    """For each window the places of the states that are pooled."""
+def _pooled_positions(windows: Sequence[Window], pooling: Pooling) -> list[np.ndarray]:
+    """Return the positions of the pooled states of each window."""
     last = {window.sentence: number for number, window in enumerate(windows)}
-    places = []
+    positions = []
     for number, window in enumerate(windows):
         begin, end = window.span
         if pooling == "first":
-            places.append(window.labelled)
+            positions.append(window.labelled)
         elif pooling == "cls":
-            places.append(np.arange(min(begin, 1) if window.first == 0 else 0))
+            positions.append(np.arange(min(begin, 1) if window.first == 0 else 0))
         elif pooling == "last":
-            places.append(np.arange(end - 1 if last[window.sentence] == number else end, end))
+            positions.append(np.arange(end - 1 if last[window.sentence] == number else end, end))
         else:
-            places.append(np.arange(begin, end))
-    return places
+            positions.append(np.arange(begin, end))
+    return positions

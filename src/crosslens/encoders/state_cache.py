@@ -1,8 +1,7 @@
 """State cache: compute the states of frozen layers once per window and reuse them in every epoch.
 
-The cache is an accelerator. It is compared with the full computation on the first two windows, and used only if the
-states agree within `TOLERANCE`. It holds states without dropout, and is filled only by `StateCache.keep`: without that
-call every batch is computed in full.
+The cache is used only if it agrees with the full computation on the first two windows within `TOLERANCE`. Cached states
+have no dropout. Only `StateCache.keep` fills the cache; without that call every batch is computed in full.
 """
 
 import shutil
@@ -27,11 +26,11 @@ TOLERANCE = 1e-4
 
 
 class StateCache:
-    """Compute the states that a task head reads, from cached states of frozen layers where available.
+    """Compute the states that a task head reads, from cached states of frozen layers if available.
 
     Args:
-        encoder: put into the mode, training or evaluation, that the caller wants.
-        precision: what it computes in.
+        encoder: encoder in training or evaluation mode, as needed.
+        precision: number format of the computation.
     """
 
     def __init__(self, encoder: Encoder, *, precision: Precision = "float32") -> None:
@@ -42,7 +41,7 @@ class StateCache:
         self._cached_states: np.ndarray | None = None
 
     def __call__(self, batch: Batch) -> torch.Tensor:
-        """The last states, ``(windows, length, width)``."""
+        """Compute the states that a task head reads, ``(windows, length, output width)``."""
         if self._cached_states is not None and all(id(window) in self._offsets for window in batch.windows):
             return self._resumed(batch, self._load(batch))
         return self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
@@ -52,8 +51,8 @@ class StateCache:
         """Compute the states of the frozen layers for these windows and cache them in a temporary file.
 
         Returns:
-            Whether they are cached. They are not if the embeddings are trained, if the forward pass of this
-            architecture cannot start in the middle, or if the disk is full.
+            Whether the states are cached. They are not if the embeddings are trained, if the forward pass of the
+            architecture cannot resume after a layer, or if the disk is full.
         """
         if not self._depth or not windows or not _can_resume(self.encoder):
             return False
@@ -68,14 +67,14 @@ class StateCache:
         if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
             return False
         with tempfile.TemporaryFile() as file:  # the mapping outlives the file object
-            kept = np.memmap(file, np.float32, "w+", shape=shape)
+            states = np.memmap(file, np.float32, "w+", shape=shape)
         starts = np.cumsum(sizes) - sizes
         for numbers in evaluation_batches(lengths, budget=reading_budget(device)):
             batch = make_batch([windows[i] for i in numbers], padding=padding, device=device)
             flat = self._computed(batch).cpu().numpy()
             for row, number in enumerate(numbers):
-                kept[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
-        self._cached_states = kept
+                states[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]
+        self._cached_states = states
         self._offsets = {id(window): int(start) for window, start in zip(windows, starts, strict=True)}
         self._windows = tuple(windows)  # held, so that their ids stay unique
         return True
@@ -101,13 +100,13 @@ class StateCache:
             values[row, : len(window)] = self._cached_states[start : start + len(window)]
         return torch.from_numpy(values).to(batch.ids.device)
 
-    def _resumed(self, batch: Batch, kept: torch.Tensor) -> torch.Tensor:
-        """Compute the last states from cached states of the batch."""
+    def _resumed(self, batch: Batch, cached: torch.Tensor) -> torch.Tensor:
+        """Compute the states that a task head reads from cached states."""
         encoder = self.encoder
         if encoder.readout is not None:
-            layers = kept.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
+            layers = cached.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
             return encoder.read_out(layers, batch.mask)
-        with _skipping_lowest_layers(encoder, self._depth, kept):
+        with _skipping_lowest_layers(encoder, self._depth, cached):
             return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
 
     def _matches_full_computation(self, batch: Batch) -> bool:
@@ -115,15 +114,15 @@ class StateCache:
         try:
             resumed = self._resumed(batch, self._computed(batch))
         except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
-            return False  # layers of this architecture pass on more than states
-        whole = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
-        real = batch.mask.bool()
-        near = TOLERANCE if self._precision == "float32" else 1e-1
-        return bool((resumed - whole)[real].abs().max() <= near * whole[real].abs().max())
+            return False  # the layers pass more than states to one another
+        expected = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+        subwords = batch.mask.bool()
+        tolerance = TOLERANCE if self._precision == "float32" else 1e-1
+        return bool((resumed - expected)[subwords].abs().max() <= tolerance * expected[subwords].abs().max())
 
 
 def frozen_depth(encoder: Encoder) -> int:
-    """Highest layer that is frozen together with all layers below it and the embeddings; 0 if there is none."""
+    """Return the highest layer that is frozen together with all lower layers and the embeddings; 0 if there is none."""
     inside = {id(parameter) for layer in encoder.layers for parameter in layer.parameters()}
     named = encoder.model.named_parameters()
     tables = [p for n, p in named if id(p) not in inside and n.startswith(encoder.family.embeddings)]
@@ -144,16 +143,16 @@ def frozen_parts(encoder: Encoder) -> Iterator[nn.Module]:
 
 def _can_resume(encoder: Encoder) -> bool:
     """Whether each layer is a separate module, called once with the states as its first argument."""
-    one_each = len({id(layer) for layer in encoder.layers}) == encoder.depth
-    return len(encoder.family.layers) == 1 and one_each and not encoder.family.time_first
+    separate = len({id(layer) for layer in encoder.layers}) == encoder.depth
+    return len(encoder.family.layers) == 1 and separate and not encoder.family.time_first
 
 
 @contextmanager
-def _skipping_lowest_layers(encoder: Encoder, depth: int, kept: torch.Tensor) -> Iterator[None]:
+def _skipping_lowest_layers(encoder: Encoder, depth: int, cached: torch.Tensor) -> Iterator[None]:
     """Make the embeddings and the lowest layers return cached states inside the block."""
 
     def return_cached(*args: Any, **kwargs: Any) -> torch.Tensor:
-        return kept
+        return cached
 
     lowest = [*encoder.embeddings, *encoder.layers[:depth]]
     for module in lowest:

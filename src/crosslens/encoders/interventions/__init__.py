@@ -1,6 +1,6 @@
-"""What can be done to an encoder: one file an intervention. A new one is a file here and a row, or a plug-in.
+"""Interventions on encoders, one module each. To add one, write a module and a row here, or a plug-in.
 
-The order is that in which the parts of a condition are written, recorded and applied.
+Conditions write, record and apply their interventions in the order of this registry.
 """
 
 from crosslens.encoders.interventions.factor import Factor
@@ -14,6 +14,6 @@ from crosslens.plugins import Registry
 
 _ALL: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer)
 INTERVENTIONS: Registry[type[Intervention]] = Registry("intervention", {kind.kind: kind for kind in _ALL}, classes=True)
-"""Kind -> class of its values: the built-in ones, and those of the entry points ``crosslens.interventions``."""
+"""Kind -> intervention class: built-in ones and those of the entry point ``crosslens.interventions``."""
 
 __all__ = ["INTERVENTIONS", "Intervention"]

@@ -1,4 +1,4 @@
-"""Interventions as they were applied to an encoder."""
+"""Records of the interventions applied to an encoder."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from crosslens.encoders.interventions.intervention import Intervention
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was done to an encoder after loading.
+    """An intervention applied to an encoder after loading.
 
     Attributes:
-        intervention: what.
-        seed: of what was drawn; None: nothing was.
-        tensors: names of the parameters that were changed or frozen.
-        shared: names of the parameters that the layers acted on share with others; they are among the tensors where
-            they were changed or frozen too.
+        intervention: the intervention.
+        seed: random seed; None if nothing is random.
+        tensors: names of the changed or frozen parameters.
+        shared: names of the parameters that the affected layers share with others; also in ``tensors`` if they were
+            changed or frozen.
     """
 
     intervention: Intervention
@@ -24,7 +24,7 @@ class Change:
 
     @property
     def described(self) -> str:
-        """``frozen: 16 tensors of layers 1``, and what became of tensors that the layers share with others."""
+        """One line for logs: ``frozen: 16 tensors of layers 1``, and the treatment of shared tensors."""
         verb, layers = self.intervention.verb, self.intervention.acts_on
         kept = [name for name in self.shared if name not in self.tensors]
         changed = [name for name in self.shared if name in self.tensors]

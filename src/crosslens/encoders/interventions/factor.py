@@ -1,4 +1,4 @@
-"""What is different in pretraining (Conneau, Wu et al. 2020, Table 1)."""
+"""Pretraining factors (Conneau, Wu et al. 2020, Table 1)."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ class Factor(Intervention):
     """Pretrain with one setting changed.
 
     Attributes:
-        name: a row of `crosslens.mlm.factors.FACTORS`, or one of the study's own factors.
+        name: factor in `crosslens.mlm.factors.FACTORS` or in the study.
     """
 
     kind = "factor"

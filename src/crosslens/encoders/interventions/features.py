@@ -1,4 +1,4 @@
-"""Feature-based use: a BiLSTM reads a mixture of a frozen encoder's layers (Wu & Dredze 2019, section 5.2)."""
+"""Feature-based training: a BiLSTM on a scalar mix of a frozen encoder's layers (Wu & Dredze 2019, section 5.2)."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Features(Intervention):
-    """Use the encoder's features.
+    """Freeze the encoder and train a BiLSTM on a mix of its layers.
 
     Attributes:
-        use: ``features``.
-        hidden: size of the BiLSTM in each direction; None: the encoder's width.
+        use: always ``features``.
+        hidden: LSTM size in each direction; None: the encoder's width.
     """
 
     kind = "features"
@@ -31,7 +31,7 @@ class Features(Intervention):
         return "features" if self.hidden is None else f"features hidden={self.hidden}"
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """A frozen copy with a fresh BiLSTM on it."""
+        """Return a frozen copy with a randomly initialised BiLSTM readout."""
         from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 
         return as_features(encoder, seed=seed, hidden=self.hidden)

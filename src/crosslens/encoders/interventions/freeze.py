@@ -1,4 +1,4 @@
-"""Freezing: chosen layers are not trained (Wu & Dredze 2019, section 4.3)."""
+"""Freezing: exclude chosen layers from training (Wu & Dredze 2019, section 4.3)."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +12,7 @@ class Freeze(Intervention):
     """Exclude layers from training.
 
     Attributes:
-        layers: which layers; 0 is the embeddings.
+        layers: frozen layers; 0 is the embeddings.
     """
 
     kind = "freeze"
@@ -36,7 +36,7 @@ class Freeze(Intervention):
         return self.layers
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """A copy with these layers frozen; nothing is drawn."""
+        """Return a copy with these layers frozen; the seed is not used."""
         from crosslens.encoders.freeze import freeze
 
         return freeze(encoder, self.layers)

@@ -1,4 +1,4 @@
-"""What an intervention is: the contract that every file of this folder fulfils."""
+"""The base class of interventions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from crosslens.encoders.layers import scale_layers
 
-if TYPE_CHECKING:  # it brings torch, which results and reports need not wait for
+if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
     from crosslens.encoders.encoder import Encoder
 
 Stage = Literal["pretraining", "start", "before training"]
-"""When an intervention acts: while the encoder is pretrained, on what training begins with, or just before training."""
+"""When an intervention acts: in pretraining, on the choice of the initial encoder, or just before training."""
 
 
 def _as_text(value: Any) -> Any:
@@ -20,17 +20,17 @@ def _as_text(value: Any) -> Any:
 
 
 Layers = Annotated[str, BeforeValidator(_as_text)]
-"""``1-2``. YAML reads a lone ``1`` as a number, which is accepted as well."""
+"""Layer specification such as ``1-2``; integers are accepted because YAML reads a lone ``1`` as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of ``crosslens finetune`` that sets one part of an intervention.
+    """An option of ``crosslens finetune`` that sets one field of an intervention.
 
     Attributes:
-        flag: ``--random-init``.
-        metavar: what its value is called; None: its own type's name.
-        help: one sentence.
+        flag: flag such as ``--random-init``.
+        help: help text, one sentence.
+        metavar: placeholder for the value; None: the name of its type.
     """
 
     flag: str
@@ -39,19 +39,19 @@ class Option:
 
 
 class Intervention(BaseModel):
-    """One thing that is done to an encoder: an immutable value, the same wherever it is read from.
+    """One modification of an encoder, as an immutable value.
 
-    A subclass declares its settings as fields, and how a study file spells them.
+    A subclass declares its settings as fields and maps the keys of study files to them.
 
     Attributes:
-        kind: its name in `INTERVENTIONS`.
-        stage: when it acts.
+        kind: name in `INTERVENTIONS`.
+        stage: when the intervention acts.
         keys: key in a study file -> field.
-        absent: key -> the value that means that nothing is done.
-        options: key -> its option of ``crosslens finetune``.
-        verb: what was done to the layers that it acts on, as logs say it.
-        follows: whether the label stands behind ``reference`` or the re-initialised layers, and not in their place.
-        own_recipe: whether a model with it cannot be trained with the reference's settings.
+        absent: key -> value that means no intervention.
+        options: key -> option of ``crosslens finetune``.
+        verb: past participle for logs, such as ``frozen``.
+        follows: whether the label follows ``reference`` or the re-initialised layers instead of replacing them.
+        own_recipe: whether training needs other settings than the reference.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -67,17 +67,17 @@ class Intervention(BaseModel):
 
     @property
     def label(self) -> str:
-        """What a person reads in the head of a column."""
+        """Display name, such as a column header."""
         raise NotImplementedError
 
     @property
     def acts_on(self) -> str | None:
-        """The layers that it acts on, as `crosslens.encoders.layers.format_layers` writes them; None: no such set."""
+        """The affected layers as `crosslens.encoders.layers.format_layers` writes them; None if not applicable."""
         return None
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The settings as a study file has them; those that have their default are left out."""
+        """The settings by their keys in study files, without defaults."""
         values = self.model_dump(mode="json")
         fields = type(self).model_fields
         return {
@@ -87,37 +87,39 @@ class Intervention(BaseModel):
         }
 
     @classmethod
-    def from_plain(cls, given: Mapping[str, Any]) -> Self | None:
-        """The intervention that keys of a study file describe; None where they say that nothing is done.
+    def from_plain(cls, settings: Mapping[str, Any]) -> Self | None:
+        """Create the intervention from keys of a study file; None if they describe no intervention.
 
         Raises:
-            ValueError: for a value that does not fit, or a setting without the one that it belongs to.
+            ValueError: for an invalid value, or a setting without a required one.
         """
-        kept = {
+        values = {
             cls.keys[key]: value
-            for key, value in given.items()
+            for key, value in settings.items()
             if value is not None and value != cls.absent.get(key, None)
         }
         fields = cls.model_fields
-        needed = [field for field in kept if kept[field] != fields[field].default]
-        return cls.model_validate(kept) if needed else None
+        changes_something = any(value != fields[field].default for field, value in values.items())
+        return cls.model_validate(values) if changes_something else None
 
     def scaled(self, *, written_for: int | None, depth: int) -> Self:
-        """The same thirds, quarters or twelfths of an encoder of another depth.
+        """Scale the layers in proportion to the depth of an encoder.
 
         Args:
-            written_for: the depth that the layers are meant for; None: that of any encoder.
-            depth: the encoder's.
+            written_for: depth for which the layers were written; None: do not scale.
+            depth: number of layers of the encoder.
         """
         layers: str | None = getattr(self, "layers", None)
         return self if layers is None else self.model_copy(update={"layers": scale_layers(layers, written_for, depth)})
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """A copy of an encoder that this was done to; what was done in its making is only noted.
+        """Apply the intervention to a copy of an encoder.
+
+        This default only records the intervention, for those that act while the encoder is made.
 
         Args:
-            encoder: left as it is.
-            seed: of whatever is drawn.
+            encoder: not modified.
+            seed: random seed.
 
         Raises:
             EncoderError: for layers or components that the encoder does not have.

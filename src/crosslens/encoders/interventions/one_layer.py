@@ -1,4 +1,4 @@
-"""Fresh Transformer layers on one fixed layer (Conneau, Wu et al. 2020, section 5.1.2)."""
+"""Train new Transformer layers on one frozen encoder layer (Conneau, Wu et al. 2020, section 5.1.2)."""
 
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 
 class OnOneLayer(Intervention):
-    """Freeze the encoder and train fresh layers on one of its layers.
+    """Freeze the encoder and train new Transformer layers on one of its layers.
 
     Attributes:
-        layer: which one is read; 0 is the embeddings.
-        height: how many fresh layers.
-        mapped_from: name of the encoder whose layer is mapped into the one that they were trained on; None: none is.
-        mapping: digest of the fixed normalisation and rotation of the states; None: they are read as they are.
-        mapped_by: ``procrustes_shuffled`` or ``identity`` where the mapping is a baseline; None: it is not.
+        layer: input layer; 0 is the embeddings.
+        height: number of new layers.
+        mapped_from: name of the encoder whose states are mapped into the layer of the encoder used in training; None
+            without a mapping.
+        mapping: digest of the fixed normalisation and rotation of the states; None if the states are not mapped.
+        mapped_by: baseline mapping, ``procrustes_shuffled`` or ``identity``; None for other mappings.
     """
 
     kind = "tower"
@@ -41,7 +42,7 @@ class OnOneLayer(Intervention):
 
     @property
     def label(self) -> str:
-        """``tower on 2``."""
+        """``tower on 2``, ``tower on 2 height=1``."""
         words = [f"tower on {self.layer}"]
         words += [f"height={self.height}"] if self.height != 4 else []
         words += [f"mapped from {self.mapped_from}"] if self.mapped_from else []
@@ -51,11 +52,11 @@ class OnOneLayer(Intervention):
 
     @property
     def acts_on(self) -> str:
-        """The layer that is read."""
+        """The input layer."""
         return str(self.layer)
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """A frozen copy with fresh layers on it."""
+        """Return a frozen copy with randomly initialised Transformer layers as readout."""
         from crosslens.encoders.readouts.transformer import as_tower
 
         if self.mapping is not None:

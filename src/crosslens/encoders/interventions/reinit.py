@@ -11,16 +11,16 @@ Components = Literal["all", "attention", "ffn", "norms", "embeddings"]
 """Which parts of a layer are re-initialised."""
 
 Init = Literal["architecture", "torch"]
-"""How they are drawn: see `crosslens.encoders.reinit.random_init`."""
+"""Initialisation scheme: see `crosslens.encoders.reinit.random_init`."""
 
 
 class Reinit(Intervention):
-    """Re-initialise layers.
+    """Re-initialise chosen layers before training.
 
     Attributes:
-        layers: which layers.
-        components: which parts of them.
-        init: how they are drawn.
+        layers: re-initialised layers; 0 is the embeddings.
+        components: parts of those layers.
+        init: initialisation scheme.
     """
 
     kind = "reinit"
@@ -50,7 +50,7 @@ class Reinit(Intervention):
         return self.layers
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """A copy with these layers re-initialised."""
+        """Return a copy with these layers re-initialised."""
         from crosslens.encoders.reinit import random_init
 
         return random_init(encoder, self.layers, seed=seed, components=self.components, init=self.init)

@@ -1,4 +1,4 @@
-"""What training begins with instead of the encoder: an adapted one, a monolingual one, or a BiLSTM (Muller 2022)."""
+"""Train another network in place of the encoder: adapted, monolingual, or a BiLSTM (Muller 2022)."""
 
 from typing import ClassVar, Literal
 
@@ -8,11 +8,11 @@ LABELS = {"adapted": "adapted", "scratch": "from scratch", "bilstm": "BiLSTM"}
 
 
 class Start(Intervention):
-    """Begin with another encoder, which a run of its own makes.
+    """Train another encoder, which a separate run makes.
 
     Attributes:
-        start: ``adapted``: the encoder after masked language modelling on the source's raw text; ``scratch``: an
-            encoder pretrained on that text alone; ``bilstm``: a network without pretraining.
+        start: ``adapted``: the encoder after masked language modelling on raw text of the source language;
+            ``scratch``: an encoder pretrained on that text only; ``bilstm``: a network without pretraining.
     """
 
     kind = "start"
@@ -24,7 +24,7 @@ class Start(Intervention):
 
     @property
     def own_recipe(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]  # depends on the start
-        """An adapted encoder is trained as the encoder is; the others need settings of their own."""
+        """Whether training needs other settings: false for an adapted encoder only."""
         return self.start != "adapted"
 
     @property

@@ -1,1 +1,1 @@
-"""Encoders with code of their own: a BiLSTM baseline, the packaged multilingual-e5-small, language-specific parts."""
+"""Model code: a BiLSTM baseline, the packaged multilingual-e5-small, and BERT with language-specific layers."""

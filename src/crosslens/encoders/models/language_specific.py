@@ -27,7 +27,7 @@ class RoutedBertConfig(BertConfig):
     """Configuration of a BERT with language-specific layers.
 
     Args:
-        vocabularies: language -> vocabulary size; the same size for all where the embeddings are shared.
+        vocabularies: language -> vocabulary size; equal for all languages if the embeddings are shared.
         separate: language-specific layers; 0 is the embeddings.
         **settings: settings of `BertConfig`.
     """
@@ -54,7 +54,7 @@ class PerLanguage(nn.Module):
     """A module with separate parameters for each language.
 
     Args:
-        parts: language -> its module.
+        parts: language -> module.
         switch: holds the current language.
     """
 
@@ -101,7 +101,7 @@ class RoutedBertModel(BertModel):
         self.post_init()
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """Word embeddings; of the current language where they are language-specific."""
+        """Return the word embeddings, those of the current language if they are language-specific."""
         embeddings = self.embeddings
         return (embeddings.part if isinstance(embeddings, PerLanguage) else embeddings).word_embeddings  # pyright: ignore
 
@@ -126,7 +126,7 @@ class RoutedBertModel(BertModel):
 
 
 class RoutedBertForMaskedLM(BertPreTrainedModel):
-    """Masked language model; its output is tied to the embeddings, and language-specific where they are."""
+    """Masked language model; the output layer is tied to the embeddings, and language-specific if they are."""
 
     config_class = RoutedBertConfig
 
@@ -139,11 +139,11 @@ class RoutedBertForMaskedLM(BertPreTrainedModel):
         self.post_init()
 
     def forward(self, input_ids: torch.Tensor, *, language: str | None) -> MaskedLMOutput:
-        """Logits for every position, in one language."""
+        """Compute logits for every position, in one language."""
         return MaskedLMOutput(logits=self.cls(self.bert(input_ids=input_ids, language=language).last_hidden_state))  # pyright: ignore
 
     def cls(self, states: torch.Tensor) -> torch.Tensor:
-        """``(…, width)`` to ``(…, subwords of the language read last)`` logits."""
+        """Map states ``(…, width)`` to logits ``(…, vocabulary)`` of the last input language."""
         language = self.bert._switch.language if 0 in self.config.separate else "all"
         table = self.bert.get_input_embeddings().get_parameter("weight")
         return functional.linear(self.transform(states), table, self.bias[language])

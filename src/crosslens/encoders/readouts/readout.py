@@ -5,12 +5,14 @@ from torch import nn
 
 
 class Readout(nn.Module):
-    """A network on the states of some layers. Called with them, ``(layers, windows, length, width of the encoder)``
-    float32, and the batch's mask ``(windows, length)``, it gives ``(windows, length, width)``.
+    """A network on the states of chosen layers.
+
+    It maps their states, ``(layers, windows, length, width of the encoder)`` float32, and the mask of the batch,
+    ``(windows, length)``, to ``(windows, length, width)``.
 
     Args:
-        layers: the numbers of the layers that it is given, in this order; 0 is the embeddings.
-        width: of the states that it gives.
+        layers: input layers, in this order; 0 is the embeddings.
+        width: size of the output states.
     """
 
     def __init__(self, *, layers: tuple[int, ...], width: int) -> None:
@@ -18,5 +20,5 @@ class Readout(nn.Module):
         self.layers, self.width = layers, width
 
     def select(self, outputs: list[torch.Tensor]) -> torch.Tensor:
-        """Stack the states of its layers: ``(layers, windows, length, width of the encoder)`` float32."""
+        """Stack the states of the input layers: ``(layers, windows, length, width of the encoder)`` float32."""
         return torch.stack([outputs[layer].float() for layer in self.layers])

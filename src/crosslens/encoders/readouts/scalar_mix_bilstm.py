@@ -18,12 +18,12 @@ from crosslens.encoders.readouts.readout import Readout
 
 
 class ScalarMixBiLSTM(Readout):
-    """A softmax mixture of layers, then a BiLSTM.
+    """A softmax-weighted mix of layers, followed by a two-layer BiLSTM.
 
     Args:
-        layers: how many are mixed, the embeddings among them.
-        width: of a layer's states.
-        hidden: of the LSTM, in each direction.
+        layers: number of mixed layers, including the embeddings.
+        width: hidden size of the encoder.
+        hidden: LSTM size in each direction.
     """
 
     def __init__(self, layers: int, width: int, hidden: int) -> None:
@@ -32,7 +32,7 @@ class ScalarMixBiLSTM(Readout):
         self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
 
     def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """``(layers + 1, windows, length, width)`` to ``(windows, length, 2 * hidden)``; padding is not read."""
+        """Map ``(layers + 1, windows, length, width)`` to ``(windows, length, 2 * hidden)``, ignoring padding."""
         mixed = torch.tensordot(torch.softmax(self.mixture, 0), layers, 1)
         packed = pack_padded_sequence(mixed, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         return pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])[0]

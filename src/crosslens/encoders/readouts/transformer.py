@@ -1,4 +1,4 @@
-"""Fresh Transformer layers on one fixed layer of an encoder (Conneau, Wu et al. 2020, section 5.1.2)."""
+"""Transformer readout: new Transformer layers on one frozen encoder layer (Conneau, Wu et al. 2020, section 5.1.2)."""
 
 import math
 from dataclasses import replace
@@ -15,37 +15,37 @@ from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.readouts.readout import Readout
 
 EPSILON = 1e-8
-"""As in the normalisation that a rotation is learnt after."""
+"""Added to norms; the same value as in the normalisation before a rotation is learnt."""
 
 
 class TransformerReadout(Readout):
     """Transformer layers on the normalised states of one encoder layer, rotated if they come from another encoder.
 
     Args:
-        layer: which one; 0 is the embeddings.
-        width: of its states.
-        heads: of each fresh layer.
-        feedforward: width inside a fresh layer.
-        height: how many fresh layers.
-        dropout: in them.
+        layer: input layer; 0 is the embeddings.
+        width: hidden size of the encoder.
+        heads: attention heads of each new layer.
+        feedforward: feed-forward size of each new layer.
+        height: number of new layers.
+        dropout: dropout rate of the new layers.
     """
 
     def __init__(self, layer: int, width: int, heads: int, feedforward: int, height: int, dropout: float) -> None:
         super().__init__(layers=(layer,), width=width)
-        fresh = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, activation="gelu", batch_first=True)
-        self.stack = nn.TransformerEncoder(fresh, height, enable_nested_tensor=False)
-        for parameter in self.stack.parameters():  # the copies that torch makes are all alike
+        block = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, activation="gelu", batch_first=True)
+        self.stack = nn.TransformerEncoder(block, height, enable_nested_tensor=False)
+        for parameter in self.stack.parameters():  # torch makes identical copies of the layer
             if parameter.ndim > 1:
                 nn.init.normal_(parameter, std=0.55 / math.sqrt(width))
         self.means = _fixed(torch.zeros(0, width))
         self.matrix = _fixed(torch.eye(width))
 
     def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """``(1, windows, length, width)`` to ``(windows, length, width)``."""
+        """Map ``(1, windows, length, width)`` to ``(windows, length, width)``."""
         states = _unit(layers[0])
         for mean in self.means:
             states = _unit(states - mean)
-        # A row of length 1 has entries far smaller than those that layers are initialised for.
+        # The entries of a unit vector are far smaller than the layer initialisation assumes.
         return self.stack(math.sqrt(self.width) * states @ self.matrix, src_key_padding_mask=~mask.bool())
 
 
@@ -54,7 +54,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
 
     Args:
         encoder: not modified.
-        layer: layer that is read; 0 is the embeddings.
+        layer: input layer; 0 is the embeddings.
         seed: random seed of the new layers.
         height: number of new layers.
 
@@ -82,12 +82,12 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
 
 
 def rotated(readout: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
-    """Share the layers of a readout, with states normalised by ``means`` and rotated by ``matrix`` first.
+    """Return a readout with the same layers that first normalises states by ``means`` and rotates them by ``matrix``.
 
     Args:
-        readout: shares its layers with what is returned.
-        means: ``(rounds, width)``.
-        matrix: ``(width, width)``.
+        readout: readout whose layers are shared, not copied.
+        means: ``(rounds, width)`` means of the normalisation rounds.
+        matrix: ``(width, width)`` rotation.
     """
     shared = TransformerReadout.__new__(TransformerReadout)
     Readout.__init__(shared, layers=readout.layers, width=readout.width)
@@ -98,12 +98,12 @@ def rotated(readout: TransformerReadout, means: torch.Tensor, matrix: torch.Tens
 
 
 def mapping_digest(readout: TransformerReadout) -> str:
-    """First eight digits of the digest of a readout's normalisation and rotation."""
+    """Return the first eight digits of the digest of a readout's normalisation and rotation."""
     return digest([part.detach().cpu().tolist() for part in (readout.means, readout.matrix)])[:8]
 
 
 def _fixed(values: torch.Tensor) -> nn.Parameter:
-    """Wrap constants as parameters that are saved and digested, but not trained."""
+    """Wrap constants as parameters that are saved and part of the digest, but not trained."""
     return nn.Parameter(values, requires_grad=False)
 
 
