@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.by_layer import by_layer
+from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Record, Results
 from made_records import PLAIN, score, similarity
@@ -77,6 +77,31 @@ def test_without_a_mapping_the_identity_is_the_measurement():
     table = only(Results.of([retrieved(20.0, mapping="identity", level="words", metric="precision@5")]), "words")
     assert shown(table) == {("en–fr: precision at 5", "mono-en and mono-fr"): [20.0]}
     assert "Baselines" not in table.caption
+
+
+def test_untrained_encoders_with_and_without_a_mapping_are_two_rows():
+    records = [
+        retrieved(20.0),
+        untrained(5.0, 1),
+        untrained(1.0, 1, mapping="identity"),
+        retrieved(2.0, mapping="identity"),
+    ]
+    name = "mono-en and mono-fr"
+    assert {label: values for (_, label), values in shown(only(Results.of(records), "sentences")).items()} == {
+        name: [20.0],
+        f"{name}, untrained": [5.0],
+        f"{name}, identity": [2.0],
+        f"{name}, untrained, identity": [1.0],
+    }
+
+
+def test_records_that_contradict_one_another_are_left_out_with_the_reason():
+    reasons = []
+    records = [*PLAIN, retrieved(20.0), retrieved(21.0)]
+    tables = all_tables(Results.of(records), skipped=reasons.append)
+    assert [table.name for table in tables] == ["layer-deltas", "by-target-pos", "layer-sets"]
+    assert len(reasons) == 1
+    assert "contradict one another: en–fr: precision at 1, mono-en and mono-fr, layer 0" in reasons[0]
 
 
 def test_two_methods_of_retrieval_are_two_rows():
@@ -191,4 +216,4 @@ def test_probes_stand_beside_their_control():
 
 
 def test_scores_alone_have_no_table_by_layer():
-    assert by_layer(Results.of(PLAIN)) == []
+    assert [table for make in BY_LAYER for table in make(Results.of(PLAIN))] == []

@@ -9,7 +9,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.supervision import supervision
-from crosslens.report.tables import all_tables, by_target, correlation, layer_deltas, layer_sets
+from crosslens.report.tables import all_tables, by_target, layer_deltas, layer_sets
 from crosslens.results.record import Record, Results
 
 
@@ -212,31 +212,6 @@ def test_a_corpus_that_a_paper_trains_on_is_not_taken_for_its_language(records):
     assert len(table.groups["parsing, las"]) == 1  # another test set than the paper's
 
 
-SIMILAR = [
-    Record(
-        encoder="e",
-        source="en",
-        target=target,
-        measure="cka",
-        layer=0,
-        metric="similarity",
-        value=value,
-        state="pretrained",
-    )
-    for target, value in (("fr", 0.8), ("sv", 0.5), ("de", 0.6))
-]
-
-
-def test_correlations_have_their_p(records):
-    assert correlation(records) == []
-    (table,) = correlation(records + Results.of([*SIMILAR, score("de", 84.0), score("de", 84.0, seed=2)]))
-    assert table.head == ("pos en",)
-    assert table.groups["cka"][0].label == "pretrained"
-    assert values(table.groups["cka"][0]) == pytest.approx([-1.0])
-    assert table.notes[0].startswith("p = ")
-    assert table.notes[0].endswith("permutation test over 3 languages")
-
-
 def test_all_tables(records):
     assert [table.name for table in all_tables(records)] == ["layer-deltas", "by-target-pos", "layer-sets"]
     assert all_tables(records.filter(task="parsing")) == []
@@ -258,14 +233,6 @@ def test_scores_by_layers_stand_beside_table_5(records):
     )
     assert printed == [88.25, 79.84]
     assert "sv" in rows  # Table 5 has no Swedish, and says nothing of it
-
-
-def test_correlations_stand_beside_table_4(records):
-    both = records + Results.of([*SIMILAR, score("de", 84.0), score("de", 84.0, seed=2)])
-    (table,) = correlation(both, beside=find_paper("muller2021"))
-    ours, theirs, difference = table.groups["cka"]
-    assert values(theirs) == [-0.82]  # printed without the sign that the definition of the gap gives it
-    assert values(difference) == pytest.approx([values(ours)[0] + 0.82])
 
 
 def test_one_source_and_no_paper_need_no_such_table(records):

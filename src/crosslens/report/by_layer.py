@@ -8,6 +8,7 @@ import numpy as np
 
 from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
 from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
@@ -25,7 +26,10 @@ EXPLAINED = {
 }
 """Baseline of an alignment -> its description in a caption."""
 
-ORDER = ("", *BASELINES)
+UNMAPPED = "untrained, identity"
+"""Untrained encoders without a mapping, in results that have measurements with one."""
+
+ORDER = ("", *BASELINES, UNMAPPED)
 """A measurement stands above its baselines."""
 
 Layer = int | None
@@ -58,28 +62,6 @@ class Line:
         return ", ".join(filter(None, (self.label, self.baseline)))
 
 
-def by_layer(results: Results) -> list[Table]:
-    """Make the tables of everything that has a value for each layer.
-
-    - ``similarity-MEASURE`` (Muller et al. 2021, Figures 1, 2 and 4 to 8; Conneau, Wu et al. 2020, Figure 7)
-    - ``words`` and ``sentences``: retrieval (Conneau, Wu et al. 2020, Figures 4 and 6)
-    - ``cka-against-retrieval``: their correlation over layers (section 5.2)
-    - ``transfer-by-layer-TASK``: zero-shot transfer of a head on one fixed layer (Figure 5)
-    - ``probes`` (Wu & Dredze 2019, Figure 2)
-
-    Returns:
-        The tables that the results fill; none if nothing in them has layers.
-    """
-    makers: Sequence[Callable[[Results], list[Table]]] = (
-        similarity,
-        retrieval,
-        similarity_against_retrieval,
-        transfer,
-        probes,
-    )
-    return [table for make in makers for table in make(results)]
-
-
 def similarity(results: Results) -> list[Table]:
     """Similarity of translations and of unrelated sentences: the mean over language pairs, then each pair."""
     named = results.filter(metric="similarity")
@@ -91,10 +73,7 @@ def similarity(results: Results) -> list[Table]:
     tables = []
     for measure in measures:
         lines = similarity_lines(named, measure)
-        pairs = list(dict.fromkeys(line.group for line in lines))
-        tables += _table(
-            f"similarity-{measure}", caption.format(measure), [*_means(lines, pairs), *lines], "similarity"
-        )
+        tables += _table(f"similarity-{measure}", caption.format(measure), [*_means(lines), *lines], "similarity")
     return tables
 
 
@@ -108,7 +87,7 @@ def similarity_lines(results: Results, measure: str) -> list[Line]:
             for row in table.rows:
                 pair = "–".join(str(language) for language in row[:2]) + (f" with {row[2]}" if row[2] else "")
                 values = {layer: table.get(row, layer) for layer in table.columns}
-                lines.append(Line(pair, state.name, values, NULLS[ending] if ending else "", state))
+                lines.append(Line(pair, state.name, values, NULLS[ending] if ending else "", state, row[:2]))
     order = list(dict.fromkeys(line.group for line in lines))
     return sorted(lines, key=lambda line: order.index(line.group))
 
@@ -118,9 +97,9 @@ def _without_ending(measure: str | None) -> str:
     return next((name.removesuffix(ending) for ending in NULLS if ending and name.endswith(ending)), name)
 
 
-def _means(lines: Sequence[Line], pairs: Sequence[str]) -> list[Line]:
+def _means(lines: Sequence[Line]) -> list[Line]:
     """Means over all pairs of different languages, for rows that every pair has."""
-    different = [pair for pair in pairs if len(set(pair.split(" ")[0].split("–"))) > 1]
+    different = list(dict.fromkeys(line.group for line in lines if len(set(line.languages or ())) > 1))
     if len(different) < 2:
         return []
     names: dict[tuple[str, str], dict[str, Line]] = {}
@@ -166,11 +145,17 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
         (
             f"{retrieved.pair}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
-            baseline_of(record, mapping="procrustes" if retrieved in mapped else "identity") or "",
+            _baseline(record, is_mapped=retrieved in mapped),
             record,
         )
         for retrieved, record in read
     )
+
+
+def _baseline(record: cells.Row, *, is_mapped: bool) -> str:
+    """Name of the baseline; "" for the measurement. Untrained encoders can be compared without a mapping, too."""
+    name = baseline_of(record, mapping="procrustes" if is_mapped else "identity") or ""
+    return UNMAPPED if name == "untrained" and is_mapped and "procrustes" not in record["measure"] else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +184,24 @@ def _joined(encoders: Iterable[str | None]) -> str:
 def similarity_against_retrieval(results: Results) -> list[Table]:
     """Pearson's correlation, over layers, of CKA and sentence retrieval (Conneau, Wu et al. 2020, section 5.2)."""
     alike = {
-        (line.group, line.state.encoder if line.state else "", line.state.text if line.state else ""): line
+        (line.languages, line.state.encoder, line.state.text): line
         for line in similarity_lines(results.filter(metric="similarity"), "cka")
-        if not line.baseline
+        if line.state and not line.baseline
     }
     names = ("pretrained", "untrained")
     coefficients: dict[tuple[str, str], dict[str, float]] = {}
     for line in retrieval_lines(results, "sentences"):
-        pair, name = line.group.partition(":")[0], line.baseline or "pretrained"
-        similar = alike.get((pair, line.label, name)) or alike.get((pair, "", name))
-        values = [
+        state = line.baseline or names[0]
+        similar = alike.get((line.languages, line.label, state)) or alike.get((line.languages, "", state))
+        both = [
             (similar.by_layer[layer].mean, cell.mean)
             for layer, cell in line.by_layer.items()
             if similar and layer in similar.by_layer
         ]
-        shared = [(x, y) for x, y in values if x is not None and y is not None]
-        if len(shared) > 2:
-            x, y = zip(*shared, strict=True)
-            coefficients.setdefault((pair, line.label), {})[name] = float(np.corrcoef(x, y)[0, 1])
+        known = [pair for pair in both if None not in pair]
+        if len(known) > 2:
+            pair = "–".join(line.languages or ())
+            coefficients.setdefault((pair, line.label), {})[state] = float(np.corrcoef(np.array(known, float).T)[0, 1])
     groups: dict[str, tuple[Row, ...]] = {}
     for (pair, label), values in coefficients.items():
         printed = tuple(Cell(values.get(name), "coefficient") for name in names)
@@ -298,10 +283,18 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
 def _gather(records: Any) -> list[Line]:
     """Records of one group, label and baseline as a line: mean over directions, seed by seed."""
     kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[int | None, float]]]] = {}
+    languages: dict[str, tuple[str, str]] = {}
     for group, label, baseline, record in records:
         side = (record["source"], record["target"], record["corpus"])
+        languages.setdefault(group, (str(record["source"]), str(record["target"])))
         layers = kept.setdefault((group, label, baseline), {})
-        layers.setdefault(record["layer"], {}).setdefault(side, {})[record["seed"]] = record["value"]
+        by_seed = layers.setdefault(record["layer"], {}).setdefault(side, {})
+        if by_seed.setdefault(record["seed"], record["value"]) != record["value"]:
+            name = ", ".join(filter(None, (group, label, baseline)))
+            raise RequestError(
+                f"two records contradict one another: {name}, layer {record['layer']}, seed {record['seed']}",
+                hint="report the results one by one",
+            )
     order = list(dict.fromkeys(key[:2] for key in kept))
     groups = list(dict.fromkeys(group for group, _ in order))
     return [
@@ -310,9 +303,27 @@ def _gather(records: Any) -> list[Line]:
             label,
             {layer: mean_of([cells.Cell(by_seed) for by_seed in sides.values()]) for layer, sides in layers.items()},
             baseline,
+            languages=languages[group],
         )
         for (group, label, baseline), layers in sorted(
             kept.items(),
             key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2])),
         )
     ]
+
+
+BY_LAYER: tuple[Callable[[Results], list[Table]], ...] = (
+    similarity,
+    retrieval,
+    similarity_against_retrieval,
+    transfer,
+    probes,
+)
+"""Makers of the tables of everything that has a value for each layer:
+
+- ``similarity-MEASURE`` (Muller et al. 2021, Figures 1, 2 and 4 to 8; Conneau, Wu et al. 2020, Figure 7)
+- ``words`` and ``sentences``: retrieval (Conneau, Wu et al. 2020, Figures 4 and 6)
+- ``cka-against-retrieval``: their correlation over layers (section 5.2)
+- ``transfer-by-layer-TASK``: zero-shot transfer of a head on one fixed layer (Figure 5)
+- ``probes`` (Wu & Dredze 2019, Figure 2)
+"""

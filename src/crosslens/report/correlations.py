@@ -85,7 +85,15 @@ def overlap(results: Results) -> list[Table]:
         "Pearson correlation, over languages, of the transfer gap (same-language minus cross-language score) and the"
         " share of subwords in the test data that occur in the source language's training data."
     )
-    return [Table("overlap", caption + _same_language(correlated), ("types", "tokens"), {"Pearson's r": rows}, tuple(notes.texts))]
+    return [
+        Table(
+            "overlap",
+            caption + _same_language(correlated),
+            ("types", "tokens"),
+            {"Pearson's r": rows},
+            tuple(notes.texts),
+        )
+    ]
 
 
 def _heads(correlated: list[Correlated]) -> dict[int, str]:

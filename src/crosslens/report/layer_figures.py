@@ -1,6 +1,7 @@
 """Figures by layer: word and sentence retrieval, transfer through a mapping, and similarity of each language pair."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crosslens.alignment.baselines import LEVELS
@@ -25,16 +26,18 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     ``words`` and ``sentences``: Figures 4 and 6 of Conneau, Wu et al. (2020); ``transfer-by-layer-TASK``: Figure 5;
     ``similarity-by-pair``: the heat map of Figure 7.
     """
-    lines: dict[str, list[Line]] = {level: retrieval_lines(results, level) for level in LEVELS}
-    titles: dict[str, str] = dict.fromkeys(LEVELS, "precision, percent")
-    for (task, metric), scores in transfer_lines(results).items():
-        lines[f"transfer-by-layer-{task}"] = scores
-        titles[f"transfer-by-layer-{task}"] = f"{task} {metric}, points"
-    charts: dict[str, altair.TopLevelMixin] = {
-        name: curves(several, title=titles[name]) for name, several in lines.items() if several
-    }
-    pairs = similarity_lines(results.filter(metric="similarity"), "cka")
-    return charts | ({"similarity-by-pair": similarity_by_pair(pairs)} if pairs else {})
+    charts: dict[str, altair.TopLevelMixin] = {}
+    for level in LEVELS:
+        with suppress(RequestError):  # records that contradict one another; the tables say so
+            if lines := retrieval_lines(results, level):
+                charts[level] = curves(lines, title="precision, percent")
+    with suppress(RequestError):
+        for (task, metric), lines in transfer_lines(results).items():
+            charts[f"transfer-by-layer-{task}"] = curves(lines, title=f"{task} {metric}, points")
+    with suppress(RequestError):  # no similarity of translations
+        pairs = similarity_lines(results.filter(metric="similarity"), "cka")
+        charts["similarity-by-pair"] = similarity_by_pair(pairs)
+    return charts
 
 
 def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
@@ -45,7 +48,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
     dash = alt.StrokeDash(
         "baseline:N",
         sort=order,
-        scale=alt.Scale(domain=order, range=[[1, 0], [6, 3], [2, 2], [1, 4]]),
+        scale=alt.Scale(domain=order, range=[[1, 0], [6, 3], [2, 2], [1, 4], [8, 2, 2, 2]]),
         title=None,
         legend=alt.Legend(orient="bottom", direction="horizontal"),
     )

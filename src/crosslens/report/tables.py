@@ -3,10 +3,11 @@
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
-from crosslens.report.by_layer import by_layer
+from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, overlap
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
@@ -49,14 +50,17 @@ def all_tables(
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
         lambda: overlap(results),
-        lambda: by_layer(results),
+        *(partial(make, results) for make in BY_LAYER),
     ]
     tables: list[Table] = []
+    reasons: dict[str, None] = {}
     for make in makers:
         try:
             tables += make()
-        except RequestError as refused:
-            skipped(str(refused))
+        except RequestError as error:
+            reasons[str(error)] = None
+    for reason in reasons:
+        skipped(reason)
     return tables
 
 

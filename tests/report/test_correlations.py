@@ -1,0 +1,66 @@
+"""Tables of correlations: coefficients and p-values, beside the published ones."""
+
+import statistics
+
+import pytest
+
+from crosslens.report.correlations import correlation, overlap
+from crosslens.report.papers import find_paper
+from crosslens.results.record import Record, Results
+from made_records import score, similarity
+
+SCORES = {"en": 96.0, "fr": 88.0, "sv": 80.0, "de": 84.0}
+SIMILAR = {"fr": 0.8, "sv": 0.5, "de": 0.6}
+SHARED = {"fr": 40.0, "sv": 25.0, "de": 33.0}
+
+POS = Results.of(score(target, value, split="test") for target, value in SCORES.items())
+ALIKE = Results.of(similarity("cka", value, target=target) for target, value in SIMILAR.items())
+
+
+def overlaps(measure, values):
+    return Results.of(
+        Record(encoder="e", source="en", target=target, measure=measure, metric="overlap", value=value, split="test")
+        for target, value in values.items()
+    )
+
+
+def values(row):
+    return [cell.value for cell in row.cells]
+
+
+def test_similarity_correlates_over_ranks_with_its_p():
+    assert correlation(POS) == []
+    (table,) = correlation(POS + ALIKE)
+    assert table.head == ("pos en",)
+    (row,) = table.groups["cka"]
+    assert row.label == "pretrained"
+    assert values(row) == pytest.approx([-1.0])  # the more alike, the smaller the gap
+    assert table.notes[row.cells[0].note - 1].startswith("p = ")
+    assert table.notes[row.cells[0].note - 1].endswith("permutation test over 3 languages")
+
+
+def test_published_correlations_stand_below_ours():
+    (table,) = correlation(POS + ALIKE, beside=find_paper("muller2021"))
+    ours, theirs, difference = table.groups["cka"]
+    assert values(theirs) == [-0.82]  # printed without the sign that the definition of the gap gives it
+    assert values(difference) == pytest.approx([values(ours)[0] + 0.82])
+
+
+def test_overlap_correlates_linearly_types_and_tokens_apart():
+    assert overlap(POS) == []
+    tokens = {target: 90.0 - value for target, value in SHARED.items()}
+    (table,) = overlap(POS + overlaps("overlap_types", SHARED) + overlaps("overlap_tokens", tokens))
+    gaps = [SCORES["en"] - SCORES[target] for target in SHARED]
+    by_hand = statistics.correlation(gaps, list(SHARED.values()))
+    assert table.head == ("types", "tokens")
+    ((row,),) = table.groups.values()
+    assert row.label == "pos en"
+    assert values(row) == pytest.approx([by_hand, -by_hand])
+    assert all("3 languages" in table.notes[cell.note - 1] for cell in row.cells)
+
+
+def test_with_one_measure_the_other_column_is_empty():
+    (table,) = overlap(POS + overlaps("overlap_tokens", SHARED))
+    ((row,),) = table.groups.values()
+    assert row.cells[0].value is None
+    assert row.cells[1].value is not None
