@@ -237,12 +237,17 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
                 f"{record['source']} → {record['target']}",
                 _joined((record["encoder"], layer.mapped_from)),
                 baseline_of(record) or "",
-                record | {"layer": layer.layer},
+                record | {"layer": layer.layer} | _head(record, layer),
             )
             for record, layer in scores
             if (record["task"], record["metric"]) == (task, metric)
         )
     return lines
+
+
+def _head(record: cells.Row, layer: OnOneLayer) -> cells.Row:
+    """Tell heads of one seed apart: each mapping has its own, and all are scored on the source language."""
+    return {"seed": (record["seed"], layer.mapping)} if record["target"] == record["source"] else {}
 
 
 def probes(results: Results) -> list[Table]:
@@ -282,7 +287,7 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
 
 def _gather(records: Any) -> list[Line]:
     """Records of one group, label and baseline as a line: mean over directions, seed by seed."""
-    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[int | None, float]]]] = {}
+    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[Any, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
     for group, label, baseline, record in records:
         side = (record["source"], record["target"], record["corpus"])
