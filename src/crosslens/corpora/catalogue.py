@@ -246,6 +246,25 @@ def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
     return [f"{collection}/{corpus}" + (f":{split}" if split else "") + cut for corpus in matches]
 
 
+def check_corpus(pattern: str, *, split: str = "test", data: str | Path | None = None) -> None:
+    """Check that a corpus, or one that matches a pattern, is there, without reading it.
+
+    Raises:
+        DataError: if it is not.
+    """
+    bare, _ = split_name(pattern)
+    named = _match_name(bare)
+    if named is None:
+        tagged = _LANGUAGE.match(bare)
+        path = tagged["path"] if tagged else bare
+        if not Path(path).exists():
+            raise DataError(f"file {path!r} not found")
+    elif named["collection"] not in LABS:
+        split = named["split"] or split
+        if not find_corpora(named["collection"], named["corpus"], data, split=split):
+            raise _missing(named["collection"], named["corpus"], split, data)
+
+
 def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
     """List all available corpora: name -> splits."""
     splits: dict[str, set[str]] = {}

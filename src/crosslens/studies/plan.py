@@ -24,6 +24,7 @@ from crosslens.settings import replace_settings
 from crosslens.similarity.measures import DEFAULT_MEASURES, find_measure
 from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
+from crosslens.studies.missing import refuse_missing
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
 from crosslens.training.recipe import BILSTM, Recipe, find_recipe
@@ -158,6 +159,7 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
+        refuse_missing(study, [source for _, _, source in self._sources()], self.data, folder=self.corpora.data)
         self.encoders = BaseEncoders(study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
@@ -173,16 +175,20 @@ class _Planner:
                     )
         return scaled
 
+    def _sources(self) -> list[tuple[str, str, Source]]:
+        """Task, name and corpora of each source that models are trained on."""
+        study = self.study
+        return [
+            (task, name, source)
+            for task, sources in self.data.tasks.items()
+            for name, source in sources.items()
+            if task in (study.tasks or self.data.tasks) and name in (study.sources or sources)
+        ]
+
     def asked(self) -> Iterator[Asked]:
         """Yield all runs: those that make encoders, then comparisons and probes, then fine-tuning task by task."""
         study = self.study
-        tasks = {task: sources for task, sources in self.data.tasks.items() if task in (study.tasks or self.data.tasks)}
-        sources = [
-            (task, name, source)
-            for task, by_name in tasks.items()
-            for name, source in by_name.items()
-            if name in (study.sources or by_name)
-        ]
+        sources = self._sources()
         pretrained = list(self._pretrained()) if study.pretrains else []
         producers = [*pretrained, *self._producer_runs([source for _, _, source in sources])]
         yield from (Asked(run, (Perplexity(),)) for run in producers)
