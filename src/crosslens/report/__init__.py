@@ -1,1 +1,1 @@
-"""Tables, figures and a page to click through, from records alone."""
+"""Tables, figures and an interactive page, made from results alone."""

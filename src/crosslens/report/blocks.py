@@ -1,4 +1,4 @@
-"""Records apart into what one table of scores can hold."""
+"""Split scores into blocks that fit one table."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +33,7 @@ class Block:
 
     @property
     def source_label(self) -> str:
-        """The source, and what else tells the block from others."""
+        """The source, and the kind of the block if there are several."""
         return f"{self.source or '?'}" + (f" ({self.kind})" if self.kind else "")
 
 
@@ -51,7 +51,7 @@ def on_one_layer(results: Results, *, where: bool) -> Results:
 
 
 def score_blocks(results: Results) -> list[Block]:
-    """The main scores of every task, source, encoder and split apart, in the order of the records."""
+    """Split main scores by task, source, encoder and split, in the order of the records."""
     columns = ("task", "metric", "source", "encoder", "translated_from", "split")
     groups = [
         (key, records)

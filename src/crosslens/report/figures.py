@@ -1,4 +1,4 @@
-"""The papers' figures from records, as files."""
+"""Write the figures of the papers from results."""
 
 import math
 import re
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 FORMATS = ("pdf", "svg", "png")
 PIXELS = 200
-"""An inch, of a .png."""
+"""Resolution of .png files, in pixels per inch."""
 
 
 def write_figures(results: Results, folder: str | Path, *, typology: "pandas.DataFrame | None" = None) -> list[str]:
-    """Write every figure that the records fill as .pdf, .svg and .png.
+    """Write every figure that the results fill as .pdf, .svg and .png.
 
-    The same records give the same bytes.
+    The same results give the same bytes.
 
     Args:
-        results: of a study, or put together.
-        folder: where to.
+        results: results of one or more studies.
+        folder: existing folder to write to.
         typology: from `crosslens.report.typology.read_typologies`.
 
     Returns:
@@ -70,14 +70,14 @@ def write_figures(results: Results, folder: str | Path, *, typology: "pandas.Dat
 
 
 def _renumbered(svg: str) -> str:
-    """Gradients and clips numbered from 0: Vega counts on from picture to picture."""
+    """Number gradients and clips from 0; Vega continues counting across pictures."""
     names = dict.fromkeys(re.findall(r"\b(?:gradient_|clip)\d+\b", svg))
     places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
     return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: places[match[0]], svg)
 
 
 def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
-    """Name -> chart, for every figure that the records fill.
+    """Make every figure that the results fill: name -> chart.
 
     Raises:
         RequestError: when altair is not installed.
@@ -102,7 +102,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":
-    """What each set of layers costs each target: a heat map for each task, source and encoder, on one scale.
+    """Heat maps of score differences by target and condition, one per task, source and encoder, on one scale.
 
     Raises:
         RequestError: when nothing is compared with a reference.
@@ -129,10 +129,10 @@ def _title(block: Block, blocks: Sequence[Block]) -> str:
 
 
 def by_seed(results: Results) -> "altair.FacetChart":
-    """Every seed a point: the mean score of a task over all other languages, by what was done to the encoder.
+    """Mean score over the other languages, one point per seed, by task and condition.
 
     Raises:
-        RequestError: when no run was repeated with another seed.
+        RequestError: with a single seed.
     """
     alt = grammar()
     rows = []
@@ -162,7 +162,7 @@ def by_seed(results: Results) -> "altair.FacetChart":
 
 
 def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.FacetChart":
-    """Figure 3 of Muller et al. (2021): each language's gap against its similarity, and a line of least squares.
+    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language, with a least-squares line.
 
     Raises:
         RequestError: when the records do not hold both, or too few languages.
@@ -174,7 +174,7 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
 
 
 def gap_against_overlap(results: Results) -> "altair.FacetChart":
-    """Figure 3 of Wu & Dredze (2019), with the gap for the score: the share of subwords that training saw.
+    """Figure 3 of Wu & Dredze (2019), with the transfer gap for the score: subwords seen in training.
 
     Raises:
         RequestError: when the records do not hold both, or too few languages.
@@ -198,11 +198,11 @@ def _languages(correlated: Correlated, title: str) -> list[dict]:
 
 
 ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
-"""A probe's score -> what it was trained on."""
+"""Metric of a probe -> labels it was trained on."""
 
 
 def probes_by_layer(results: Results) -> "altair.FacetChart":
-    """Figure 2 of Wu & Dredze (2019): what a linear probe predicts from each layer, and with shuffled labels.
+    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels.
 
     Raises:
         RequestError: when the records hold no probe.
@@ -248,7 +248,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
 
 
 def _gaps(rows: list[dict], title: str) -> "altair.FacetChart":
-    """Each language's gap against a quantity, and a line of least squares."""
+    """Plot the transfer gap of each language against a quantity, with a least-squares line."""
     alt = grammar()
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("similarity:Q", title=title, scale=alt.Scale(zero=False)), alt.Y("gap:Q", title="transfer gap, points")
@@ -263,7 +263,7 @@ def _gaps(rows: list[dict], title: str) -> "altair.FacetChart":
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
-    """The correlation of gap and similarity layer by layer, with its interval over languages.
+    """Plot the correlation of gap and similarity by layer, with intervals over languages.
 
     Raises:
         RequestError: when the records do not hold both, or too few languages.
@@ -295,5 +295,5 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
 
 
 def _finite(value: float) -> float | None:
-    """None of what is not a number: JSON has no word for it."""
+    """Replace NaN and infinity by None, for JSON."""
     return value if math.isfinite(value) else None

@@ -87,7 +87,7 @@ def make_page(
 
 
 def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
-    """What stores know of their runs beyond the records: the command that repeats each, the end of its log,
+    """Collect what stores know about runs beyond the records: the command that repeats each, the end of its log,
     the machine it ran on and how long it trained.
 
     Args:
@@ -113,7 +113,7 @@ SCORE = ("task", "encoder", "metric", "seed", "n", "run", "signature")
 
 
 def _records(block: Block) -> dict[tuple[Key, Column, int | None], Row]:
-    """(row, column, seed) of the block's cells -> the record, each of them once."""
+    """Map (row, column, seed) of the cells of a block to their records."""
     known: dict[tuple[Key, Column, int | None], Row] = {}
     for column, record in in_columns(block.results):
         if record["value"] is not None:
@@ -122,7 +122,7 @@ def _records(block: Block) -> dict[tuple[Key, Column, int | None], Row]:
 
 
 def _scores(block: Block, table: Cells) -> list[Row]:
-    """Every score of a block, as the page lists it."""
+    """List all scores of a block for the page."""
     return [
         {
             **{name: record[name] for name in SCORE},
@@ -138,7 +138,7 @@ def _scores(block: Block, table: Cells) -> list[Row]:
 
 
 def _heat(block: Block, table: Cells) -> dict[str, Any]:
-    """The table of a block: the reference's scores, differences to it, and means over corpora that all have a value."""
+    """Table of a block: scores of the reference, differences to it, and means over corpora with all values."""
     compared, records = table.compared(), _records(block)
     same, cross, unknown = parts_of(table, block.source)
 
@@ -181,14 +181,14 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _named(row: Key, rows: Sequence[Key]) -> str:
-    """A corpus, with the other language of the encoder where there are several."""
+    """Name a corpus, with the second language of the encoder where there are several."""
     target, corpus, partner = row
     several = len({each[2] for each in rows}) > 1
     return (corpus or target or "?") + (f" with {partner}" if partner and several else "")
 
 
 def _similarities(results: Results) -> list[Row]:
-    """The records of similarity, each once: a line has one of them a pair, layer and seed."""
+    """List the records of similarity, one per pair, layer and seed."""
     named: dict[str, tuple[str, str]] = {}
     measures = [measure for (measure,), _ in results.groups("measure")]
     for measure in measures:
@@ -223,7 +223,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, dict[str, list]]:
-    """Each column as its different values, and for each row the number of its own: much of a table is repetition."""
+    """Encode columns as distinct values and indices, because tables repeat most values."""
     coded = {}
     for name in rows[0] if rows else ():
         places = {value: place for place, value in enumerate(dict.fromkeys(row[name] for row in rows))}

@@ -41,7 +41,7 @@ Spread = Literal["none", "std", "interval"]
 
 
 def number(cell: Cell, *, spread: Spread = "none") -> str:
-    """A cell's number as people read it: differences with their sign, a dash where there is none."""
+    """Format a cell: differences with sign, a dash for a missing number."""
     if cell.value is None:
         return "–"
     write = plain if cell.kind in ("score", "similarity") else signed
@@ -55,7 +55,7 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
 
 
 def marks(table: Table, spread: Spread) -> str:
-    """What a caption says of intervals and marks; "" where there are none."""
+    """Sentence of a caption on intervals and marks; "" without any."""
     cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
     over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
     caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
@@ -67,7 +67,7 @@ def marks(table: Table, spread: Spread) -> str:
 
 
 def to_latex(table: Table, *, spread: Spread = "none") -> str:
-    """A table for a paper: booktabs rules and coloured cells.
+    """Write a table as LaTeX, with booktabs rules and coloured cells.
 
     Needs the packages that its first line names; `latex_document` brings them.
 
@@ -108,7 +108,7 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
 
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
-    """What opens and closes a table: one of many rows runs over pages, one of many columns fits the page."""
+    """Lines that open and close a table: longtable for many rows, scaled to the page for many columns."""
     columns = rf"{{l{'r' * len(table.head)}}}"
     if sum(map(len, table.groups.values())) > LONG:
         opening = [r"\begingroup\small\setlength{\LTcapwidth}{\linewidth}", rf"\begin{{longtable}}{columns}"]
@@ -120,14 +120,14 @@ def _shape(table: Table) -> tuple[list[str], list[str]]:
 
 
 def latex_document(names: Sequence[str]) -> str:
-    """A document that shows tables, each from its own file beside it."""
+    """Write a LaTeX document that inputs tables from their files."""
     packages = [*PACKAGES, "[margin=1.5cm,landscape]{geometry}"]
     lines = [r"\documentclass{article}", *(rf"\usepackage{package}" for package in packages), r"\begin{document}"]
     return "\n".join([*lines, *(rf"\input{{{name}}}" for name in names), r"\end{document}", ""])
 
 
 def escape(text: str) -> str:
-    """Text as LaTeX prints it; words of other scripts by the commands of `OTHER_SCRIPTS`."""
+    """Escape text for LaTeX; words in other scripts use the commands of `OTHER_SCRIPTS`."""
     special = "".join(_SPECIAL.get(character, character) for character in text)
     return _OTHER.sub(_of_another_script, special)
 
@@ -149,7 +149,7 @@ def _of_another_script(match: re.Match) -> str:
 
 
 def to_markdown(table: Table, *, spread: Spread = "none") -> str:
-    """A table for a page that is read as it is; losses of five points and more stand in bold."""
+    """Write a table as Markdown; losses of five points and more are bold."""
 
     def write(cell: Cell) -> str:
         text = number(cell, spread=spread).replace("*", r"\*")
@@ -172,7 +172,7 @@ def _bars(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """The numbers alone, a row a line; standard deviations over seeds in columns of their own."""
+    """Write a table as CSV, with standard deviations over seeds in separate columns."""
     with_std = any(cell.std is not None for rows in table.groups.values() for row in rows for cell in row.cells)
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Confidence intervals and tests of single numbers, from the studies that they belong to."""
+"""Confidence intervals and tests of table cells, from the summaries of studies."""
 
 import csv
 import math
@@ -20,7 +20,7 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What a study's summary says of a score, or of a difference to the reference.
+    """Confidence interval and test of a score, or of a difference to the reference.
 
     Attributes:
         low: lower end of the 95 % interval, in points.
@@ -37,7 +37,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """The summaries of finished studies.
+    """Summaries of finished studies.
 
     Attributes:
         rows: values of `KEY` -> the rows of the summaries that have them.
@@ -54,7 +54,7 @@ class Significance:
         trains: Collection[str | None],
         selections: Collection[str | None],
     ) -> Interval | None:
-        """The interval of a cell, from a study that all of its records belong to and that has the same number.
+        """Find the interval of a cell, in a study that contains all of its records and the same number.
 
         Args:
             cell: a mean over seeds.
@@ -80,7 +80,7 @@ class Significance:
 
 
 def read_significance(paths: Iterable[str | Path]) -> Significance:
-    """The summaries of the finished studies in stores of runs.
+    """Read the summaries of finished studies in stores of runs.
 
     Args:
         paths: folders; those that are no stores are skipped, and so are summaries that do not say what their intervals
@@ -105,6 +105,6 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
 
 
 def _number(text: str) -> float | None:
-    """A number of a summary; None where it is absent."""
+    """Parse a number of a summary; None if it is missing."""
     value = float(text) if text else math.nan
     return None if math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""Tables 2 to 6 of Wu & Dredze (2019): scores by what models were trained on."""
+"""Tables 2 to 6 of Wu & Dredze (2019): scores by training language."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ NOTHING = Cell(None, "score")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What a row is of: a test corpus, and the other language of a bilingual encoder."""
+    """A row: a test corpus, and the second language of a bilingual encoder."""
 
     language: str
     name: str
@@ -38,13 +38,13 @@ class _Row:
 
     @property
     def as_published(self) -> str | None:
-        """By what a paper may know it: its language, where it is its only corpus."""
+        """Name in papers: its language, if it is the only corpus of it."""
         return self.language if self.name == self.language else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column to be.
+    """A column.
 
     Attributes:
         setting: what its models were trained on.
@@ -65,7 +65,7 @@ class _Column:
 
     @property
     def as_published(self) -> str:
-        """What a paper's table calls it."""
+        """Name in published tables."""
         return f"{self.setting}+gold-pos" if self.gold else self.setting
 
 
@@ -73,7 +73,7 @@ Scores = dict[_Row, Cell]
 
 
 def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """A row a language, a column a setting, and the mean over all languages but the source.
+    """Tabulate scores: one row per language, one column per setting, and means over all languages but the source.
 
     Args:
         results: of a study, or put together.
@@ -114,7 +114,7 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
 
 
 def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
-    """Encoder, source, the language that the training data were translated from, variant, and scores."""
+    """Yield encoder, source, original language of translated training data, variant, and scores."""
     name = languages_of(results)
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
@@ -132,7 +132,7 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
 
 
 def _gold_tags(results: Results) -> dict[Column, bool]:
-    """Whether the models of each column read gold part-of-speech tags."""
+    """Return whether the models of each column read gold part-of-speech tags."""
     gold: dict[Column, bool] = {}
     for column, record in in_columns(results):
         gold[column] = gold.get(column, True) and GOLD in (record["settings"] or "").split()
@@ -172,7 +172,7 @@ def _table(
 
 
 def _mean(values: Sequence[float | None], notes: Notes) -> Cell:
-    """The mean over rows, with a note on how many they are."""
+    """Mean over rows, with a note on their number."""
     kept = [value for value in values if value is not None]
     if not kept:
         return NOTHING

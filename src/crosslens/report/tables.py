@@ -21,7 +21,7 @@ from crosslens.results.record import Results, concatenated
 from crosslens.tasks import TASKS
 
 OTHERS = "x"
-"""Stands for the mean over the other languages, as in the paper."""
+"""Label of the mean over the other languages, as in the paper."""
 
 
 def all_tables(
@@ -149,7 +149,7 @@ def _scores(results: Results) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class _Models:
-    """What the models of a column were trained on, and the rules that selected their weights."""
+    """Training data of the models of a column, and the rules that selected their weights."""
 
     trains: frozenset[str | None]
     selections: frozenset[str | None]
@@ -161,13 +161,13 @@ class _Block:
 
     Attributes:
         title: the task, its metric, and the encoder where there are several.
-        label: the split where there are several.
-        scores: a row a corpus, a column a condition.
-        compared: the same as differences to the reference.
-        models: what each column's models were trained on.
-        same: rows in the source's language.
+        label: the split, if there are several.
+        scores: one row per corpus, one column per condition.
+        compared: differences to the reference.
+        models: training data and selection rules of each column.
+        same: rows in the source language.
         cross: rows in other languages.
-        languages: how a corpus is called.
+        languages: name of a corpus in row labels.
     """
 
     task: str
@@ -190,7 +190,7 @@ class _Block:
         return f"{name} with {partner}" if partner else name
 
     def over(self, keys: Sequence[Key]) -> str:
-        """What a mean over these rows is over, with their number."""
+        """Describe what a mean over these rows covers: ``18 languages``."""
         if len(keys) == 1:
             return self.name(keys[0])
         targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
@@ -200,11 +200,11 @@ class _Block:
         return f"{len(keys)} scores"
 
     def _comparable(self, column: Column) -> bool:
-        """Whether a paper's models are like these: they differ from the others in their training corpus at most."""
+        """Return whether a paper's scores apply: the models vary in their training corpus at most."""
         return not column.variant or column.variant in self.models[column].trains
 
     def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
-        """What a paper prints for a difference, or for a score of the reference."""
+        """Find the published difference, or score of the reference."""
         if column is None or not self._comparable(column) or len(self.models[column].trains) > 1:
             return None
         (train,) = self.models[column].trains
@@ -212,7 +212,7 @@ class _Block:
         return paper.find(self.task, sources, names_in_papers(key[1], key[0]), column.condition)
 
     def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
-        """What a paper prints for a score."""
+        """Find the published score."""
         target, corpus, _ = key
         usual = self.split not in (None, "test") or target in names_in_papers(corpus, target)
         if column is None or not self._comparable(column) or not usual:
@@ -222,7 +222,7 @@ class _Block:
     def interval(
         self, significance: Significance | None, keys: Sequence[Key], column: Column | None
     ) -> Interval | None:
-        """The confidence interval of a cell, or of the mean over several."""
+        """Find the confidence interval of a cell, or of a mean over several."""
         partners = {key[2] for key in keys}
         if significance is None or column is None or len(partners) > 1:
             return None
@@ -248,7 +248,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A row to be: of one target, or the mean over several."""
+    """A row: one target, or the mean over several."""
 
     label: str
     keys: tuple[Key, ...]
@@ -353,7 +353,7 @@ def _row(
     notes: Notes,
     significance: Significance | None = None,
 ) -> tuple[Cell, ...]:
-    """The cells of one target, or their means over several."""
+    """Make the cells of one target, or means over several."""
     return tuple(
         cell_of(
             mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
@@ -368,7 +368,7 @@ def _row(
 def _beside(
     block: _Block, line: _Line, columns: Sequence[Column | None], ours: tuple[Cell, ...], paper: Paper, notes: Notes
 ) -> Iterator[Row]:
-    """A paper's numbers below ours; of a mean, both over the rows that both have, or nothing."""
+    """Yield published scores below ours; means cover the rows that both have."""
     theirs = {key: [block.printed(paper, key, column) for column in columns] for key in line.keys}
     if len(line.keys) == 1:
         yield from published_rows(paper, ours, theirs[line.keys[0]], notes)

@@ -1,1 +1,1 @@
-"""Records of what was measured, and the one rule by which tables are made of them (`cells`)."""
+"""Records of measurements, and the table cells made of them (`cells`)."""

@@ -1,8 +1,8 @@
-"""The one rule of every number shown: a cell is the mean over seeds of exactly one record a seed.
+"""Table cells: the mean over seeds of exactly one record per seed.
 
-Whatever tells two records of a cell apart either becomes part of the key, and of what a reader sees, or the request is
-refused with its name. Nothing else is averaged, unless the table says so where it stands: a mean over languages is made
-of cells, over the languages that it names.
+All numbers in tables, figures and reports are made of such cells. If two records of a cell differ in anything but the
+seed, the difference becomes part of the row or column, or the request is refused and names it. Means over languages are
+means of cells and state which languages they cover.
 """
 
 import re
@@ -23,23 +23,23 @@ Row = dict[str, Any]
 """A record as plain values, by column."""
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
-"""What one table cannot mix: each is part of its key, or constant."""
+"""Columns that one table cannot mix: each is part of the key, or constant."""
 
 VARIANTS = ("selection", "train", "dev", "recipe", "settings")
-"""What tells models of one task, source and condition apart. Where it varies, it stands in the head of the column."""
+"""Columns that distinguish models of one task, source and condition; shown in column heads where they vary."""
 
 OF_RECIPE = ("selection", "dev", "recipe", "settings")
-"""What a condition with a recipe of its own has otherwise than the reference."""
+"""Columns in which a condition with its own recipe differs from the reference."""
 
 WITHIN = ("partner", "target", "split", "corpus", "translated_from", "start", "factor", "depth", "layer")
-"""What is constant within a cell, or part of its key."""
+"""Columns that are constant within a cell, or part of its key."""
 
 DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "train_digest"}
-"""Name -> the digest of what it names: two things of one name are told apart by it."""
+"""Column of names -> column of digests, which distinguish two things of one name."""
 
 
 PLURALS = {"corpus": "corpora", "settings": "settings", "train": "training corpora", "dev": "development corpora"}
-"""Column -> what several of it are called, where that is not the column and an s."""
+"""Irregular plurals of column names, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +139,11 @@ class Cells:
     values: Mapping[tuple[Key, Any], Cell]
 
     def get(self, row: Key, column: Any) -> Cell:
-        """A cell; an empty one where there is none."""
+        """Return a cell, or an empty one."""
         return self.values.get((row, column), EMPTY)
 
     def compared(self) -> "Cells":
-        """Every condition as a difference to the reference of its variant, where there is one."""
+        """Replace every condition by its difference to the reference of its variant, if there is one."""
         values = {}
         for row in self.rows:
             for column in self.columns:
@@ -153,16 +153,16 @@ class Cells:
         return Cells(self.rows, self.columns, values)
 
     def reference_of(self, column: Column) -> Column | None:
-        """What a column is compared with; itself when it is a reference; None: there is none."""
+        """Return the reference of a column (itself for a reference), or None."""
         reference = Column(Condition(), column.variant)
         return reference if reference in self.columns else None
 
     def head(self, column: Column) -> str:
-        """The column's name, with Δ where it is a difference after `compared`."""
+        """Return the label of a column, with Δ if `compared` makes it a difference."""
         return f"Δ {column.label}" if self.is_difference(column) else column.label
 
     def is_difference(self, column: Column) -> bool:
-        """Whether `compared` makes a difference of the column: there is a reference, and it is another one."""
+        """Return whether `compared` makes the column a difference to another column."""
         return self.reference_of(column) not in (None, column)
 
 
@@ -243,7 +243,7 @@ def disambiguated(results: Results) -> list[Row]:
 
 
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
-    """As `Results.groups`; of two things with one name each is a group of its own."""
+    """Group records like `Results.groups`, with separate groups for different things of one name."""
     places: dict[tuple, list[int]] = {}
     for place, record in enumerate(disambiguated(results)):
         places.setdefault(tuple(record[name] for name in columns), []).append(place)
@@ -251,13 +251,13 @@ def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
 
 
 def encoders_apart(results: Results) -> Results:
-    """The records with encoders of one name told apart, so that they can be grouped by name."""
+    """Give different encoders of one name different names, so that records can be grouped by name."""
     names = pa.array([record["encoder"] for record in disambiguated(results)], pa.string())
     return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:
-    """Refuse records that differ in something that one table cannot mix.
+    """Refuse records that differ in a column that one table cannot mix.
 
     Raises:
         RequestError: naming its values.
@@ -271,11 +271,11 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
 
 
 def variants_of(records: Sequence[Row]) -> list[str]:
-    """What tells records of one task, source and condition apart beyond the condition: "" where nothing does.
+    """Describe how records of one task, source and condition differ; "" where they do not.
 
-    The rule that selected the weights, the training corpus, the recipe and what was replaced in it, each only where it
-    varies. A condition that needs a recipe of its own is compared with the reference all the same: what differs is
-    part of the condition, as long as it does not vary there, and the others have one recipe only.
+    Names the selection rule, training corpus, recipe and replaced settings, each only where it varies. A condition with
+    its own recipe is compared with the reference all the same: the recipe counts as part of the condition, as long as
+    it does not vary within the condition and all other conditions share one recipe.
     """
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
@@ -318,7 +318,7 @@ def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str
 
 @cache
 def condition_of(text: str | None) -> Condition:
-    """A record's condition as a value."""
+    """Parse the condition of a record."""
     return Condition.parse(text) if text else Condition()
 
 

@@ -1,4 +1,4 @@
-"""Results as charts: the similarity of translations by layer, and what each set of layers costs each target."""
+"""Charts of results: similarity of translations by layer, and score differences by target and condition."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
 
 NULLS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
-"""Ending of a measure's name -> what its pairs of sentences are."""
+"""Ending of a measure's name -> kind of sentence pairs."""
 
 
 def grammar() -> Any:
-    """altair, the grammar of all charts.
+    """Import altair, which draws all charts.
 
     Raises:
         RequestError: when it is not installed.
@@ -52,15 +52,15 @@ def grammar() -> Any:
 
 
 PAIR = ("source", "target", "partner")
-"""What names a pair of languages; of bilingual encoders, with the language that it has beside the source."""
+"""Columns that name a pair of languages; for bilingual encoders with their second language."""
 
 
 def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
-    """Figures 1 and 2 of Muller et al. (2021): a line an encoder, its nulls dashed; bands hold 80 % of the pairs.
+    """Figures 1 and 2 of Muller et al. (2021): one line per encoder, baselines dashed; bands cover 80 % of the pairs.
 
     Args:
-        results: similarities, and whatever else.
-        measure: whose; its nulls come along.
+        results: similarities; other records are ignored.
+        measure: measure to draw, with its baselines.
 
     Raises:
         RequestError: when the records hold no such similarity; when altair is not installed.
@@ -111,7 +111,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
 
 
 def pair_cells(results: Results) -> Cells:
-    """The similarity of one measure of two different languages in one state: a row a pair, a column a layer."""
+    """Tabulate one measure in one state: one row per pair of different languages, one column per layer."""
     table = cells(results, rows=PAIR, columns=("layer",))
     return Cells(tuple(row for row in table.rows if row[0] != row[1]), table.columns, table.values)
 
@@ -175,7 +175,7 @@ def _both_encoders(record: Row) -> Row:
 
 
 def done_to(condition: Condition) -> list[str]:
-    """What was done to it: ``layers 1-2 re-initialised``, or the condition's label; nothing for a reference."""
+    """Describe a condition: ``layers 1-2 re-initialised``, or its label; nothing for a reference."""
     if condition.is_reference:
         return []
     reinit = condition.reinit
@@ -184,7 +184,7 @@ def done_to(condition: Condition) -> list[str]:
 
 
 def score_chart(results: Results) -> "altair.LayerChart":
-    """What each set of layers costs each target: a heat map of one task, blue where nothing is lost.
+    """Heat map of score differences by target and condition for one task; blue: no loss.
 
     Args:
         results: scores of one task, metric, encoder and source.
@@ -198,12 +198,12 @@ def score_chart(results: Results) -> "altair.LayerChart":
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Differences to the reference, as a heat map shows them.
+    """Differences to the reference, for a heat map.
 
     Attributes:
         rows: names of targets and of means.
         columns: the conditions.
-        values: (row, column) -> points; one that is missing is absent.
+        values: (row, column) -> points, without missing ones.
     """
 
     rows: tuple[str, ...]
@@ -212,12 +212,12 @@ class Differences:
 
     @property
     def widest(self) -> float:
-        """The largest, at least 5 points: what the deepest colour stands for."""
+        """Largest absolute difference, at least 5 points; the end of the colour scale."""
         return max([5.0, *map(abs, self.values.values())])
 
 
 def score_differences(results: Results) -> Differences:
-    """Differences to the reference by target and condition, from the scores of one task, metric, encoder and source.
+    """Compute differences to the reference from scores of one task, metric, encoder and source.
 
     Raises:
         RequestError: when nothing is compared with a reference.
@@ -245,7 +245,7 @@ def score_differences(results: Results) -> Differences:
 
 
 def row_names(rows: Sequence[Key]) -> dict[Key, str]:
-    """A row of scores -> its language, with the corpus and the encoder's other language where there are several."""
+    """Name rows by language, with corpus or second language of the encoder where there are several."""
     corpora = Counter(target for target, _ in {row[:2] for row in rows})
     partners = {row[2] for row in rows}
     names = {}
@@ -289,7 +289,7 @@ def heat_map(differences: Differences, *, widest: float) -> "altair.LayerChart":
 
 
 def short_label(column: Column) -> str:
-    """A column's label without the word that stands for an encoder to which nothing was done but what follows."""
+    """Label of a column without the name of the unmodified encoder."""
     parts = column.condition.interventions
     words = " ".join(each.label for each in parts) if parts and all(each.follows for each in parts) else ""
     return column.label if not words or column.condition.recipe else ", ".join(filter(None, (words, column.variant)))

@@ -1,4 +1,4 @@
-"""Results as tables a person reads: targets down, conditions across, same-language and cross-language apart."""
+"""Tables of results: targets in rows, conditions in columns, same-language and cross-language scores separate."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ ROW = ("target", "corpus", "partner")
 
 
 def score_cells(results: Results) -> Cells:
-    """The scores of one task, metric, encoder and source: a row a corpus, a column a condition.
+    """Tabulate scores of one task, metric, encoder and source: one row per corpus, one column per condition.
 
     Raises:
         RequestError: when there are none, or one table cannot hold them: see `cells`.
@@ -31,7 +31,7 @@ def score_cells(results: Results) -> Cells:
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
-    """The rows in the source's language, those in another, and those whose language is unknown, each sorted."""
+    """Split rows into the source language, other languages, and unknown languages, each sorted."""
     known = [row for row in table.rows if row[0] is not None and source is not None]
     same = [row for row in known if row[0] == source]
     cross = [row for row in known if row[0] != source]
@@ -44,12 +44,12 @@ def _sorted(rows: Sequence[Key]) -> list[Key]:
 
 
 def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
-    """The mean over rows in one column."""
+    """Mean over rows of one column."""
     return mean_of([table.get(row, column) for row in rows])
 
 
 def mean_name(targets: Sequence[str | None], split: str | None) -> str:
-    """What a mean over corpora is called where a corpus's name would stand: ``mean of 17 languages:test``.
+    """Name a mean over corpora as a corpus: ``mean of 17 languages:test``.
 
     Args:
         targets: the language of each corpus.

@@ -1,4 +1,4 @@
-"""Tidy records of what was measured: one row a number, the same columns everywhere."""
+"""Tidy records of measurements: one row per number, with the same columns everywhere."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One number and all that says which number it is. What does not apply is None, never "" or -1.
+    """One number with everything that identifies it. Columns that do not apply are None, never "" or -1.
 
     Attributes:
         study: the study it belongs to, where there is one.
@@ -134,7 +134,7 @@ class Results:
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Results":
-        """Results that hold these records, in this order."""
+        """Make results from records, in this order."""
         rows = []
         for record in records:
             row = {name: getattr(record, name) for name in COLUMNS}
@@ -149,7 +149,7 @@ class Results:
         return Results(pa.concat_tables([self.records, other.records]))
 
     def filter(self, **columns: Any) -> "Results":
-        """The rows whose columns have these values (None: the rows where it is absent; a list: any of them).
+        """Select the rows with these column values (None: missing; a list: any of them).
 
         Raises:
             RequestError: for a column that does not exist.
@@ -161,14 +161,14 @@ class Results:
         return Results(table)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
-        """The rows apart by the values of these columns, in the order of their first rows."""
+        """Group rows by the values of these columns, in the order of first appearance."""
         members: dict[tuple, list[int]] = {}
         for index, row in enumerate(self.records.select(list(columns)).to_pylist()):
             members.setdefault(tuple(row.values()), []).append(index)
         return [(key, Results(self.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
 
     def with_columns(self, **columns: Any) -> "Results":
-        """The rows with each of these columns set to one value.
+        """Set columns to one value in all rows.
 
         Raises:
             RequestError: for a column that does not exist.
@@ -180,11 +180,11 @@ class Results:
         return Results(pa.table(arrays, schema=SCHEMA))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The rows as a pandas frame, one column a field; ``tags`` stays JSON text."""
+        """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
         return self.records.to_pandas()
 
     def tags(self) -> list[dict[str, Any]]:
-        """The provenance of each row, to be shown."""
+        """Provenance of each row, for display."""
         return [json.loads(text) for text in self.records["tags"].to_pylist()]
 
     @property
@@ -192,7 +192,7 @@ class Results:
         return len(self) > 0 and not self.records["measure"].null_count
 
     def table(self) -> "pandas.DataFrame":
-        """What a person reads first: scores by target and condition, or else similarities by pair and layer.
+        """Tabulate scores by target and condition, or else similarities by pair and layer.
 
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
@@ -202,7 +202,7 @@ class Results:
         return similarity_table(self) if self._similarities_only else score_table(self)
 
     def plot(self) -> "altair.LayerChart":
-        """What a person looks at first: a heat map of what layers cost each target, or else similarity by layer.
+        """Plot a heat map of score differences by target and condition, or else similarity by layer.
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
@@ -212,14 +212,14 @@ class Results:
         return similarity_chart(self) if self._similarities_only else score_chart(self)
 
     def _repr_html_(self) -> str:
-        """The table where there is one, else the first records: what a notebook shows."""
+        """Show the table if there is one, else the first records, in notebooks."""
         try:
             return self.table().to_html(float_format="%.2f", na_rep="–")
         except RequestError:
             return self.to_pandas().head(20).to_html()
 
     def write(self, path: str | Path) -> None:
-        """Write to ``.csv``, ``.parquet`` or ``.json`` (records), whole or not at all.
+        """Write to ``.csv``, ``.parquet`` or ``.json`` (records), atomically.
 
         Raises:
             RequestError: for another ending.
@@ -239,13 +239,13 @@ class Results:
 
 
 def concatenated(parts: Iterable[Results]) -> Results:
-    """All records of several results, in their order."""
+    """Concatenate results, in their order."""
     tables = [part.records for part in parts]
     return Results(pa.concat_tables(tables)) if tables else Results.of([])
 
 
 def read_results(path: str | Path) -> Results:
-    """Read what `Results.write` wrote, in this version or an earlier one, or what pandas made of it.
+    """Read a file written by `Results.write`, by this or an earlier version, or rewritten by pandas.
 
     Args:
         path: a ``.csv``, ``.parquet`` or ``.json`` file that `Results.write` wrote.

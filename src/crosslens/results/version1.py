@@ -1,4 +1,4 @@
-"""Results of version 1: what was done and asked stood in labels and in a JSON text, and is taken out of them here."""
+"""Read results of version 1, whose conditions and settings are parsed from labels and JSON text."""
 
 import json
 import re
@@ -61,7 +61,7 @@ _FOLLOWING = {
 
 
 def updated(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table of version 1 with the columns of today."""
+    """Convert a table of version 1 to the current columns."""
     rows = table.to_pylist()
     tags = [json.loads(row["tags"]) for row in rows]
     deepest: dict[str | None, int] = {}
@@ -92,7 +92,7 @@ def updated(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def condition_of_label(label: str) -> Condition:
-    """The condition that a label of version 1 stands for."""
+    """Parse a condition label of version 1."""
     parts: list[Intervention] = []
     for pattern, make in _FOLLOWING.items():
         match = re.search(pattern, label)
@@ -120,7 +120,7 @@ def _condition(row: Mapping[str, Any], tags: Mapping[str, Any]) -> Condition:
 
 
 def _settings(row: Mapping[str, Any], tags: Mapping[str, Any]) -> str | None:
-    """The rule of selection has a column of its own."""
+    """Move the selection rule to its own column."""
     if row["measure"] is not None:
         words = [f"{name}={tags[name]}" for name in QUESTION_SETTINGS if name in tags]
     else:
@@ -129,7 +129,7 @@ def _settings(row: Mapping[str, Any], tags: Mapping[str, Any]) -> str | None:
 
 
 def _as_the_reference(rows: Sequence[dict[str, Any]], conditions: Sequence[Condition]) -> None:
-    """Conditions with a recipe of their own did not say which: they have that of the others, where there is one."""
+    """Give conditions with an unrecorded recipe of their own the recipe of the others, if there is one."""
     usual: dict[tuple, set] = {}
     for row, condition in zip(rows, conditions, strict=True):
         if row["measure"] is None and not condition.own_recipe:
@@ -143,7 +143,7 @@ def _as_the_reference(rows: Sequence[dict[str, Any]], conditions: Sequence[Condi
 
 
 def _partners(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Run -> the other language of its bilingual encoder: the one that it was tested on beside the source."""
+    """Map each run to the second language of its bilingual encoder: the other language that it was tested on."""
     targets: dict[str, set] = {}
     for row in rows:
         if row["run"] and row["task"] and (row["encoder"] or "").startswith("pretrain:"):

@@ -5,8 +5,6 @@ to raw text, and hard if neither holds. The slides compare means. Here, comparis
 and the language is undecided if a decisive test is not significant. A single seed allows no test, and no class.
 """
 
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-
 import csv
 import math
 from collections.abc import Mapping
@@ -128,7 +126,6 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
         q_as_it_is, q_adapted = float(next(q)), float(next(q))
         first = (as_it_is.mean, q_as_it_is) if as_it_is else (math.nan, math.nan)
         second = (adapted.mean, q_adapted) if adapted else None
-        by_means = [pair and (pair[0], pair[1] if math.isnan(pair[1]) else 0.0) for pair in (first, second)]
         rows.append(
             {
                 "task": cell.task,
@@ -144,10 +141,16 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
                 "q adapted": q_adapted,
                 "seeds": as_it_is.seeds if as_it_is else 0,
                 "class": classify(first, second),
-                "by means": classify(*by_means),
+                "by means": classify(_untested(first), _untested(second) if second else None),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _untested(tested: tuple[float, float]) -> tuple[float, float]:
+    """A difference as if it were certain; without a test it stays without one."""
+    mean, q = tested
+    return mean, q if math.isnan(q) else 0.0
 
 
 def _mean(scores: BySeed | None) -> float | None:

@@ -1,4 +1,4 @@
-"""The numbers that papers print, as data, so that ours can stand beside them: one file a paper."""
+"""Published scores of the papers, one module per paper, for comparison with ours."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (MULLER_2021, WU_2
 
 
 def find_paper(name: str) -> Paper:
-    """A paper's numbers by its short name.
+    """Find a paper by its short name.
 
     Raises:
         RequestError: when there is none of that name.

@@ -1,4 +1,4 @@
-"""What a paper prints: scores, differences and correlations, by what they are of."""
+"""Published scores, differences and correlations of a paper."""
 
 import csv
 import re
@@ -15,7 +15,7 @@ OTHERS = "x"
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A number that a paper prints.
+    """A published number.
 
     Attributes:
         value: in points; of anything but the reference, the difference to it.
@@ -30,7 +30,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Paper:
-    """The numbers of a paper, in files of this package.
+    """Published numbers of a paper, in files of this package.
 
     Attributes:
         name: its short name.
@@ -58,7 +58,7 @@ class Paper:
     data: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, task: str, source: Sequence[str], target: Sequence[str], condition: Condition) -> Printed | None:
-        """What it prints for a score of the reference, or for a difference to it; None where it prints nothing.
+        """Find the published score of the reference, or difference to it; None if there is none.
 
         Args:
             task: its name.
@@ -72,7 +72,7 @@ class Paper:
         return next((self._differences[key] for key in keys if key in self._differences), None)
 
     def score(self, task: str, source: str, target: str, split: str | None, condition: Condition) -> Printed | None:
-        """A score that it prints whatever the condition; None where it prints none."""
+        """Find a published score of any condition; None if there is none."""
         return self._levels.get((task, source, target, split or "test", condition))
 
     def correlation(self, task: str, state: str) -> Printed | None:
@@ -131,13 +131,13 @@ class Paper:
 
 
 def treebank_of(corpus: str | None) -> str | None:
-    """``en_partut`` of ``ud/en_partut:train``; None of a corpus that is called by its language."""
+    """Name of a treebank: ``en_partut`` for ``ud/en_partut:train``; None for corpora named by their language."""
     named = re.match(r"\w+/(\w+_\w+)", corpus or "")
     return named[1] if named else None
 
 
 def names_in_papers(corpus: str | None, language: str | None) -> tuple[str, ...]:
-    """The names by which a paper may know a test corpus: its own, and its language if it is the default test set.
+    """Names of a test corpus in papers: its own, and its language if it is the default test set.
 
     Of treebanks that is PUD.
     """
@@ -147,7 +147,7 @@ def names_in_papers(corpus: str | None, language: str | None) -> tuple[str, ...]
 
 
 def read_published(file: str) -> list[dict[str, str]]:
-    """The rows of a table as it was typed over; what is empty is ""."""
+    """Read the rows of a published table; empty cells are ""."""
     with (resources.files("crosslens.report.papers") / file).open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
