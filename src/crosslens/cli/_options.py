@@ -6,6 +6,9 @@ import click
 
 from crosslens.errors import RequestError
 
+SEED = click.IntRange(0, 2**63 - 1)
+"""Random seeds: what records can hold."""
+
 data_option = click.option(
     "--data", "data", metavar="FOLDER", help="Data folder, searched before CROSSLENS_DATA and the cache."
 )
