@@ -39,6 +39,11 @@ WRONG = {
     "a device that is not there": ([*FINETUNE, "--device", "cudaa"], "no device 'cudaa' on this machine"),
     "a device without numbers": ([*FINETUNE, "--device", "meta"], "known: cpu"),
     "a data folder that is not there": ([*FINETUNE, "--data", "nowhere"], "--data: 'nowhere' is not a folder"),
+    "a data folder that is not needed": (
+        ["overlap", "@", "--train", "lab/src", "--test", "lab/adj", "--data", "nowhere"],
+        "--data: 'nowhere' is not a folder",
+    ),
+    "no training data": (["finetune", "pos", "@", "--train", "", "--test", "ud/fr_pud"], "training data is empty"),
     "a seed that records cannot hold": ([*FINETUNE, "--seed", str(2**63)], "is not in the range 0"),
     "layers of many digits": ([*FINETUNE, "--random-init", f"1-{'9' * 5000}"], "invalid layers '1-999"),
     "layers in other digits": ([*FINETUNE, "--random-init", "١"], "invalid layers '١'"),

@@ -94,7 +94,7 @@ def roots(data: str | Path | None = None) -> list[Root]:
         RequestError: if ``data`` is given and is not a folder, so that no other folder is read by mistake.
     """
     if data is not None and not Path(data).is_dir():
-        raise RequestError(f"--data: {str(data)!r} is not a folder", hint="CROSSLENS_DATA and the cache need no --data")
+        raise RequestError(f"the data folder {str(data)!r} does not exist")
     folders = [Root(Path(data), "--data")] if data is not None else []
     if os.environ.get("CROSSLENS_DATA"):
         folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))

@@ -79,6 +79,8 @@ def check_finetuning(
     checked_task = find_task(task, checked_recipe.task)
     corpora = Corpora(data, format=checked_task.format)
     needs_dev = checked_recipe.select == "best" or checked_recipe.schedule == "plateau"
+    if not train:
+        raise RequestError("the name of the training data is empty")
     dev = dev or (name_split(train, "dev") if needs_dev else None)
     names = tuple(name for pattern in tests for name in match_corpora(pattern, data=data))
     labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
