@@ -16,6 +16,9 @@ Settings = TypeVar("Settings", bound=BaseModel)
 Count = Annotated[int, Field(ge=1)]
 """A positive integer."""
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+"""A random seed, as records can hold it."""
+
 Share = Annotated[float, Field(ge=0, lt=1)]
 """A fraction from 0, below 1."""
 
@@ -59,7 +62,12 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     if not isinstance(document, CommentedMap):
         raise RequestError(f"{path}: expected settings of the form `name: value`")
     for setting, value in (overrides or {}).items():
-        _override(document, setting, YAML(typ="safe", pure=True).load(value))
+        try:
+            parsed = YAML(typ="safe", pure=True).load(value)
+        except (YAMLError, RecursionError) as error:
+            reason = str(getattr(error, "problem", None) or error).splitlines()[0]
+            raise RequestError(f"--set {setting}={value}: invalid YAML: {reason}") from None
+        _override(document, setting, parsed)
     try:
         return model.model_validate(_plain(document))
     except ValidationError as error:

@@ -40,6 +40,23 @@ WRONG = {
         "--trim-to applies only to e5-small",
     ),
     "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
+    "a device that is not there": ([*FINETUNE, "--device", "cudaa"], "no device 'cudaa' on this machine"),
+    "a device without numbers": ([*FINETUNE, "--device", "meta"], "known: cpu"),
+    "a data folder that is not there": ([*FINETUNE, "--data", "nowhere"], "--data: 'nowhere' is not a folder"),
+    "a data folder that is not needed": (
+        ["overlap", "@", "--train", "lab/src", "--test", "lab/adj", "--data", "nowhere"],
+        "--data: 'nowhere' is not a folder",
+    ),
+    "no training data": (["finetune", "pos", "@", "--train", "", "--test", "ud/fr_pud"], "training data is empty"),
+    "a seed that records cannot hold": ([*FINETUNE, "--seed", str(2**63)], "is not in the range 0"),
+    "layers of many digits": ([*FINETUNE, "--random-init", f"1-{'9' * 5000}"], "invalid layers '1-999"),
+    "layers in other digits": ([*FINETUNE, "--random-init", "١"], "invalid layers '١'"),
+    "no layers": ([*FINETUNE, "--freeze", ""], "invalid layers ''"),
+    "invalid YAML of a setting": (["plan", "smoke", "--set", "seeds=[1,2"], "--set seeds=[1,2: invalid YAML"),
+    "more seeds than anyone has": (["plan", "smoke", "--set", "seeds=200000"], "`seeds: [200000]` is the one seed"),
+    "seeds that are none": (["plan", "smoke", "--set", "seeds=true"], "seeds"),
+    "a search over nothing": (["plan", "smoke", "--set", "grid={batch: []}"], "grid.batch"),
+    "a command that is none": (["finetun"], "did you mean 'finetune'"),
     "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
 }
 

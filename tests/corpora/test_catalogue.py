@@ -3,7 +3,7 @@ import pytest
 from crosslens.corpora import catalogue
 from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora, name_split, roots
 from crosslens.corpora.parallel import load_parallel
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, mo
     assert load_corpus("ud/en_toy", data=treebanks).release is None
     monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
     assert load_corpus("ud/en_toy").release is None
-    assert [root.given_by for root in roots("x")] == ["--data", "CROSSLENS_DATA", "cache"]
+    assert [root.given_by for root in roots(tmp_path)] == ["--data", "CROSSLENS_DATA", "cache"]
 
 
 def test_patterns(treebanks):
@@ -168,14 +168,17 @@ def test_files_of_other_kinds(tmp_path, treebanks):
         load_corpus(tmp_path)
 
 
-def test_what_there_is(treebanks):
+def test_what_there_is(treebanks, monkeypatch):
     expected = {"en_pud": ["test"], "en_toy": ["train", "dev", "test"], "fr_pud": ["test"]}
     splits = ["train", "dev", "test"]
     texts = {name: splits for name in ("sib200/eng_Latn", "sib200/fra_Latn", "xnli/en", "xnli/fr")}
     words = {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
     assert on_disk(treebanks) == words | texts
     assert "10 corpora" in roots(treebanks)[0].describe()
-    assert "no such folder" in roots(treebanks / "x")[0].describe()
+    with pytest.raises(RequestError, match="the data folder .*x' does not exist"):
+        roots(treebanks / "x")
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks / "x"))
+    assert "no such folder" in roots()[0].describe()
 
 
 def test_parallel_treebanks_are_joined_by_id(treebanks):

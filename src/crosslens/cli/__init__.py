@@ -3,12 +3,14 @@
 import importlib
 import os
 import sys
+from contextlib import suppress
 
 import click
 
 from crosslens import __version__
 from crosslens.environment import offline
-from crosslens.errors import CrosslensError, RequestError
+from crosslens.errors import CrosslensError, RequestError, suggest
+from crosslens.files import disk_reason
 
 COMMANDS = {
     "demo": "Show the main finding on artificial languages: no downloads, two minutes.",
@@ -54,6 +56,14 @@ class LazyGroup(click.Group):
         module = "listing" if cmd_name == "list" else cmd_name  # a submodule `list` would shadow the built-in here
         return importlib.import_module(f"crosslens.cli.{module}").command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments name; suggest similar names for an unknown one."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"No such command {args[0]!r} ({suggest(args[0], COMMANDS)})", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -87,5 +97,19 @@ def main() -> None:
         click.echo("crosslens: out of memory; use a smaller batch", err=True)
         sys.exit(1)
     except BrokenPipeError:  # `crosslens … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         sys.exit(1)
+    except Exception as error:
+        reason = disk_reason(error)
+        if reason is None:
+            raise
+        click.echo(f"crosslens: {reason}", err=True)
+        click.echo("  hint: no unfinished file was left; once this is mended, run the same command again", err=True)
+        _close_output()
+        sys.exit(1)
+
+
+def _close_output() -> None:
+    """Discard further output, which Python would try to write when it exits."""
+    with suppress(OSError):  # no file descriptor stands behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,17 +1,16 @@
 """Functions shared by commands that evaluate: load corpora, evaluate, print tables."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.cli._options import split_names
+from crosslens.files import write_folder
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
     from crosslens.data.formats import Format
     from crosslens.results.record import Results
     from crosslens.tasks import Task
-    from crosslens.training.model import TaskModel
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
@@ -22,17 +21,9 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     return [load_corpus(name, data=data, format=format) for name in names]
 
 
-def evaluate_into(
-    folder: Path, model: "TaskModel", tests: "Sequence[Corpus]", *, predictions: Path | None
-) -> "Results":
-    """Evaluate on each corpus, show progress, and write ``results.csv`` and the predictions."""
-    from crosslens.cli._display import progress
-    from crosslens.training.evaluate import evaluate
-
-    with progress() as bar:
-        results = evaluate(model, tests, predictions=predictions, progress=bar)
-    results.write(folder / "results.csv")
-    return results
+def write_results(results: "Results", out: str | Path) -> None:
+    """Write ``results.csv`` in the new folder ``out``."""
+    write_folder(out, lambda folder: results.write(folder / "results.csv"))
 
 
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:

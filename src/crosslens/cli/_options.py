@@ -1,13 +1,29 @@
 """Shared command-line options, and functions that parse their values."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from crosslens.errors import RequestError
 
+SEED = click.IntRange(0, 2**63 - 1)
+"""Random seeds: what records can hold."""
+
+
+def _existing(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse a data folder that is not there, also where the corpora that are asked for need none."""
+    if value is not None and not Path(value).is_dir():
+        raise RequestError(f"--data: {value!r} is not a folder")
+    return value
+
+
 data_option = click.option(
-    "--data", "data", metavar="FOLDER", help="Data folder, searched before CROSSLENS_DATA and the cache."
+    "--data",
+    "data",
+    metavar="FOLDER",
+    callback=_existing,
+    help="Data folder, searched before CROSSLENS_DATA and the cache.",
 )
 device_option = click.option(
     "--device", metavar="NAME", help="Device: cpu, cuda, cuda:1 or mps [default: a GPU if available]."

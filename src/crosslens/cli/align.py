@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def command() -> None:
 @method_option
 @baseline_option
 @baseline_seeds_option
-@click.option("--seed", type=int, default=1, show_default=True, help="First random seed of the baselines.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -175,7 +175,7 @@ def words(
 @method_option
 @baseline_option
 @baseline_seeds_option
-@click.option("--seed", type=int, default=1, show_default=True, help="First random seed of the baselines.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -257,7 +257,7 @@ def sentences(
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
 @click.option(
     "--seed",
-    type=int,
+    type=SEED,
     default=1,
     show_default=True,
     help="Random seed of the trained models, and first random seed of the baselines.",
@@ -296,8 +296,9 @@ def transfer(
     crosslens align transfer pos E --against F --pair en-fr --parallel ud/pud --train ud/en_ewt \\
         --test ud/en_pud,ud/fr_pud --out transfer
     """
+    from crosslens.cli._evaluation import write_results
     from crosslens.errors import RequestError
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.files import refuse_existing
 
     refuse_existing(out)
     if against and not parallel:
@@ -344,8 +345,7 @@ def transfer(
             baseline_seeds=range(seed, seed + baseline_seeds),
             progress=bar,
         )
-    with new_folder(out) as folder:
-        results.write(folder / "results.csv")
+    write_results(results, out)
     scores = results.filter(metric=chosen_task.metric)
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
     language_of = languages_of(results)
@@ -393,10 +393,9 @@ def _finish(
     results: "Results", out: str, *, heading: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
 ) -> None:
     from crosslens.cli._display import print_table
-    from crosslens.files import new_folder
+    from crosslens.cli._evaluation import write_results
 
-    with new_folder(out) as folder:
-        results.write(folder / "results.csv")
+    write_results(results, out)
     print_table(_by_layer(results, heading, mapping=mapping), title=title, note=note)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, split_names
+from crosslens.cli._options import SEED, data_option, device_option, out_option, split_names
 
 if TYPE_CHECKING:
     from crosslens.encoders.options import Pooling
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 @click.option(
     "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Random seed of the re-initialised layers.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Random seed of the re-initialised layers.")
 @click.option("--export", metavar="FOLDER", help="Folder for the vectors of every language, as .npy.")
 @out_option("Folder for results.csv")
 @data_option
@@ -88,7 +88,8 @@ def command(
     crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
     crosslens compare E --against F --pairs en-en --out before-and-after
     """
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.cli._evaluation import write_results
+    from crosslens.files import refuse_existing
 
     refuse_existing(out)
     if export:
@@ -112,7 +113,7 @@ def command(
     loaded = load_encoder(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
-    with new_folder(out) as folder, progress() as bar:
+    with progress() as bar:
         results = compare(
             loaded,
             parallel,
@@ -125,7 +126,7 @@ def command(
             export=export,
             progress=bar,
         )
-        results.write(folder / "results.csv")
+    write_results(results, out)
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     print_table(results.table(), title=title, decimals=3)
     undefined = results.records["value"].null_count

@@ -49,7 +49,7 @@ def command(
     predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, and p-values from
     permutations of the languages.
     """
-    from crosslens.files import refuse_existing, write_text
+    from crosslens.files import refuse_existing, write_finished, write_text
 
     if file:
         refuse_existing(file, what="--csv")
@@ -83,7 +83,7 @@ def command(
     ]
     table = pd.DataFrame(rows)
     if file:
-        write_text(file, table.to_csv(index=False))
+        write_finished(file, lambda path: write_text(path, table.to_csv(index=False)))
     controlled = f", controlling for {control}" if control else ""
     print_table(
         table.set_index(["task", "source", "similarity of", "measure", "layer"]),

@@ -1,7 +1,5 @@
 """``crosslens evaluate``: evaluate a fine-tuned model on more corpora."""
 
-from contextlib import nullcontext
-
 import click
 
 from crosslens.cli._options import data_option, device_option, out_option
@@ -18,14 +16,16 @@ from crosslens.cli._options import data_option, device_option, out_option
 @device_option
 def command(model: str, test: str, out: str, predictions: str | None, data: str | None, device: str | None) -> None:
     """Evaluate MODEL, a folder written by `crosslens finetune --keep-model`, on more corpora."""
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.files import refuse_existing
 
     refuse_existing(out)
     if predictions:
         refuse_existing(predictions, what="--predictions")
 
-    from crosslens.cli._evaluation import evaluate_into, load_tests, show_results
+    from crosslens.cli._display import progress
+    from crosslens.cli._evaluation import load_tests, show_results, write_results
     from crosslens.training.checkpoint import load_model
+    from crosslens.training.evaluate import evaluate
     from crosslens.training.prediction_files import prediction_files
 
     loaded = load_model(model, device=device)
@@ -33,6 +33,7 @@ def command(model: str, test: str, out: str, predictions: str | None, data: str 
     tests = load_tests(test, data=data, format=task.format)
     if predictions:
         prediction_files(task, tests)
-    with new_folder(out) as folder, new_folder(predictions) if predictions else nullcontext() as annotated:
-        results = evaluate_into(folder, loaded, tests, predictions=annotated)
+    with progress() as bar:
+        results = evaluate(loaded, tests, predictions=predictions, progress=bar)
+    write_results(results, out)
     show_results(results, task, title=f"{task.name} {task.metric} of {model}")

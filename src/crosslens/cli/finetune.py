@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings, split_names
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
@@ -37,7 +37,7 @@ def condition_options(command: Callable) -> Callable:
 @click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")
 @click.option(
     "--seed",
-    type=int,
+    type=SEED,
     default=1,
     show_default=True,
     help="Random seed of re-initialised layers, task head and data order.",

@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli._options import out_option, read_settings
+from crosslens.cli._options import SEED, out_option, read_settings
 
 
 @click.group("lab")
@@ -22,7 +22,7 @@ def command() -> None:
     metavar="NAME",
     help="Preset of artificial languages; see `crosslens list presets`.",
 )
-@click.option("--seed", type=int, help="Random seed of the world [default: the preset's].")
+@click.option("--seed", type=SEED, help="Random seed of the world [default: the preset's].")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a share or size, e.g. anchors=0.5."
 )

@@ -20,12 +20,12 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
     transfer, merge the results with scores and run
     `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson`.
     """
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.files import refuse_existing
 
     refuse_existing(out)
 
     from crosslens.cli._display import print_table
-    from crosslens.cli._evaluation import load_tests
+    from crosslens.cli._evaluation import load_tests, write_results
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.encoders.load import load_encoder
     from crosslens.similarity.overlap import subword_overlap
@@ -34,8 +34,7 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
     results = subword_overlap(
         load_encoder(encoder, device="cpu"), train=load_corpus(train, split="train", data=data), tests=tests
     )
-    with new_folder(out) as folder:
-        results.write(folder / "results.csv")
+    write_results(results, out)
     frame = results.to_pandas()
     table = frame.pivot(index=["target", "corpus"], columns="measure", values="value")
     print_table(table, title=f"Subwords of the test data that occur in {train}, in percent", note=f"{out}/results.csv")

@@ -20,7 +20,7 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     word tags are written as CoNLL-U, entities as IOB2, text labels as .tsv.
     """
     from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing
+    from crosslens.files import refuse_existing, write_finished
 
     refuse_existing(out)
 
@@ -40,6 +40,6 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
     items = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, items, progress=bar)
-    task.format.write(predicted, Path(out))
+    write_finished(out, lambda path: task.format.write(predicted, path))
     unit = f"sentences, {items.words} words" if isinstance(items[0], Sentence) else "texts"
     say(f"{out}: {len(items)} {unit}, {task.name} predicted")

@@ -1,10 +1,11 @@
 """``crosslens probe``: probe every layer of an encoder."""
 
+from pathlib import Path
 from typing import Literal
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings
 
 
 @click.command("probe")
@@ -35,7 +36,7 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 )
 @click.option(
     "--seed",
-    type=int,
+    type=SEED,
     default=1,
     show_default=True,
     help="Random seed of data order, control task and re-initialised layers.",
@@ -63,7 +64,7 @@ def command(
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
         --out runs/langid
     """
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.files import refuse_existing, write_folder
 
     refuse_existing(out)
 
@@ -98,9 +99,12 @@ def command(
             seed=seed,
             progress=bar,
         )
-    with new_folder(out) as folder:
+
+    def write(folder: Path) -> None:
         probed.results.write(folder / "results.csv")
         pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
+
+    write_folder(out, write)
     frame = probed.results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(

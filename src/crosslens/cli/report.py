@@ -1,5 +1,6 @@
 """``crosslens report``: write tables, figures and a page from results."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -39,7 +40,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
     """
     from crosslens.errors import RequestError
-    from crosslens.files import new_folder, refuse_existing
+    from crosslens.files import refuse_existing, write_folder
     from crosslens.report.papers import find_paper
 
     refuse_existing(out)
@@ -59,7 +60,9 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
-    with new_folder(out) as folder:
+    figures: list[str] = []
+
+    def write(folder: Path) -> None:
         for table in tables:
             texts = {
                 "tex": to_latex(table, spread=spread),
@@ -73,10 +76,11 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
-            figures = write_figures(results, folder, typology=typology)
+            figures[:] = write_figures(results, folder, typology=typology)
         except RequestError as error:
-            figures = []
             say(str(error))
+
+    write_folder(out, write)
     if tables:
         print_report(tables[0], spread=spread)
     else:

@@ -57,11 +57,15 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     If they include a reference, the other conditions are shown as differences from it.
     """
     from crosslens.cli._display import show_tables
-    from crosslens.files import refuse_existing
+    from crosslens.errors import RequestError, suggest
+    from crosslens.files import refuse_existing, write_finished
 
     if file:
         refuse_existing(file, what="--csv")
     results = read_paths(paths)
+    metrics = {name for (name,), _ in results.groups("metric") if name is not None}
+    if metric is not None and metric not in metrics:
+        raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))
     if file:
-        results.write(file)
+        write_finished(file, results.write)
     show_tables(results, metric=metric)

@@ -23,7 +23,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     Every command that takes a corpus also takes ud/ug_udt@uyghur-latin, without a file. A .tsv table has one letter and
     its replacement per line, separated by a tab.
     """
-    from crosslens.files import refuse_existing
+    from crosslens.files import refuse_existing, write_finished, write_text
 
     path = refuse_existing(out)
 
@@ -32,14 +32,17 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     from crosslens.data.formats import conllu, iob, tsv
     from crosslens.data.sentence import Sentence
     from crosslens.data.transliteration import transliterate
-    from crosslens.files import write_text
 
     raw = corpus.startswith(f"{RAW}/") or (corpus.endswith(".txt") and Path(corpus).exists())
     written = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
-    if raw:
-        write_text(path, "".join(f"{item.text}\n" for item in written))
-    elif isinstance(written[0], Sentence):
-        (iob if written.sentences[0].entities is not None else conllu).write(written, path)
-    else:
-        tsv.write(written, path)
+
+    def write(path: Path) -> None:
+        if raw:
+            write_text(path, "".join(f"{item.text}\n" for item in written))
+        elif isinstance(written[0], Sentence):
+            (iob if written.sentences[0].entities is not None else conllu).write(written, path)
+        else:
+            tsv.write(written, path)
+
+    write_finished(path, write)
     say(f"{out}: {len(written):,} items of {written.name}, language {written.language or 'unknown'}")

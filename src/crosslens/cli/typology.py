@@ -28,7 +28,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     STORE needs a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """
     from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing, write_text
+    from crosslens.files import refuse_existing, write_finished, write_text
     from crosslens.runs.store import Store, is_store
 
     if not is_store(store):
@@ -41,7 +41,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
 
     frame = read_typology(Store(store), studies=studies, data=data)
     if file:
-        write_text(file, frame.to_csv(index=False))
+        write_finished(file, lambda path: write_text(path, frame.to_csv(index=False)))
     shared = frame[frame["adapted encoders"].astype(float) < frame["seeds"]]
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]

@@ -29,7 +29,7 @@ from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format, iob, text
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
-from crosslens.errors import DataError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
 
@@ -88,8 +88,14 @@ class Root:
 
 
 def roots(data: str | Path | None = None) -> list[Root]:
-    """Data folders, in search order."""
-    folders = [Root(Path(data), "--data")] if data else []
+    """Data folders, in search order.
+
+    Raises:
+        RequestError: if ``data`` is given and is not a folder, so that no other folder is read by mistake.
+    """
+    if data is not None and not Path(data).is_dir():
+        raise RequestError(f"the data folder {str(data)!r} does not exist")
+    folders = [Root(Path(data), "--data")] if data is not None else []
     if os.environ.get("CROSSLENS_DATA"):
         folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
     return [*folders, Root(cache_folder(), "cache")]

@@ -22,7 +22,7 @@ from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.matmul import computed_in
 from crosslens.encoders.options import Precision
 from crosslens.encoders.readouts.readout import Readout
-from crosslens.errors import EncoderError
+from crosslens.errors import EncoderError, RequestError
 
 DEFAULT_CAPACITY = 512
 """Maximum subwords of an input if neither the configuration nor the tokenizer sets a limit."""
@@ -245,9 +245,24 @@ class Encoder:
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
 
 
-def default_device() -> str:
-    """``cuda`` if a GPU is available, else ``cpu``."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
+def find_device(name: str | torch.device | None = None) -> torch.device:
+    """Return a device of this machine by name; None: a GPU if available, else the CPU.
+
+    Raises:
+        RequestError: for a device that this machine does not have.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1).to(device).cpu()  # fails on devices that are not there, and on ``meta``, which holds no numbers
+    except (RuntimeError, AssertionError, NotImplementedError):
+        usable = ["cpu", *(f"cuda:{place}" for place in range(torch.cuda.device_count()))]
+        usable += ["mps"] if torch.backends.mps.is_available() else []
+        raise RequestError(
+            f"there is no device {str(name)!r} on this machine", hint=f"known: {', '.join(usable)}"
+        ) from None
+    return device
 
 
 def layer_outputs(

@@ -3,9 +3,13 @@
 ``1-2`` selects two layers, ``1-3,7`` four, ``all`` every layer but not the embeddings, ``0,all`` everything.
 """
 
+import re
 from collections.abc import Iterable
 
 from crosslens.errors import EncoderError
+
+_NUMBER = re.compile("[0-9]{1,4}")
+"""A layer. Other digits than ASCII's would be another name of the same condition."""
 
 
 def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]:
@@ -30,7 +34,7 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
             first, dash, last = (word.strip() for word in part.partition("-"))
             if first == "all" and not dash:
                 selected.update(range(1, depth + 1))
-            elif first.isdecimal() and (last.isdecimal() if dash else True):
+            elif _NUMBER.fullmatch(first) and (_NUMBER.fullmatch(last) or not dash):
                 low, high = int(first), int(last or first)
                 if low > high:
                     raise EncoderError(

@@ -17,7 +17,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from crosslens.encoders.encoder import Encoder, default_device
+from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.language_specific import RoutedBertModel
@@ -84,7 +84,7 @@ def load_encoder(
             f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
             hint="use the tokenizer and the weights of one checkpoint",
         )
-    return Encoder(model.to(device or default_device()).eval(), tokenizer, family, name, tokenizers=tokenizers)  # pyright: ignore
+    return Encoder(model.to(find_device(device)).eval(), tokenizer, family, name, tokenizers=tokenizers)  # pyright: ignore
 
 
 def load_masked_lm(

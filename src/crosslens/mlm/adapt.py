@@ -20,7 +20,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.scripts import main_script
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.coverage import measure_coverage
-from crosslens.encoders.encoder import Encoder, default_device
+from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertModel
@@ -86,7 +86,7 @@ def adapt(
     """
     folder = refuse_existing(folder)
     settings = settings or Adaptation()
-    device = torch.device(device or default_device())
+    device = find_device(device)
     corpora = {
         language: text if isinstance(text, Corpus) else load_text(text, language=language, data=data)
         for language, text in texts.items()

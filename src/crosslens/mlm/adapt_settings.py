@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from crosslens.mlm.pretrain_settings import Masking
-from crosslens.settings import Count, Positive, Share, Strict
+from crosslens.settings import Count, Positive, Seed, Share, Strict
 
 
 class Adaptation(Strict):
@@ -36,4 +36,4 @@ class Adaptation(Strict):
     masking: Masking = Masking()
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.05
     freeze: str | None = None
-    seed: int = 1
+    seed: Seed = 1

@@ -20,7 +20,7 @@ from crosslens import __version__
 from crosslens.corpora.catalogue import load_text
 from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.digests import digest, stream_seed
-from crosslens.encoders.encoder import default_device
+from crosslens.encoders.encoder import find_device
 from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
@@ -76,7 +76,7 @@ def pretrain(
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     folder = Path(folder)
-    device = torch.device(device or default_device())
+    device = find_device(device)
     corpora = {
         language: load_text(find_text(name, base), language=language, data=data)
         for language, name in settings.corpora.items()

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
-from crosslens.settings import Count, Positive, Share, Strict
+from crosslens.settings import Count, Positive, Seed, Share, Strict
 
 Anchors = Literal["joint", "default", "none"]
 """Subwords that languages share (Conneau, Wu et al. 2020, section 4.2). ``joint``: one vocabulary for all languages;
@@ -172,7 +172,7 @@ class Pretraining(Strict):
     betas: tuple[Share, Share] = (0.9, 0.98)
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
     clip: Positive | None = 1.0
-    seed: int = 1
+    seed: Seed = 1
 
     @property
     def separate_layers(self) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Fine-tune an encoder and evaluate it on test corpora: the function behind ``crosslens finetune``."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, refuse_existing
+from crosslens.files import new_folder, refuse_existing, write_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answer
@@ -79,6 +79,8 @@ def check_finetuning(
     checked_task = find_task(task, checked_recipe.task)
     corpora = Corpora(data, format=checked_task.format)
     needs_dev = checked_recipe.select == "best" or checked_recipe.schedule == "plateau"
+    if not train:
+        raise RequestError("the name of the training data is empty")
     dev = dev or (name_split(train, "dev") if needs_dev else None)
     names = tuple(name for pattern in tests for name in match_corpora(pattern, data=data))
     labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
@@ -143,6 +145,8 @@ def finetune_and_evaluate(
         EncoderError: when the encoder cannot be loaded or lacks the layers.
         TrainingError: when the loss is not finite, or memory runs out.
     """
+    if not 0 <= seed < 2**63:
+        raise RequestError(f"seed {seed} is not between 0 and 2^63 - 1")
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
             refuse_existing(folder, what=name)
@@ -178,14 +182,18 @@ def finetune_and_evaluate(
     if not first:
         return Results.of([])
     _say_facts(model, listener.say)
-    with _folder(out) as out_folder, _folder(predictions) as predictions_folder:
-        results = _evaluate(run, model, request, predictions_folder, listener)
-        if out_folder is not None:
-            results.write(out_folder / "results.csv")
-            described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)
-            (out_folder / "run.json").write_text(described + "\n", "utf-8")
-            if keep == "model":
-                save_model(model, out_folder / "model")
+    with nullcontext() if predictions is None else new_folder(predictions) as folder:
+        results = _evaluate(run, model, request, folder, listener)
+
+    def write(folder: Path) -> None:
+        results.write(folder / "results.csv")
+        described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)
+        (folder / "run.json").write_text(described + "\n", "utf-8")
+        if keep == "model":
+            save_model(model, folder / "model")
+
+    if out is not None:
+        write_folder(out, write)
     if state is not None:
         state.unlink(missing_ok=True)
     return results
@@ -237,9 +245,3 @@ def _say_facts(model: TaskModel, say: Callable[[str], None]) -> None:
     for fact, words in ODDITIES.items():
         if facts[fact]:
             say(f"{facts['train']}: {words}: {facts[fact]}")
-
-
-@contextmanager
-def _folder(path: str | Path | None) -> Iterator[Path | None]:
-    with nullcontext() if path is None else new_folder(path) as folder:
-        yield folder

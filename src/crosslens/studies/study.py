@@ -11,7 +11,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
-from crosslens.settings import Count, Strict, read_settings
+from crosslens.settings import Count, Seed, Strict, read_settings
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
 
@@ -61,10 +61,10 @@ class Grid(Strict):
     """
 
     each: Literal["condition", "task"] = "task"
-    seed: int = 1
-    batch: tuple[int, ...] | None = None
-    learning_rate: tuple[float, ...] | None = None
-    epochs: tuple[int, ...] | None = None
+    seed: Seed = 1
+    batch: Annotated[tuple[int, ...], Field(min_length=1)] | None = None
+    learning_rate: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
+    epochs: Annotated[tuple[int, ...], Field(min_length=1)] | None = None
 
     @property
     def axes(self) -> dict[str, tuple]:
@@ -104,6 +104,9 @@ class Selection(Strict):
         """``last``, ``oracle ud/fr_gsd:dev``."""
         return f"oracle {self.oracle}" if self.oracle else self.rule
 
+
+MOST_SEEDS = 1000
+"""Seeds that `seeds: NUMBER` may ask for; larger numbers are meant as one seed."""
 
 PRETRAIN = "pretrain:"
 """Prefix of the encoder name if the study pretrains its own encoders."""
@@ -146,7 +149,7 @@ class Probing(Strict):
     of: tuple[Literal["pretrained", "untrained"], ...] = ("pretrained",)
     inputs: Literal["scaled", "raw"] = "scaled"
     set: Mapping[str, Any] = {}
-    seed: int = 1
+    seed: Seed = 1
 
     @model_validator(mode="after")
     def _known(self) -> "Probing":
@@ -203,7 +206,7 @@ class Study(Strict):
     sources: tuple[str, ...] | None = None
     conditions: tuple[Condition, ...] = (Condition(),)
     depth: Count | None = None
-    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    seeds: tuple[Seed, ...] = (1, 2, 3, 4, 5)
     recipe: str | None = None
     set: Mapping[str, Any] = {}
     select: tuple[Selection, ...] | None = None
@@ -221,7 +224,11 @@ class Study(Strict):
     @field_validator("seeds", mode="before")
     @classmethod
     def _one_seed(cls, value: Any) -> Any:
-        return tuple(range(1, value + 1)) if isinstance(value, int) else value  # `seeds: 3` is 1, 2 and 3
+        if isinstance(value, bool) or not isinstance(value, int):
+            return value
+        if value > MOST_SEEDS:  # before they are listed
+            raise ValueError(f"more than {MOST_SEEDS} seeds; `seeds: [{value}]` is the one seed {value}")
+        return tuple(range(1, value + 1))  # `seeds: 3` is 1, 2 and 3
 
     @field_validator("select", mode="before")
     @classmethod

@@ -24,7 +24,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.subwords import LONGEST_WORD
 from crosslens.digests import canonical_json, digest, digest_chunks, stream_seed
-from crosslens.encoders.encoder import Encoder, default_device
+from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import find_family
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.start import Start
@@ -336,7 +336,7 @@ def fresh_bilstm(
             embeddings.vector_keys.copy_(keys)
             embeddings.vectors.copy_(torch.from_numpy(table))
     return Encoder(
-        model.to(device or default_device()).eval(),  # pyright: ignore[reportArgumentType] (transformers wraps `to`)
+        model.to(find_device(device)).eval(),  # pyright: ignore[reportArgumentType] (transformers wraps `to`)
         tokenizer,
         find_family("bilstm"),
         "bilstm",

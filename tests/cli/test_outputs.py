@@ -1,0 +1,115 @@
+"""Output that cannot be written: refused before work begins, and finished work is kept elsewhere."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import crosslens.files
+from crosslens.errors import RequestError, WorkError
+from crosslens.files import disk_reason, refuse_existing, write_finished, write_folder
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.fixture
+def full_disk(folder, monkeypatch):
+    """A disk without room for files in the working folder."""
+    mkstemp, mkdtemp = crosslens.files.tempfile.mkstemp, crosslens.files.tempfile.mkdtemp
+
+    def unless_here(make):
+        def made(*args, dir=None, **options):
+            if dir is not None and Path(dir).resolve() == folder.resolve():
+                raise FULL
+            return make(*args, dir=dir, **options)
+
+        return made
+
+    monkeypatch.setattr(crosslens.files.tempfile, "mkstemp", unless_here(mkstemp))
+    monkeypatch.setattr(crosslens.files.tempfile, "mkdtemp", unless_here(mkdtemp))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (("overlap", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--out", "x"), "results.csv"),
+        (("transliterate", "fr.conllu", "--scheme", "letters.tsv", "--out", "x.conllu"), None),
+    ],
+)
+def test_finished_work_is_kept_when_the_disk_is_full(run, full_disk, treebanks, tiny_bert, words, kept):
+    (full_disk / "letters.tsv").write_text("e\ta\n", "utf-8")
+    status, _, err = run(*(tiny_bert if word == "@" else word for word in words))
+    assert status == 1
+    assert "cannot be written: no space left on device" in err
+    place = Path(re.search(r"its output is in (\S+)", err)[1])
+    assert (place / kept if kept else place).stat().st_size > 0
+    assert not (full_disk / words[-1]).exists()
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused_first(run, folder, treebanks, tiny_bert, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(
+        "crosslens.runs.finetuning.check_finetuning", lambda *args, **options: pytest.fail("work began")
+    )
+    words = ("finetune", "pos", tiny_bert, "--train", "ud/en_toy", "--test", "ud/fr_pud", "--out", "sub/x")
+    status, _, err = run(*words)
+    assert status == 2
+    assert "--out: sub/x: nothing can be written to" in err
+
+
+@pytest.mark.parametrize("path", ["file/out", "x" * 300])
+def test_paths_that_cannot_be(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(RequestError, match=r"is a file, not a folder|File name too long"):
+        refuse_existing(path)
+
+
+def test_a_missing_folder_of_the_output_is_made(tmp_path):
+    write_finished(tmp_path / "a" / "b.txt", lambda path: path.write_text("x") and None)
+    assert (tmp_path / "a" / "b.txt").read_text() == "x"
+
+
+def test_work_that_can_be_written_nowhere(tmp_path):
+    tried = []
+
+    def write(path):
+        tried.append(path)
+        raise FULL
+
+    with pytest.raises(WorkError, match="no space left on device there, too"):
+        write_finished(tmp_path / "x", write)
+    assert len(tried) == 2
+    assert not tried[1].parent.exists()
+
+
+def test_other_errors_are_not_the_disk(tmp_path):
+    def write(folder):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_folder(tmp_path / "x", write)
+    assert list(tmp_path.iterdir()) == []
+    assert disk_reason(ValueError("x")) is None
+
+
+def test_errors_of_safetensors_are_the_disk(tmp_path):
+    from safetensors import SafetensorError
+
+    error = SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+    assert disk_reason(error) == "no space left on device"
+    assert disk_reason(SafetensorError("invalid header")) is None
+
+
+def test_a_refusal_of_the_system_is_one_sentence(run, folder, treebanks, monkeypatch):
+    def refuse(*args, **options):
+        raise OSError(errno.EIO, "Input/output error", "fr.conllu")
+
+    monkeypatch.setattr("crosslens.corpora.catalogue.load_corpus", refuse)
+    (folder / "letters.tsv").write_text("e\ta\n", "utf-8")
+    status, out, err = run("transliterate", "fr.conllu", "--scheme", "letters.tsv", "--out", "x.conllu")
+    assert (status, out) == (1, "")
+    assert err.startswith("crosslens: fr.conllu: input/output error\n  hint: ")
