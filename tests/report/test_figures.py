@@ -154,6 +154,7 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
         "gap",
         "correlation-by-layer",
         "similarity-by-pair",
+        "similarity-by-language",
     ]
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files == sorted(f"{name}.{ending}" for name in names for ending in FORMATS)
@@ -170,7 +171,11 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
 
 def test_only_what_the_records_fill_is_drawn(records):
     assert list(all_figures(records.filter(measure=None))) == ["layers-by-target", "seeds"]
-    assert list(all_figures(records.filter(metric="similarity"))) == ["similarity", "similarity-by-pair"]
+    assert list(all_figures(records.filter(metric="similarity"))) == [
+        "similarity",
+        "similarity-by-pair",
+        "similarity-by-language",
+    ]
     assert all_figures(Results.of([])) == {}
 
 

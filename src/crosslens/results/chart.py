@@ -29,8 +29,11 @@ from crosslens.results.record import Results
 if TYPE_CHECKING:
     import altair
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
+
+SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-right", "triangle-down")
+"""One fewer than the colours, so that pairs of both repeat only after 56 encoders."""
 
 NULLS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
 """Ending of a measure's name -> kind of sentence pairs."""
@@ -90,24 +93,68 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                 )
     if not rows:
         raise RequestError(f"these results contain no {measure} of two different languages")
-    encoders = list(dict.fromkeys(row["encoder"] for row in rows))
-    scale = alt.Scale(domain=encoders, range=list(COLOURS))
-    bold = alt.Legend(symbolOpacity=1)
-    colour = alt.Color("encoder:N", sort=encoders, title="encoder", scale=scale, legend=bold)
-    shape = alt.Shape("encoder:N", sort=encoders, title="encoder", scale=alt.Scale(domain=encoders))
-    dash = alt.StrokeDash("sentences:N", sort=list(NULLS.values()), title="sentences")
     numbers = sorted({row["pairs"] for row in rows})
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
-    x, y = layer_axis(), alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
-    precise = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
-    tip = ["encoder:N", "sentences:N", "layer:Q", *precise, "pairs:Q"]
-    base = alt.Chart(alt.InlineData(values=rows))
-    lines = base.mark_line(strokeWidth=2).encode(x, y, colour, dash, tooltip=tip)
-    points = base.mark_point(filled=True, size=30).encode(x, y, colour, shape, tooltip=tip)
-    band = base.mark_area(opacity=0.13).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), colour)
+    style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
+    y = alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
+    lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
+    band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
     translations = alt.datum.sentences == NULLS[""]
-    marks = band.transform_filter(translations) + lines + points.transform_filter(translations)
-    return styled(marks.properties(width=420, height=260))
+    return styled((band.transform_filter(translations) + lines + points).properties(width=420, height=260))
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityStyle:
+    """Colour and shape of each encoder and state, line style of each kind of sentence pairs; fields are of altair."""
+
+    colour: Any
+    shape: Any
+    dash: Any
+
+
+def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
+    """The style of curves of similarity.
+
+    Args:
+        encoders: names of the encoders and states, in the order of the legend.
+        legend: options of the legends, as altair calls them.
+    """
+    alt = grammar()
+    title, bold = "encoder", alt.Legend(symbolOpacity=1, **legend)
+    return SimilarityStyle(
+        alt.Color(
+            "encoder:N",
+            sort=encoders,
+            title=title,
+            legend=bold,
+            scale=alt.Scale(domain=encoders, range=list(COLOURS)),
+        ),
+        alt.Shape(
+            "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(SHAPES))
+        ),
+        alt.StrokeDash(
+            "sentences:N", sort=list(NULLS.values()), title="sentences", legend=alt.Legend(symbolOpacity=1, **legend)
+        ),
+    )
+
+
+def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, tooltip: Sequence[str] = ()) -> tuple:
+    """Lines of similarity by layer, and points on those of translations.
+
+    Args:
+        base: chart of rows with ``encoder``, ``sentences``, ``layer`` and ``value``.
+        y: the vertical axis.
+        style: from `similarity_style`.
+        size: area of a point, in pixels; lines are as thick as suits it.
+        tooltip: further columns to show under the pointer.
+    """
+    alt = grammar()
+    precise = [alt.Tooltip(f"{name}:Q", format="d" if name == "pairs" else ".3f") for name in ("value", *tooltip)]
+    tip = ["encoder:N", "sentences:N", "layer:Q", *precise]
+    lines = base.mark_line(strokeWidth=size**0.5 / 2.8).encode(y, style.colour, style.dash, tooltip=tip)
+    points = base.mark_point(filled=True, size=size).encode(y, style.colour, style.shape, tooltip=tip)
+    return lines, points.transform_filter(alt.datum.sentences == NULLS[""])
 
 
 def pair_cells(results: Results) -> Cells:
