@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +17,10 @@ from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
     COLOURS,
     by_state,
+    compared_scores,
     grammar,
-    heat_map,
     layer_axis,
-    score_differences,
+    score_map,
     short_label,
     similarity_chart,
     styled,
@@ -102,7 +103,9 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":
-    """Heat maps of score differences by target and condition, one per task, source and encoder, on one scale.
+    """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
+
+    One heat map per task, source and encoder, on one scale of colours.
 
     Raises:
         RequestError: when nothing is compared with a reference.
@@ -111,14 +114,12 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
     maps = {}
     blocks = score_blocks(results)
     for block in blocks:
-        try:
-            maps[_title(block, blocks)] = score_differences(block.results)
-        except RequestError:  # it has no reference
-            continue
+        with suppress(RequestError):  # it has no reference
+            maps[_title(block, blocks)] = compared_scores(block.results)
     if not maps:
         raise RequestError("these results contain no condition with a reference to compare it with")
-    widest = max(differences.widest for differences in maps.values())
-    charts = [heat_map(differences, widest=widest).properties(title=title) for title, differences in maps.items()]
+    widest = max(compared.widest for compared in maps.values())
+    charts = [score_map(compared, widest=widest).properties(title=title) for title, compared in maps.items()]
     return styled(alt.concat(*charts, columns=3))
 
 

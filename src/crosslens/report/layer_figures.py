@@ -12,8 +12,10 @@ from crosslens.errors import RequestError
 from crosslens.report.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
 from crosslens.results.chart import (
     COLOURS,
+    DARK,
     NULLS,
     grammar,
+    heat_map,
     layer_axis,
     similarity_curves,
     similarity_style,
@@ -32,9 +34,6 @@ ACROSS = 6
 
 WRAPPED = 24
 """Letters of a panel's title in one line."""
-
-WHITE_INK = 0.55
-"""Similarities above this are written in white on their dark boxes."""
 
 
 def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
@@ -117,15 +116,18 @@ def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
             for layer, cell in line.by_layer.items()
             if state.text == text and cell.mean is not None
         ]
-        base = alt.Chart(alt.InlineData(values=rows), title=text).encode(
-            alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
-            alt.Y("pair:N", sort=list(dict.fromkeys(row["pair"] for row in rows)), title=None),
+        maps.append(
+            heat_map(
+                rows,
+                x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+                y=alt.Y("pair:N", sort=list(dict.fromkeys(row["pair"] for row in rows)), title=None),
+                colour=alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1])),
+                dark=alt.datum.value > DARK,
+                formats={"value": ".2f"},
+                width=34,
+                title=text,
+            )
         )
-        colour = alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1]))
-        boxes = base.mark_rect().encode(colour, tooltip=["pair:N", "layer:O", alt.Tooltip("value:Q", format=".3f")])
-        ink = alt.condition(alt.datum.value > WHITE_INK, alt.value("white"), alt.value("black"))
-        numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format=".2f"), color=ink)
-        maps.append((boxes + numbers).properties(width=alt.Step(34), height=alt.Step(17)))
     return styled(alt.concat(*maps, columns=2))
 
 
