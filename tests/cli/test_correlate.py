@@ -24,3 +24,17 @@ def test_gap_against_similarity(run, tmp_path):
     status, _, said = run("correlate", "results.csv", "--measure", "rsa")
     assert (status, "have no scores and similarities (rsa)" in said) == (2, True)
     assert run("correlate", "none")[0] == 2
+
+
+def test_constant_scores_have_no_coefficient_and_a_reason(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, n=9)
+    alike = Record(encoder="e", source="en", target="fr", measure="cka", layer=0, metric="similarity", value=0.1)
+    records = [score]
+    for place, target in enumerate(("de", "fr", "ru"), start=1):
+        records.append(dataclasses.replace(score, target=target, value=80.0))
+        records.append(dataclasses.replace(alike, target=target, value=place / 10))
+    Results.of(records).write(tmp_path / "results.csv")
+    status, shown, said = run("correlate", "results.csv")
+    assert status == 0, said
+    assert "nan" not in shown + said
+    assert "pos, en, pretrained, cka: no coefficient: all transfer gaps are equal" in said

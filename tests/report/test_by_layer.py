@@ -166,6 +166,20 @@ def test_cka_and_retrieval_over_layers(sign):
     assert "cka-against-retrieval" not in {table.name for table in all_tables(Results.of(two_layers))}
 
 
+def test_the_same_cka_in_all_layers_correlates_with_nothing_and_says_so():
+    records = [
+        record
+        for layer, precision in enumerate((80.0, 70.0, 20.0))
+        for record in (
+            similarity("cka", 0.5, layer=layer, settings="against=mono-fr", encoder="mono-en"),
+            retrieved(precision, layer=layer),
+        )
+    ]
+    table = only(Results.of(records), "cka-against-retrieval")
+    assert shown(table) == {("en–fr", "mono-en and mono-fr"): [None, None]}
+    assert table.notes == ("no coefficient: CKA equal in all layers",)
+
+
 def one_layer(target, value, layer, **fields):
     return score(target, value, condition={"tower": layer, **fields})
 

@@ -36,7 +36,9 @@ def test_similarity_correlates_over_ranks_with_its_p():
     assert row.label == "pretrained"
     assert values(row) == pytest.approx([-1.0])  # the more alike, the smaller the gap
     assert table.notes[row.cells[0].note - 1].startswith("p = ")
-    assert table.notes[row.cells[0].note - 1].endswith("permutation test over 3 languages")
+    assert table.notes[row.cells[0].note - 1].endswith(
+        "permutation test over 3 languages; 3 languages are too few to say anything"
+    )
 
 
 def test_published_correlations_stand_below_ours():
@@ -50,8 +52,7 @@ def test_overlap_correlates_linearly_types_and_tokens_apart():
     assert overlap(POS) == []
     tokens = {target: 90.0 - value for target, value in SHARED.items()}
     (table,) = overlap(POS + overlaps("overlap_types", SHARED) + overlaps("overlap_tokens", tokens))
-    gaps = [SCORES["en"] - SCORES[target] for target in SHARED]
-    by_hand = statistics.correlation(gaps, list(SHARED.values()))
+    by_hand = statistics.correlation([SCORES[target] for target in SHARED], list(SHARED.values()))
     assert table.head == ("types", "tokens")
     ((row,),) = table.groups.values()
     assert row.label == "pos en"
@@ -64,3 +65,16 @@ def test_with_one_measure_the_other_column_is_empty():
     ((row,),) = table.groups.values()
     assert row.cells[0].value is None
     assert row.cells[1].value is not None
+
+
+def test_a_constant_side_leaves_the_cell_empty_with_the_reason():
+    (table,) = overlap(POS + overlaps("overlap_types", dict.fromkeys(SHARED, 30.0)))
+    ((row,),) = table.groups.values()
+    assert row.cells[0].value is None
+    few = "3 languages are too few to say anything"
+    assert table.notes == (f"no coefficient: all overlaps are equal; {few}",)
+    even = Results.of(score(target, 90.0, split="test") for target in SCORES)
+    (table,) = correlation(even + ALIKE, beside=find_paper("muller2021"))
+    ours, _, difference = table.groups["cka"]
+    assert values(ours) == values(difference) == [None]
+    assert f"no coefficient: all transfer gaps are equal; {few}" in table.notes

@@ -9,6 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.figures import FORMATS, all_figures, write_figures
 from crosslens.results.chart import score_chart, similarity_chart
 from crosslens.results.record import Record, Results
+from made_records import made_up
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 ARABIC = "العربية"
@@ -111,17 +112,41 @@ def test_a_line_is_the_state_of_one_encoder_and_says_over_how_many_pairs(records
         lines(of(0.2), of(0.4))
 
 
-def test_a_heat_map_has_the_differences_of_the_table(records):
+def boxes(chart):
+    """(row, column) -> (score, difference) of a heat map, and its rows from top to bottom."""
+    described = chart.to_dict()
+    (rows,) = described["datasets"].values()
+    at = {(row["row"], row["column"]): (row["value"], row["difference"]) for row in rows}
+    return at, described["layer"][0]["encoding"]["y"]["sort"]
+
+
+def test_a_heat_map_has_the_scores_of_the_table_and_their_differences(records):
     scores = records.filter(measure=None)
-    chart = score_chart(scores)
-    (rows,) = [rows for rows in chart.to_dict()["datasets"].values()]
-    at = {(row["target"], row["layers"]): row["value"] for row in rows}
-    assert at["fr", "1-2"] == -10.0
-    assert at["same language, mean of 1", "1-2"] == 0.0
-    assert at["other languages, mean of 5", "1-2"] == -10.0
+    at, _ = boxes(score_chart(scores))
+    assert at["fr", "reference"] == (86.5, 0.0)
+    assert at["fr", "1-2"] == (76.5, -10.0)
+    assert at["en", "1-2"] == (91.5, 0.0)
+    means = [score for (name, column), score in at.items() if name == "other languages, mean of 5"]
+    assert means == [(pytest.approx(70.8 + 1.5), 0.0), (pytest.approx(70.8 - 8.5), -10.0)]
     assert (HOSTILE, "1-2") in at
     with pytest.raises(RequestError, match="no condition with a reference"):
         score_chart(scores.filter(layers=None))
+
+
+def test_languages_stand_once_in_the_order_of_transfer(records):
+    _, rows = boxes(score_chart(records.filter(measure=None)))
+    assert rows == ["en", "fr", "de", "ru", ARABIC, HOSTILE, "other languages, mean of 5"]
+    two = [*made_up({"1-2": 5.0}).records.drop_columns("tags").to_pylist()]
+    two += [{**record, "corpus": "ud/en_b", "value": 97.0} for record in two if record["target"] == "en"]
+    _, rows = boxes(score_chart(Results.of(Record(**record) for record in two)))
+    assert rows == ["en ud/en_b", "en ud/en", "same language, mean of 2", "fr", "de", "other languages, mean of 2"]
+
+
+def test_a_difference_is_within_seeds_and_a_score_over_all_of_them():
+    lacking = made_up({"1-2": 5.0}, seeds=(1, 2), noise=4.0, lacking={("1-2", 2)})
+    at, _ = boxes(score_chart(lacking))
+    assert at["fr", "reference"] == (pytest.approx(85.0 + 6.0), 0.0)
+    assert at["fr", "1-2"] == (pytest.approx(80.0 + 4.0), pytest.approx(-5.0))
 
 
 def test_means_of_heat_maps_and_seeds_are_of_cells(records):
@@ -133,14 +158,14 @@ def test_means_of_heat_maps_and_seeds_are_of_cells(records):
         if not (record["target"] == "fr" and record["layers"])
     ]
     lacking = Results.of(Record(**record) for record in frame)
-    (rows,) = score_chart(lacking).to_dict()["datasets"].values()
-    assert "other languages, mean of 5" not in {row["target"] for row in rows}
+    at, _ = boxes(score_chart(lacking))
+    assert [column for name, column in at if name == "other languages, mean of 5"] == ["reference"]
     (rows,) = all_figures(lacking)["seeds"].to_dict()["datasets"].values()
     assert {row["condition"] for row in rows} == {"reference"}
     assert {row["of"] for row in rows} == {"pos, accuracy, source en, mean of 5"}
     bilingual = Results.of(Record(**{**record, "partner": partner}) for record in frame for partner in ("fr", "ru"))
-    (rows,) = score_chart(bilingual).to_dict()["datasets"].values()
-    assert {"ru with fr", "ru", "en with ru"} <= {row["target"] for row in rows}
+    _, rows = boxes(score_chart(bilingual))
+    assert {"ru with fr", "ru", "en with ru"} <= set(rows)
 
 
 def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
@@ -154,6 +179,7 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
         "gap",
         "correlation-by-layer",
         "similarity-by-pair",
+        "similarity-by-language",
     ]
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files == sorted(f"{name}.{ending}" for name in names for ending in FORMATS)
@@ -170,7 +196,11 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
 
 def test_only_what_the_records_fill_is_drawn(records):
     assert list(all_figures(records.filter(measure=None))) == ["layers-by-target", "seeds"]
-    assert list(all_figures(records.filter(metric="similarity"))) == ["similarity", "similarity-by-pair"]
+    assert list(all_figures(records.filter(metric="similarity"))) == [
+        "similarity",
+        "similarity-by-pair",
+        "similarity-by-language",
+    ]
     assert all_figures(Results.of([])) == {}
 
 

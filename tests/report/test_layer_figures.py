@@ -4,7 +4,7 @@ import pytest
 
 from crosslens.errors import RequestError
 from crosslens.report.by_layer import Line, similarity_lines
-from crosslens.report.layer_figures import MEASURED, curves, layer_figures, similarity_by_pair
+from crosslens.report.layer_figures import MEASURED, curves, layer_figures, similarity_by_language, similarity_by_pair
 from crosslens.results.cells import Cell
 from crosslens.results.record import Results
 from made_records import PLAIN, score, similarity
@@ -67,11 +67,59 @@ def test_baselines_alone_are_no_heat_map():
         similarity_by_pair(similarity_lines(Results.of([similarity("cka_shuffled", 0.1)]), "cka"))
 
 
+def by_language(*records):
+    return similarity_by_language(similarity_lines(Results.of(records), "cka"))
+
+
+def test_each_language_has_a_panel_with_a_line_for_each_state():
+    records = [
+        similarity("cka", 0.5),
+        similarity("cka", 0.3, target="de"),
+        similarity("cka_shuffled", 0.1),
+        similarity("cka_length_matched", 0.2),
+        similarity("cka", 0.4, state="untrained", seed=1),
+        similarity("cka", 1.0, target="en"),
+    ]
+    chart = by_language(*records)
+    assert [panel["title"] for panel in panels(chart)] == [["fr"], ["de"]]  # en–en is not drawn
+    assert chart.to_dict()["title"] == "similarity of translations from en"
+    assert drawn(chart) == [
+        ("pretrained", "translations", 0, 0.5),
+        ("pretrained", "unrelated, length-matched", 0, 0.2),
+        ("untrained", "translations", 0, 0.4),
+        ("pretrained", "translations", 0, 0.3),
+    ]
+    assert {tuple(panel["y"]["scale"]["domain"]) for panel in panels(chart)} == {(0, 0.5)}
+
+
+def test_panels_of_several_sources_name_the_pair():
+    chart = by_language(similarity("cka", 0.5), similarity("cka", 0.3, source="de"))
+    assert [panel["title"] for panel in panels(chart)] == [["en–fr"], ["de–fr"]]
+    with pytest.raises(RequestError, match="between two languages"):
+        by_language(similarity("cka", 1.0, target="en"))
+
+
+@pytest.mark.parametrize(("languages", "across"), [(1, 1), (5, 5), (6, 6), (7, 4), (18, 6), (30, 6)])
+def test_panels_fill_the_page_evenly(languages, across):
+    chart = by_language(*(similarity("cka", 0.5, target=f"l{number}") for number in range(languages)))
+    assert chart.to_dict()["columns"] == across
+
+
+def test_long_titles_break_between_words_and_right_to_left_ones_do_not():
+    long, arabic = "Northern Sotho in Latin script", "العربية الفصحى الحديثة في العالم"
+    chart = by_language(similarity("cka", 0.5, target=long), similarity("cka", 0.3, target=arabic))
+    assert [panel["title"] for panel in panels(chart)] == [["Northern Sotho in Latin", "script"], [arabic]]
+
+
 def test_each_figure_is_made_of_the_records_that_fill_it():
     records = [
         *PLAIN,
         score("fr", 60.0, condition={"tower": 0}),
         similarity("cka", 0.5),
     ]
-    assert set(layer_figures(Results.of(records))) == {"transfer-by-layer-pos", "similarity-by-pair"}
+    assert set(layer_figures(Results.of(records))) == {
+        "transfer-by-layer-pos",
+        "similarity-by-pair",
+        "similarity-by-language",
+    }
     assert layer_figures(Results.of(PLAIN)) == {}

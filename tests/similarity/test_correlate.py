@@ -58,6 +58,10 @@ def test_the_permutation_test_keeps_its_level():
 def test_what_does_not_vary_has_no_correlation():
     found = correlate(languages([1, 1, 1, 1]), languages([1, 2, 3, 4]))
     assert np.isnan([found.value, found.low, found.high, found.p]).all()
+    assert found.constant == ("gap",)
+    assert correlate(languages([1, 2, 3, 4]), languages([1, 1, 1, 1])).constant == ("similarity",)
+    assert correlate(languages([1, 1, 1, 1]), languages([1, 1, 1, 1])).constant == ("gap", "similarity")
+    assert correlate(languages([1, 2, 3, 4]), languages([1, 2, 4, 3])).constant == ()
 
 
 def test_two_languages_are_refused():
@@ -102,7 +106,9 @@ def test_what_is_controlled_for_needs_languages_too():
 
 def test_what_is_explained_whole_has_no_correlation():
     x, y, _ = known(12, 2)
-    assert np.isnan(correlate(x, y, control={"x": x}, coefficient="pearson").value)
+    explained = correlate(x, y, control={"x": x}, coefficient="pearson")
+    assert np.isnan(explained.value)
+    assert explained.constant == ("gap",)
 
 
 def test_p_is_twice_the_smaller_tail_of_all_orders():

@@ -77,6 +77,23 @@ def test_it_is_the_correlation_of_both(records):
     assert [its.layer for its in correlations(records, layers="each")] == [0, 1]
 
 
+def test_scores_correlate_like_gaps_with_the_other_sign(records):
+    (gap,), (by_score,) = correlations(records), correlations(records, outcome="score")
+    assert by_score.outcomes == {target: pytest.approx(value) for target, value in SCORES.items()}
+    assert by_score.correlation.value == pytest.approx(-gap.correlation.value)
+    (alone,) = correlations(records.filter(target=LANGUAGES), outcome="score")  # without a same-language score
+    assert alone.correlation == by_score.correlation
+
+
+def test_what_is_constant_is_said(records):
+    even = Results.of([score(target, 80.0) for target in ("en", *LANGUAGES)]) + records.filter(measure="cka")
+    (constant,) = correlations(even)
+    assert constant.undefined == "no coefficient: all transfer gaps are equal"
+    (controlled,) = correlations(even, control=["fertility"])
+    assert controlled.undefined == "no coefficient: all transfer gaps are equal after controlling for fertility"
+    assert correlations(records)[0].caveats == ()  # eight languages and no constant
+
+
 def test_similarity_after_fine_tuning_is_told_apart(records):
     after = Results.of(similar_after(-1.0))
     before, fine_tuned = correlations(records + after)

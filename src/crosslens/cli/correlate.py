@@ -93,5 +93,12 @@ def command(
     )
     for row in {(row.task, row.source): row for row in correlated if len(row.same_language) > 1}.values():
         say(f"{row.task}: the same-language score of {row.source} is the mean over {', '.join(row.same_language)}")
+    undefined = [
+        f"{row.called}, {row.source}, {row.state}, {row.measure}: {row.undefined}"
+        for row in correlated
+        if row.undefined
+    ]
+    for reason in dict.fromkeys(undefined):  # the table shows which layers
+        say(reason)
     for warning in dict.fromkeys(row.correlation.warning for row in correlated if row.correlation.warning):
         say(warning)

@@ -189,7 +189,8 @@ def similarity_against_retrieval(results: Results) -> list[Table]:
         if line.state and not line.baseline
     }
     names = ("pretrained", "untrained")
-    coefficients: dict[tuple[str, str], dict[str, float]] = {}
+    coefficients: dict[tuple[str, str], dict[str, Cell]] = {}
+    notes = Notes()
     for line in retrieval_lines(results, "sentences"):
         state = line.baseline or names[0]
         similar = alike.get((line.languages, line.label, state)) or alike.get((line.languages, "", state))
@@ -198,16 +199,21 @@ def similarity_against_retrieval(results: Results) -> list[Table]:
             for layer, cell in line.by_layer.items()
             if similar and layer in similar.by_layer
         ]
-        known = [pair for pair in both if None not in pair]
+        known = np.array([pair for pair in both if None not in pair], float)
         if len(known) > 2:
+            constant = [name for name, values in zip(("CKA", "precision"), known.T, strict=True) if not np.ptp(values)]
+            reason = f"no coefficient: {' and '.join(constant)} equal in all layers" if constant else None
+            value = None if constant else float(np.corrcoef(known.T)[0, 1])
             pair = "–".join(line.languages or ())
-            coefficients.setdefault((pair, line.label), {})[state] = float(np.corrcoef(np.array(known, float).T)[0, 1])
+            coefficients.setdefault((pair, line.label), {})[state] = Cell(
+                value, "coefficient", note=notes.number(reason)
+            )
     groups: dict[str, tuple[Row, ...]] = {}
     for (pair, label), values in coefficients.items():
-        printed = tuple(Cell(values.get(name), "coefficient") for name in names)
+        printed = tuple(values.get(name, Cell(None, "coefficient")) for name in names)
         groups[pair] = (*groups.get(pair, ()), Row(label, printed))
     caption = "Pearson correlation, over layers, of CKA and the precision of sentence retrieval."
-    return [Table("cka-against-retrieval", caption, names, groups)] if groups else []
+    return [Table("cka-against-retrieval", caption, names, groups, tuple(notes.texts))] if groups else []
 
 
 def transfer(results: Results) -> list[Table]:

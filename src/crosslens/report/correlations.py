@@ -1,4 +1,6 @@
-"""Tables of correlations: transfer gap against similarity, and against subword overlap."""
+"""Tables of correlations: transfer gap against similarity, and score against subword overlap."""
+
+from collections.abc import Sequence
 
 from crosslens.report.papers import Paper
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
@@ -23,18 +25,13 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     correlated = available_correlations(results, measures=measures)
     if not correlated:
         return []
-    heads = _heads(correlated)
-    head = tuple(dict.fromkeys(heads.values()))
+    named = list(zip(names_of(correlated), correlated, strict=True))
+    head = tuple(dict.fromkeys(name for name, _ in named))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
-        row = {heads[id(each)]: each for each in correlated if (each.measure, each.state) == (measure, state)}
-        printed = tuple(
-            Cell(row[name].correlation.value, "coefficient", note=notes.number(_test(row[name])))
-            if name in row
-            else Cell(None, "coefficient")
-            for name in head
-        )
+        row = {name: each for name, each in named if (each.measure, each.state) == (measure, state)}
+        printed = tuple(_coefficient(row.get(name), notes) for name in head)
         groups[measure] = (*groups.get(measure, ()), Row(state, printed))
         if beside is not None and measure == "cka":
             theirs = [
@@ -53,9 +50,7 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
 
 
 def overlap(results: Results) -> list[Table]:
-    """Figure 3 of Wu & Dredze (2019) in numbers: Pearson's correlation of the transfer gap and subword overlap.
-
-    The paper correlates the score itself, so its coefficients have the opposite sign.
+    """Figure 3 of Wu & Dredze (2019) in numbers: Pearson's correlation of zero-shot score and subword overlap.
 
     Returns:
         One table, or none if the results have no scores and overlaps of the same source and encoder.
@@ -63,56 +58,42 @@ def overlap(results: Results) -> list[Table]:
     Raises:
         RequestError: as `available_correlations`.
     """
-    correlated = available_correlations(results, measures=list(OVERLAPS), coefficient="pearson")
+    correlated = available_correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score")
     if not correlated:
         return []
     notes = Notes()
-    heads = _heads(correlated)
-    by_row = {(heads[id(each)], each.measure): each for each in correlated}
+    names = names_of(correlated)
+    by_row = {(name, each.measure): each for name, each in zip(names, correlated, strict=True)}
     rows = tuple(
-        Row(
-            name,
-            tuple(
-                Cell(each.correlation.value, "coefficient", note=notes.number(_test(each)))
-                if (each := by_row.get((name, measure)))
-                else Cell(None, "coefficient")
-                for measure in OVERLAPS
-            ),
-        )
-        for name in dict.fromkeys(heads.values())
+        Row(name, tuple(_coefficient(by_row.get((name, measure)), notes) for measure in OVERLAPS))
+        for name in dict.fromkeys(names)
     )
     caption = (
-        "Pearson correlation, over languages, of the transfer gap (same-language minus cross-language score) and the"
-        " share of subwords in the test data that occur in the source language's training data."
+        "Pearson correlation, over languages, of the zero-shot score and the share of subwords in the test data that"
+        " occur in the source language's training data."
     )
-    return [
-        Table(
-            "overlap",
-            caption + _same_language(correlated),
-            ("types", "tokens"),
-            {"Pearson's r": rows},
-            tuple(notes.texts),
-        )
-    ]
+    return [Table("overlap", caption, ("types", "tokens"), {"Pearson's r": rows}, tuple(notes.texts))]
 
 
-def _heads(correlated: list[Correlated]) -> dict[int, str]:
-    """Identity of a correlation -> its task, source, and encoder if there are several."""
+def names_of(correlated: Sequence[Correlated]) -> list[str]:
+    """Name each correlation by task, source, and encoder if there are several."""
     several = len({each.encoder for each in correlated}) > 1
-    return {
-        id(each): ", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])])
-        for each in correlated
-    }
+    return [", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])]) for each in correlated]
 
 
-def _same_language(correlated: list[Correlated]) -> str:
+def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:
+    """A coefficient with a note on its test; an empty cell with a note where a side is constant."""
+    if correlated is None:
+        return Cell(None, "coefficient")
+    result = correlated.correlation
+    test = f"p = {result.p:.3f}, permutation test over {len(result.languages)} languages"
+    note = "; ".join([*([] if correlated.undefined else [test]), *correlated.caveats])
+    return Cell(None if correlated.undefined else result.value, "coefficient", note=notes.number(note))
+
+
+def _same_language(correlated: Sequence[Correlated]) -> str:
     """The sentence of a caption on same-language scores over several corpora; else empty."""
     corpora = {each.same_language for each in correlated if len(each.same_language) > 1}
     if not corpora:
         return ""
     return " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(corpora)) + "."
-
-
-def _test(correlated: Correlated) -> str:
-    result = correlated.correlation
-    return f"p = {result.p:.3f}, permutation test over {len(result.languages)} languages"

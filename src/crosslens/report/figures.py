@@ -3,30 +3,32 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.correlations import names_of
 from crosslens.report.layer_figures import layer_figures
+from crosslens.report.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
     COLOURS,
     by_state,
+    compared_scores,
     grammar,
-    heat_map,
     layer_axis,
-    score_differences,
+    score_map,
     short_label,
     similarity_chart,
     styled,
 )
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
+from crosslens.similarity.transfer_gap import correlations
 
 if TYPE_CHECKING:
     import altair
@@ -89,7 +91,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         "seeds": by_seed,
         "gap": gap_against_similarity,
         "correlation-by-layer": correlation_by_layer,
-        "overlap": gap_against_overlap,
+        "overlap": score_against_overlap,
         "probes": probes_by_layer,
     }
     charts = {}
@@ -102,7 +104,9 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":
-    """Heat maps of score differences by target and condition, one per task, source and encoder, on one scale.
+    """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
+
+    One heat map per task, source and encoder, on one scale of colours.
 
     Raises:
         RequestError: when nothing is compared with a reference.
@@ -111,14 +115,12 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
     maps = {}
     blocks = score_blocks(results)
     for block in blocks:
-        try:
-            maps[_title(block, blocks)] = score_differences(block.results)
-        except RequestError:  # it has no reference
-            continue
+        with suppress(RequestError):  # it has no reference
+            maps[_title(block, blocks)] = compared_scores(block.results)
     if not maps:
         raise RequestError("these results contain no condition with a reference to compare it with")
-    widest = max(differences.widest for differences in maps.values())
-    charts = [heat_map(differences, widest=widest).properties(title=title) for title, differences in maps.items()]
+    widest = max(compared.widest for compared in maps.values())
+    charts = [score_map(compared, widest=widest).properties(title=title) for title, compared in maps.items()]
     return styled(alt.concat(*charts, columns=3))
 
 
@@ -159,42 +161,6 @@ def by_seed(results: Results) -> "altair.FacetChart":
     chart = alt.layer(means, points).properties(width=alt.Step(34), height=220)
     facet = alt.Facet("of:N", sort=list(dict.fromkeys(row["of"] for row in rows)), title=None)
     return styled(chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent"))
-
-
-def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.FacetChart":
-    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language, with a least-squares line.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
-    rows = []
-    for each in correlations(results, measures=[measure]):
-        rows += _languages(each, f"{each.called}, {each.state}: ρ {plain(each.correlation.value, decimals=2)}")
-    return _gaps(rows, f"{measure} with the source, mean over layers")
-
-
-def gap_against_overlap(results: Results) -> "altair.FacetChart":
-    """Figure 3 of Wu & Dredze (2019), with the transfer gap for the score: subwords seen in training.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
-    rows = []
-    for each in correlations(results, measures=list(OVERLAP), coefficient="pearson"):
-        label = f"r {plain(each.correlation.value, decimals=2)}, p {plain(each.correlation.p, decimals=3)}"
-        rows += _languages(each, f"{each.called}, {dict(OVERLAP)[each.measure]}: {label}")
-    return _gaps(rows, "subwords seen in the source-language training data, percent")
-
-
-OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
-"""Measure -> of which subwords."""
-
-
-def _languages(correlated: Correlated, title: str) -> list[dict]:
-    return [
-        {"of": title, "language": target, "similarity": correlated.similarities[target], "gap": correlated.gaps[target]}
-        for target in correlated.correlation.languages
-    ]
 
 
 ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
@@ -247,45 +213,36 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
 
 
-def _gaps(rows: list[dict], title: str) -> "altair.FacetChart":
-    """Plot the transfer gap of each language against a quantity, with a least-squares line."""
-    alt = grammar()
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X("similarity:Q", title=title, scale=alt.Scale(zero=False)), alt.Y("gap:Q", title="transfer gap, points")
-    )
-    tip = ["language:N", alt.Tooltip("similarity:Q", format=".3f"), alt.Tooltip("gap:Q", format=".1f")]
-    fit = base.transform_regression("similarity", "gap").mark_line(color="#888888", strokeDash=[4, 3])
-    points = base.mark_point(filled=True, size=36, color=COLOURS[0], opacity=1).encode(tooltip=tip)
-    names = base.mark_text(dx=6, align="left", fontSize=10).encode(text="language:N")
-    chart = alt.layer(fit, points, names).properties(width=260, height=220)
-    facet = alt.Facet("of:N", sort=list(dict.fromkeys(row["of"] for row in rows)), title=None)
-    return styled(chart.facet(facet=facet, columns=2).resolve_scale(y="independent"))
-
-
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
     """Plot the correlation of gap and similarity by layer, with intervals over languages.
 
     Raises:
-        RequestError: when the records do not hold both, or too few languages.
+        RequestError: when the records do not hold both, or too few languages; when all gaps or all similarities are
+            equal in every layer.
     """
     alt = grammar()
+    correlated = correlations(results, measures=[measure], layers="each")
     rows = [
         {
-            "of": f"{each.called}, {each.state}",
+            "of": f"{name}, {each.state}",
             "layer": each.layer,
-            "value": _finite(each.correlation.value),
+            "value": each.correlation.value,
             "low": _finite(each.correlation.low),
             "high": _finite(each.correlation.high),
             "p": _finite(each.correlation.p),
             "languages": len(each.correlation.languages),
         }
-        for each in correlations(results, measures=[measure], layers="each")
+        for name, each in zip(names_of(correlated), correlated, strict=True)
+        if not each.undefined
     ]
+    if not rows:
+        raise RequestError(f"{correlated[0].undefined}, in every layer")
+    caveats = list(dict.fromkeys(caveat for each in correlated for caveat in each.caveats))
     order = list(dict.fromkeys(row["of"] for row in rows))
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
     colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap, similarity", scale=alt.Scale(domain=order))
-    title = "below 0: languages with more similar representations transfer better"
+    title = alt.TitleParams("below 0: languages with more similar representations transfer better", subtitle=caveats)
     base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))

@@ -1,5 +1,8 @@
 """Figures by layer: word and sentence retrieval, transfer through a mapping, and similarity of each language pair."""
 
+import math
+import textwrap
+import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -7,7 +10,17 @@ from typing import TYPE_CHECKING
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
 from crosslens.report.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
-from crosslens.results.chart import COLOURS, grammar, layer_axis, styled
+from crosslens.results.chart import (
+    COLOURS,
+    DARK,
+    NULLS,
+    grammar,
+    heat_map,
+    layer_axis,
+    similarity_curves,
+    similarity_style,
+    styled,
+)
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -16,15 +29,19 @@ if TYPE_CHECKING:
 MEASURED = "measured"
 """Legend entry of measurements, as opposed to baselines."""
 
-WHITE_INK = 0.55
-"""Similarities above this are written in white on their dark boxes."""
+ACROSS = 6
+"""Panels beside one another, at most."""
+
+WRAPPED = 24
+"""Letters of a panel's title in one line."""
 
 
 def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     """Name -> figure, of everything but scores that has a value for each layer.
 
     ``words`` and ``sentences``: Figures 4 and 6 of Conneau, Wu et al. (2020); ``transfer-by-layer-TASK``: Figure 5;
-    ``similarity-by-pair``: the heat map of Figure 7.
+    ``similarity-by-pair``: the heat map of Figure 7; ``similarity-by-language``: Figures 1, 2 and 4 to 8 of Muller et
+    al. (2021).
     """
     charts: dict[str, altair.TopLevelMixin] = {}
     for level in LEVELS:
@@ -37,6 +54,7 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     with suppress(RequestError):  # no similarity of translations
         pairs = similarity_lines(results.filter(metric="similarity"), "cka")
         charts["similarity-by-pair"] = similarity_by_pair(pairs)
+        charts["similarity-by-language"] = similarity_by_language(pairs)
     return charts
 
 
@@ -98,13 +116,67 @@ def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
             for layer, cell in line.by_layer.items()
             if state.text == text and cell.mean is not None
         ]
-        base = alt.Chart(alt.InlineData(values=rows), title=text).encode(
-            alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
-            alt.Y("pair:N", sort=list(dict.fromkeys(row["pair"] for row in rows)), title=None),
+        maps.append(
+            heat_map(
+                rows,
+                x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+                y=alt.Y("pair:N", sort=list(dict.fromkeys(row["pair"] for row in rows)), title=None),
+                colour=alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1])),
+                dark=alt.datum.value > DARK,
+                formats={"value": ".2f"},
+                width=34,
+                title=text,
+            )
         )
-        colour = alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1]))
-        boxes = base.mark_rect().encode(colour, tooltip=["pair:N", "layer:O", alt.Tooltip("value:Q", format=".3f")])
-        ink = alt.condition(alt.datum.value > WHITE_INK, alt.value("white"), alt.value("black"))
-        numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format=".2f"), color=ink)
-        maps.append((boxes + numbers).properties(width=alt.Step(34), height=alt.Step(17)))
     return styled(alt.concat(*maps, columns=2))
+
+
+def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
+    """Similarity of translations by layer: a panel for each language pair, a line for each state of the encoders.
+
+    Lines of unrelated sentences matched in length are dashed; what lies above them is more than sentence length.
+
+    Args:
+        lines: from `similarity_lines`; the panels stand in their order.
+
+    Raises:
+        RequestError: if there is no similarity of translations between two languages.
+    """
+    alt = grammar()
+    kinds = [NULLS[""], NULLS["_length_matched"]]
+    rows: dict[str, list[dict]] = {}
+    for line in lines:
+        kind = line.baseline or NULLS[""]
+        if line.state and line.languages and len(set(line.languages)) > 1 and kind in kinds:
+            rows.setdefault(line.group, []).extend(
+                {"encoder": line.state.name, "sentences": kind, "layer": layer, "value": cell.mean}
+                for layer, cell in line.by_layer.items()
+                if cell.mean is not None
+            )
+    rows = {pair: points for pair, points in rows.items() if any(row["sentences"] == kinds[0] for row in points)}
+    if not rows:
+        raise RequestError("these results contain no similarity of translations between two languages")
+    sources = {line.languages[0] for line in lines if line.languages and line.group in rows}
+    names = {pair: pair.split("–", 1)[-1] if len(sources) == 1 else pair for pair in rows}
+    points = [row for panel in rows.values() for row in panel]
+    style = similarity_style(
+        list(dict.fromkeys(row["encoder"] for row in points)), orient="bottom", direction="vertical", columns=2
+    )
+    across = math.ceil(len(rows) / math.ceil(len(rows) / ACROSS))
+    scale = alt.Scale(domain=[0, max(row["value"] for row in points)])
+    panels = []
+    for place, (pair, panel) in enumerate(rows.items()):
+        y = alt.Y("value:Q", title=None if place % across else "CKA", scale=scale, axis=alt.Axis(tickCount=5))
+        x = layer_axis() if place + across >= len(rows) else layer_axis().title(None)
+        base = alt.Chart(alt.InlineData(values=panel), title=_wrapped(names[pair])).encode(x)
+        curves = similarity_curves(base, y, style, size=14)
+        panels.append(alt.layer(*curves).properties(width=140, height=120))
+    title = f"similarity of translations from {sources.pop()}" if len(sources) == 1 else "similarity of translations"
+    return styled(alt.concat(*panels, columns=across, title=title))
+
+
+def _wrapped(title: str) -> list[str]:
+    """Break a long title at spaces; right-to-left text stays whole because SVG reorders words across lines."""
+    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in title):
+        return [title]
+    return textwrap.wrap(title, WRAPPED, break_long_words=False)

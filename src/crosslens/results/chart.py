@@ -1,8 +1,9 @@
-"""Charts of results: similarity of translations by layer, and score differences by target and condition."""
+"""Charts of results: similarity of translations by layer, and scores by target and condition."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +30,11 @@ from crosslens.results.record import Results
 if TYPE_CHECKING:
     import altair
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
+
+SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-right", "triangle-down")
+"""One fewer than the colours, so that pairs of both repeat only after 56 encoders."""
 
 NULLS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
 """Ending of a measure's name -> kind of sentence pairs."""
@@ -90,24 +94,68 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                 )
     if not rows:
         raise RequestError(f"these results contain no {measure} of two different languages")
-    encoders = list(dict.fromkeys(row["encoder"] for row in rows))
-    scale = alt.Scale(domain=encoders, range=list(COLOURS))
-    bold = alt.Legend(symbolOpacity=1)
-    colour = alt.Color("encoder:N", sort=encoders, title="encoder", scale=scale, legend=bold)
-    shape = alt.Shape("encoder:N", sort=encoders, title="encoder", scale=alt.Scale(domain=encoders))
-    dash = alt.StrokeDash("sentences:N", sort=list(NULLS.values()), title="sentences")
     numbers = sorted({row["pairs"] for row in rows})
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
-    x, y = layer_axis(), alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
-    precise = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
-    tip = ["encoder:N", "sentences:N", "layer:Q", *precise, "pairs:Q"]
-    base = alt.Chart(alt.InlineData(values=rows))
-    lines = base.mark_line(strokeWidth=2).encode(x, y, colour, dash, tooltip=tip)
-    points = base.mark_point(filled=True, size=30).encode(x, y, colour, shape, tooltip=tip)
-    band = base.mark_area(opacity=0.13).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), colour)
+    style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
+    y = alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
+    lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
+    band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
     translations = alt.datum.sentences == NULLS[""]
-    marks = band.transform_filter(translations) + lines + points.transform_filter(translations)
-    return styled(marks.properties(width=420, height=260))
+    return styled((band.transform_filter(translations) + lines + points).properties(width=420, height=260))
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityStyle:
+    """Colour and shape of each encoder and state, line style of each kind of sentence pairs; fields are of altair."""
+
+    colour: Any
+    shape: Any
+    dash: Any
+
+
+def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
+    """The style of curves of similarity.
+
+    Args:
+        encoders: names of the encoders and states, in the order of the legend.
+        legend: options of the legends, as altair calls them.
+    """
+    alt = grammar()
+    title, bold = "encoder", alt.Legend(symbolOpacity=1, **legend)
+    return SimilarityStyle(
+        alt.Color(
+            "encoder:N",
+            sort=encoders,
+            title=title,
+            legend=bold,
+            scale=alt.Scale(domain=encoders, range=list(COLOURS)),
+        ),
+        alt.Shape(
+            "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(SHAPES))
+        ),
+        alt.StrokeDash(
+            "sentences:N", sort=list(NULLS.values()), title="sentences", legend=alt.Legend(symbolOpacity=1, **legend)
+        ),
+    )
+
+
+def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, tooltip: Sequence[str] = ()) -> tuple:
+    """Lines of similarity by layer, and points on those of translations.
+
+    Args:
+        base: chart of rows with ``encoder``, ``sentences``, ``layer`` and ``value``.
+        y: the vertical axis.
+        style: from `similarity_style`.
+        size: area of a point, in pixels; lines are as thick as suits it.
+        tooltip: further columns to show under the pointer.
+    """
+    alt = grammar()
+    precise = [alt.Tooltip(f"{name}:Q", format="d" if name == "pairs" else ".3f") for name in ("value", *tooltip)]
+    tip = ["encoder:N", "sentences:N", "layer:Q", *precise]
+    lines = base.mark_line(strokeWidth=size**0.5 / 2.8).encode(y, style.colour, style.dash, tooltip=tip)
+    points = base.mark_point(filled=True, size=size).encode(y, style.colour, style.shape, tooltip=tip)
+    return lines, points.transform_filter(alt.datum.sentences == NULLS[""])
 
 
 def pair_cells(results: Results) -> Cells:
@@ -184,7 +232,7 @@ def done_to(condition: Condition) -> list[str]:
 
 
 def score_chart(results: Results) -> "altair.LayerChart":
-    """Heat map of score differences by target and condition for one task; blue: no loss.
+    """Heat map of scores by target and condition for one task; blue: no loss against the reference.
 
     Args:
         results: scores of one task, metric, encoder and source.
@@ -192,38 +240,41 @@ def score_chart(results: Results) -> "altair.LayerChart":
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.
     """
-    differences = score_differences(results)
-    return styled(heat_map(differences, widest=differences.widest))
+    scores = compared_scores(results)
+    return styled(score_map(scores, widest=scores.widest))
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
-    """Differences to the reference, for a heat map.
+class ComparedScores:
+    """Scores and their differences to the reference, for a heat map.
 
     Attributes:
-        rows: names of targets and of means.
-        columns: the conditions.
-        values: (row, column) -> points, without missing ones.
+        rows: names of targets and of means over them: the source language, then the others, best transfer first.
+        columns: the conditions, each behind its reference.
+        scores: (row, column) -> points, without missing ones.
+        differences: (row, column) -> points gained over the reference within seeds; 0 for the reference itself.
     """
 
     rows: tuple[str, ...]
     columns: tuple[Column, ...]
-    values: Mapping[tuple[str, Column], float]
+    scores: Mapping[tuple[str, Column], float]
+    differences: Mapping[tuple[str, Column], float]
 
     @property
     def widest(self) -> float:
         """Largest absolute difference, at least 5 points; the end of the colour scale."""
-        return max([5.0, *map(abs, self.values.values())])
+        return max([5.0, *map(abs, self.differences.values())])
 
 
-def score_differences(results: Results) -> Differences:
-    """Compute differences to the reference from scores of one task, metric, encoder and source.
+def compared_scores(results: Results) -> ComparedScores:
+    """Compare scores of one task, metric, encoder and source with those of the reference.
 
     Raises:
         RequestError: when nothing is compared with a reference.
     """
     table = score_cells(results)
-    columns = tuple(column for column in table.columns if table.is_difference(column))
+    references: set[Any] = {table.reference_of(column) for column in table.columns if table.is_difference(column)}
+    columns = tuple(column for column in table.columns if column in references or table.is_difference(column))
     if not columns:
         raise RequestError(
             "these results contain no condition with a reference to compare it with",
@@ -232,16 +283,21 @@ def score_differences(results: Results) -> Differences:
     same, cross, unknown = parts_of(table, results.filter(measure=None).records["source"][0].as_py())
     names = row_names(table.rows)
     compared = table.compared()
-    rows, values = [], {}
+
+    def transfer(row: Key) -> float:
+        means = [table.get(row, column).mean for column in columns if column in references]
+        return np.mean([mean for mean in means if mean is not None] or -np.inf).item()
+
+    scores, differences = {}, {}
     for part, title in ((same, "same language"), (cross, "other languages"), (unknown, None)):
-        lines = {names[row]: {column: compared.get(row, column) for column in columns} for row in part}
-        if part and title:
-            lines[f"{title}, mean of {len(part)}"] = {column: mean_row(compared, part, column) for column in columns}
-        rows += lines
-        values |= {
-            (name, column): cell.mean for name, line in lines.items() for column, cell in line.items() if cell.by_seed
-        }
-    return Differences(tuple(rows), columns, values)
+        lines = {names[row]: [row] for row in sorted(part, key=transfer, reverse=True)}
+        lines |= {f"{title}, mean of {len(part)}": part} if title and len(part) > 1 else {}
+        for (name, rows), column in product(lines.items(), columns):
+            score, difference = mean_row(table, rows, column), mean_row(compared, rows, column)
+            if score.by_seed and (difference.by_seed or column in references):
+                scores[name, column] = score.mean
+                differences[name, column] = 0.0 if column in references else difference.mean
+    return ComparedScores(tuple(dict.fromkeys(row for row, _ in scores)), columns, scores, differences)
 
 
 def row_names(rows: Sequence[Key]) -> dict[Key, str]:
@@ -256,36 +312,69 @@ def row_names(rows: Sequence[Key]) -> dict[Key, str]:
     return names
 
 
-def heat_map(differences: Differences, *, widest: float) -> "altair.LayerChart":
-    """A heat map of differences.
+def score_map(compared: ComparedScores, *, widest: float) -> "altair.LayerChart":
+    """Figure 1 of Wu & Dredze (2019): scores in boxes, coloured by their differences to the reference.
 
     Args:
-        differences: to the reference.
+        compared: scores and differences.
         widest: the difference of the deepest colour, in points.
     """
     alt = grammar()
-    reinit = all(column.condition.reinit for column in differences.columns)
-    labels = {column: short_label(column) for column in differences.columns}
-    long = [
-        {"target": row, "layers": labels[column], "value": value} for (row, column), value in differences.values.items()
+    reinit = all(column.condition.reinit or column.condition.is_reference for column in compared.columns)
+    labels = {column: short_label(column) for column in compared.columns}
+    rows = [
+        {"row": row, "column": labels[column], "value": score, "difference": compared.differences[row, column]}
+        for (row, column), score in compared.scores.items()
     ]
     angle = 0 if max(map(len, labels.values())) <= 6 else -40
-    base = alt.Chart(alt.InlineData(values=long)).encode(
-        alt.X(
-            "layers:N",
-            sort=list(labels.values()),
-            title="re-initialised layers" if reinit else None,
-            axis=alt.Axis(labelAngle=angle, orient="top"),
-        ),
-        alt.Y("target:N", sort=list(differences.rows), title=None),
-    )
+    title = "re-initialised layers" if reinit else None
     scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)
-    colour = alt.Color("value:Q", title="points", scale=scale)
-    tip = ["target:N", "layers:N", alt.Tooltip("value:Q", format="+.2f")]
-    boxes = base.mark_rect().encode(colour, tooltip=tip)
-    ink = alt.condition(abs(alt.datum.value) > 0.55 * widest, alt.value("white"), alt.value("black"))
-    numbers = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format="+.1f"), color=ink)
-    return (boxes + numbers).properties(width=alt.Step(46), height=alt.Step(17))
+    return heat_map(
+        rows,
+        x=alt.X("column:N", sort=list(labels.values()), title=title, axis=alt.Axis(labelAngle=angle, orient="top")),
+        y=alt.Y("row:N", sort=list(compared.rows), title=None),
+        colour=alt.Color("difference:Q", title=["difference", "to reference", "(points)"], scale=scale),
+        dark=abs(alt.datum.difference) > DARK * widest,
+        formats={"value": ".1f", "difference": "+.2f"},
+        width=46,
+    )
+
+
+DARK = 0.55
+"""Part of a colour scale beyond which numbers are written in white."""
+
+
+def heat_map(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    x: Any,
+    y: Any,
+    colour: Any,
+    dark: Any,
+    formats: Mapping[str, str],
+    width: int,
+    title: str = "",
+) -> "altair.LayerChart":
+    """A heat map with a number in each box.
+
+    Args:
+        rows: one for each box.
+        x: encoding of the columns.
+        y: encoding of the rows.
+        colour: encoding of the boxes.
+        dark: condition for white numbers.
+        formats: number column -> its format; the first is written in the boxes, all are shown under the pointer.
+        width: of a box, in pixels.
+        title: of the map.
+    """
+    alt = grammar()
+    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(x, y)
+    numbers = [alt.Tooltip(f"{name}:Q", format=form) for name, form in formats.items()]
+    boxes = base.mark_rect().encode(colour, tooltip=[y.shorthand, x.shorthand, *numbers])
+    ink = alt.condition(dark, alt.value("white"), alt.value("black"))
+    (written, form), *_ = formats.items()
+    text = base.mark_text(fontSize=10).encode(alt.Text(f"{written}:Q", format=form), color=ink)
+    return (boxes + text).properties(width=alt.Step(width), height=alt.Step(17))
 
 
 def short_label(column: Column) -> str:

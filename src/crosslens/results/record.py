@@ -202,7 +202,7 @@ class Results:
         return similarity_table(self) if self._similarities_only else score_table(self)
 
     def plot(self) -> "altair.LayerChart":
-        """Plot a heat map of score differences by target and condition, or else similarity by layer.
+        """Plot a heat map of scores by target and condition, or else similarity by layer.
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.

@@ -29,6 +29,7 @@ class Correlation:
             as high or at least as low, at most 1; exact for few languages.
         languages: languages with all values, sorted.
         control: names of the quantities controlled for.
+        constant: sides that do not vary over languages, or only with what is controlled for: ``gap``, ``similarity``.
     """
 
     coefficient: Coefficient
@@ -38,6 +39,7 @@ class Correlation:
     p: float
     languages: tuple[str, ...]
     control: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()
 
     @property
     def warning(self) -> str | None:
@@ -100,7 +102,8 @@ def correlate(
     value = float(np.clip((unit_x * unit_y).sum(), -1, 1))  # rounding may exceed the bounds
     controlled = tuple(control)
     if np.isnan(value):
-        return Correlation(coefficient, value, value, value, value, languages, controlled)
+        constant = tuple(name for name, unit in (("gap", unit_x), ("similarity", unit_y)) if np.isnan(unit).any())
+        return Correlation(coefficient, value, value, value, value, languages, controlled, constant)
     generator = np.random.default_rng(stream_seed(seed, "correlate", coefficient))
     samples = generator.integers(len(languages), size=(resamples, len(languages)))
     sampled = (_unit(x[samples], coefficient, z[samples]) * _unit(y[samples], coefficient, z[samples])).sum(-1)

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -15,6 +15,9 @@ from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.tasks import find_task
 
 Layers = Literal["mean", "each"]
+
+Outcome = Literal["gap", "score"]
+"""What is correlated with similarity: the transfer gap, or the score in the target language itself."""
 
 OVERLAPS = ("overlap_types", "overlap_tokens")
 """Measures of subword overlap: percentage of the test data's subword types and tokens that occur in training data."""
@@ -42,18 +45,20 @@ class Gaps:
 
     Attributes:
         points: target language -> same-language score minus target score, in points.
+        scores: target language -> target score.
         partners: target language -> partner language of the bilingual encoder; None for a multilingual encoder.
         same_language: test corpora over which the same-language score is averaged.
     """
 
     points: Mapping[str, float]
+    scores: Mapping[str, float]
     partners: Mapping[str, str | None]
     same_language: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """Correlation of transfer gap and similarity over target languages.
+    """Correlation of transfer gap, or score, and similarity over target languages.
 
     Attributes:
         task: task name.
@@ -67,6 +72,8 @@ class Correlated:
         correlation: coefficient, interval and p-value.
         variant: settings that distinguish these models from others of the same task and source, or "".
         same_language: test corpora over which the same-language score is averaged.
+        scores: target language -> score.
+        outcome: what was correlated with similarity.
     """
 
     task: str
@@ -80,11 +87,37 @@ class Correlated:
     correlation: Correlation
     variant: str = ""
     same_language: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    outcome: Outcome = "gap"
 
     @property
     def called(self) -> str:
         """Task and variant, as shown in tables."""
         return ", ".join(filter(None, (self.task, self.variant)))
+
+    @property
+    def outcomes(self) -> Mapping[str, float]:
+        """Target language -> what was correlated with similarity."""
+        return self.gaps if self.outcome == "gap" else self.scores
+
+    @property
+    def undefined(self) -> str | None:
+        """Why there is no coefficient, or None if there is one."""
+        if not self.correlation.constant:
+            return None
+        names = {
+            "gap": "transfer gaps" if self.outcome == "gap" else "scores",
+            "similarity": "overlaps" if self.measure in OVERLAPS else "similarities",
+        }
+        constant = " and all ".join(names[side] for side in self.correlation.constant)
+        control = self.correlation.control
+        given = f" after controlling for {', '.join(control)}" if control else ""
+        return f"no coefficient: all {constant} are equal{given}"
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Why there is no coefficient, and whether there are too few languages."""
+        return tuple(filter(None, (self.undefined, self.correlation.warning)))
 
 
 def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
@@ -118,6 +151,7 @@ def correlations(
     layers: Layers = "mean",
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
+    outcome: Outcome = "gap",
 ) -> list[Correlated]:
     """Correlate transfer gap and similarity for every task, source language, encoder and measure in the results.
 
@@ -130,6 +164,7 @@ def correlations(
         layers: ``mean`` over all layers, including the embeddings, or ``each`` layer separately.
         control: names from `CONFOUNDS`, for partial correlation.
         coefficient: correlation coefficient.
+        outcome: ``gap``, or ``score`` for the target score itself, which needs no same-language score.
 
     Returns:
         One correlation for each task, source, encoder, state, measure and layer.
@@ -147,7 +182,7 @@ def correlations(
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
     correlated = available_correlations(
-        results, measures=measures, layers=layers, control=control, coefficient=coefficient
+        results, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
     )
     if not correlated:
         raise RequestError(
@@ -164,6 +199,7 @@ def available_correlations(
     layers: Layers = "mean",
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
+    outcome: Outcome = "gap",
 ) -> list[Correlated]:
     """Like `correlations`, but return an empty list if there is nothing to correlate."""
     for name in control:
@@ -177,9 +213,9 @@ def available_correlations(
             variants = _by_variant(scores.filter(metric=find_task(task).metric))
             for variant, models in variants:
                 targets = set(models.records["target"].to_pylist())
-                if len(variants) > 1 and not (source in targets and len(targets) > 1):
+                if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
                     continue  # without scores in the source and another language there is no gap
-                gaps = _gaps(models, task=task, source=source)
+                gaps = _gaps(models, task=task, source=source, outcome=outcome)
                 for state, measure, layer, similarities, confounds in _similarities(
                     records,
                     models,
@@ -192,7 +228,8 @@ def available_correlations(
                     control=control,
                     only_variant=len(variants) == 1,
                 ):
-                    correlation = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
+                    outcomes = gaps.points if outcome == "gap" else gaps.scores
+                    correlation = correlate(outcomes, similarities, control=confounds, coefficient=coefficient)
                     correlated.append(
                         Correlated(
                             task,
@@ -206,6 +243,8 @@ def available_correlations(
                             correlation,
                             variant,
                             gaps.same_language,
+                            gaps.scores,
+                            outcome,
                         )
                     )
     return correlated
@@ -226,13 +265,14 @@ def _where(results: Results, mask: Sequence[bool]) -> Results:
     return Results(results.records.filter(pa.array(mask, pa.bool_())))
 
 
-def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
+def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") -> Gaps:
     """Gaps of models that differ only in seed."""
     table = cells(scores, rows=("target", "partner", "split", "corpus"))
     column, *other_columns = table.columns or (None,)
     for axis in VARIANTS if other_columns else ():
         refuse_several(disambiguated(scores), axis)
     points: dict[str, float] = {}
+    target_scores: dict[str, float] = {}
     partners: dict[str, str | None] = {}
     same_language: dict[str, None] = {}
     by_target: dict[str, list[Key]] = {}
@@ -251,16 +291,24 @@ def _gaps(scores: Results, *, task: str, source: str) -> Gaps:
         (row,) = rows
         comparable = [source_row for source_row in source_rows if source_row[1:3] == row[1:3]]
         gap = mean_of([table.get(source_row, column) for source_row in comparable]).minus(table.get(row, column)).mean
+        score = table.get(row, column).mean
+        if score is not None:
+            target_scores[target], partners[target] = score, row[1]
         if gap is not None:
-            points[target], partners[target] = gap, row[1]
+            points[target] = gap
             same_language |= dict.fromkeys(str(corpus) for *_, corpus in comparable if corpus is not None)
-    if not points:
+    if outcome == "score" and not target_scores:
+        raise RequestError(
+            f"there are no {task} scores of {source} models in another language",
+            hint="evaluate the same models on other languages",
+        )
+    if outcome == "gap" and not points:
         raise RequestError(
             f"cannot compute the transfer gap: there are no {task} scores of {source} models in {source} and another"
             " language",
             hint=f"evaluate the same models on {source} too, on the same split",
         )
-    return Gaps(points, partners, tuple(same_language))
+    return Gaps(points, target_scores, partners, tuple(same_language))
 
 
 def _similarities(

@@ -136,6 +136,13 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
     assert paragraphs("ab") == []
 
 
+def test_equal_scores_have_no_correlation_and_the_paragraph_says_why():
+    scores = [score(target, 80.0) for target in ("en", "fr", "de", "ru")]
+    similar = [similarity("cka", place / 10, target=target) for place, target in enumerate(("fr", "de", "ru"))]
+    (text,) = findings(Results.of([*scores, *similar]))
+    assert text.endswith("CKA with en (mean over layers): no coefficient: all transfer gaps are equal.")
+
+
 def test_translations_are_those_of_pretrained_references():
     records = [
         similarity(measure, value, layer=layer, target=target, **columns)

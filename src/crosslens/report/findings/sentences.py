@@ -178,6 +178,9 @@ def describe_correlations(results: Results) -> list[str]:
 
 def _correlation_text(correlated: Correlated) -> str:
     correlation = correlated.correlation
+    if correlated.undefined:
+        name = _name(correlated.task, correlated.variant)
+        return f"{name}: transfer gap and CKA with {correlated.source} (mean over layers): {correlated.undefined}."
     text = (
         f"{_name(correlated.task, correlated.variant)}: the transfer gap and the CKA with {correlated.source} (mean"
         f" over layers) have a Spearman correlation of {plain(correlation.value, decimals=2)}"
