@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
@@ -146,3 +148,55 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     assert again.returncode == 0, again.stderr
     (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
     assert "resuming from" in log.read_text()
+
+
+@pytest.fixture
+def incomplete(file, tmp_path):
+    """The study as a file, with a target and a source that are missing."""
+    settings = YAML().load(file)
+    settings["data"]["tasks"]["pos"]["en"]["tests"].append("sib200/arb_Arab")
+    settings["data"]["tasks"]["pos"]["ru"] = {"train": "ud/ru_gsd", "tests": ["ud/fr_pud"]}
+    with open(tmp_path / "incomplete.yaml", "w") as stream:
+        YAML().dump(settings, stream)
+    return "incomplete.yaml"
+
+
+def test_a_plan_lists_missing_corpora_with_licence_and_how_to_get_them(run, incomplete):
+    status, shown, said = run("plan", incomplete, "--out", "runs")
+    assert status == 2
+    for words in (r"sib200/arb_Arab:test .*CC BY-SA 4\.0", r"ud/ru_gsd:train .*per treebank.* `crosslens data get ud"):
+        assert re.search(words, " ".join(shown.split()))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "toy needs 2 corpora that are not in" in said
+    assert "--skip-missing leaves them out" in said
+
+
+def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incomplete):
+    status, shown, said = run("plan", incomplete, "--out", "runs", "--skip-missing")
+    assert status == 0, said
+    assert "left out: ud/ru_gsd:train (source ru of pos)" in shown.splitlines()
+    assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
+    sentence = "Not evaluated in toy (corpus missing): sib200/arb_Arab, ud/ru_gsd:train."
+    status, shown, said = run(
+        "run", incomplete, "--out", "runs", "--executor", "serial", "--device", "cpu", "--skip-missing"
+    )
+    assert status == 0, said
+    assert "left out: sib200/arb_Arab:test (target of pos)" in said.splitlines()
+    assert shown.splitlines()[-1] == sentence
+    first = next(iter(json.loads(Path("runs/studies/toy/plan.json").read_text())["runs"]))
+    assert "--skip-missing --only" in run("explain", first, "--out", "runs")[1]
+    assert run("report", "runs", "--out", "report")[0] == 0
+    reported = [path for ending in ("md", "html") for path in Path("report").glob(f"*.{ending}")]
+    assert len(reported) > 2
+    assert all(sentence in path.read_text() for path in reported)
+    status, _, said = run("run", incomplete, "--out", "other")
+    assert status == 2
+    assert "sib200/arb_Arab:test" in said
+
+
+def test_a_study_with_nothing_left_is_refused_in_one_sentence(run, incomplete):
+    status, shown, said = run("run", incomplete, "--out", "runs", "--skip-missing", "--set", "sources=[ru]")
+    assert (status, shown) == (2, "")
+    assert (
+        said.splitlines()[-1] == "crosslens: toy has nothing left to run without its missing corpora: ud/ru_gsd:train"
+    )

@@ -58,10 +58,11 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     """
     from crosslens.cli._display import show_tables
     from crosslens.files import refuse_existing
+    from crosslens.report.incomplete import not_evaluated
 
     if file:
         refuse_existing(file, what="--csv")
     results = read_paths(paths)
     if file:
         results.write(file)
-    show_tables(results, metric=metric)
+    show_tables(results, metric=metric, notes=not_evaluated(paths))
