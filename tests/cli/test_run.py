@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,19 +11,6 @@ import pytest
 from ruamel.yaml import YAML
 
 import interrupted
-
-
-@pytest.fixture
-def file(study, tmp_path):
-    """The toy study as a file; one of its conditions fails in `broken.yaml`."""
-    settings = study.model_dump(mode="json", exclude_defaults=True)
-    for name, conditions in (
-        ("study", ["none", "1-2"]),
-        ("broken", ["none", {"layers": "1", "components": "embeddings"}]),
-    ):
-        with open(tmp_path / f"{name}.yaml", "w") as stream:
-            YAML().dump({**settings, "conditions": conditions, "seeds": 1}, stream)
-    return tmp_path / "study.yaml"
 
 
 def test_plan_run_and_plan_again(run, file, tmp_path):
@@ -148,27 +134,6 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     assert again.returncode == 0, again.stderr
     (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
     assert "resuming from" in log.read_text()
-
-
-@pytest.fixture
-def incomplete(file, tmp_path):
-    """The study as a file, with a target and a source that are missing."""
-    settings = YAML().load(file)
-    settings["data"]["tasks"]["pos"]["en"]["tests"].append("sib200/arb_Arab")
-    settings["data"]["tasks"]["pos"]["ru"] = {"train": "ud/ru_gsd", "tests": ["ud/fr_pud"]}
-    with open(tmp_path / "incomplete.yaml", "w") as stream:
-        YAML().dump(settings, stream)
-    return "incomplete.yaml"
-
-
-def test_a_plan_lists_missing_corpora_with_licence_and_how_to_get_them(run, incomplete):
-    status, shown, said = run("plan", incomplete, "--out", "runs")
-    assert status == 2
-    for words in (r"sib200/arb_Arab:test .*CC BY-SA 4\.0", r"ud/ru_gsd:train .*per treebank.* `crosslens data get ud"):
-        assert re.search(words, " ".join(shown.split()))
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "toy needs 2 corpora that are not in" in said
-    assert "--skip-missing leaves them out" in said
 
 
 def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incomplete):

@@ -34,7 +34,8 @@ def command(
     missing encoder of artificial languages (lab:PRESET) is pretrained.
     """
     from crosslens.cli._display import progress, say
-    from crosslens.cli._study import describe_differences, describe_missing, find_study, mean_seconds, print_missing
+    from crosslens.cli._missing import describe_missing, print_missing
+    from crosslens.cli._study import describe_differences, find_study, mean_seconds
     from crosslens.errors import DataError
     from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora

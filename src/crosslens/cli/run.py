@@ -48,7 +48,8 @@ def command(
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
     """
     from crosslens.cli._display import progress, say, show_tables
-    from crosslens.cli._study import describe_missing, find_study
+    from crosslens.cli._missing import describe_missing
+    from crosslens.cli._study import find_study
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.execute import Outcome
     from crosslens.runs.store import Store

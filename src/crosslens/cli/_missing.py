@@ -1,0 +1,40 @@
+"""Missing corpora on the terminal: what is left out, licences, and how to get them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crosslens.studies.missing import Missing
+
+NARROW = 80
+"""Width of tables in files and pipes, in characters."""
+
+
+def describe_missing(missing: "Missing") -> str:
+    """Say in one line what is left out because a corpus is missing."""
+    return f"left out: {missing.corpus} ({', '.join(missing.needed_for)})"
+
+
+def print_missing(missing: "Iterable[Missing]") -> None:
+    """Print a table of missing corpora, one row per collection, with its licence and how to get it."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from crosslens.corpora.collection import COLLECTIONS, SEE_SOURCE
+
+    corpora: dict[str, list[str]] = {}
+    for corpus in missing:
+        corpora.setdefault(corpus.collection, []).append(corpus.corpus)
+    console = Console(emoji=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
+    table.add_column("missing", overflow="fold")
+    table.add_column("licence", overflow="fold", max_width=20)
+    table.add_column("how to get it", overflow="fold", min_width=33)
+    for name, names in sorted(corpora.items()):
+        collection = COLLECTIONS.get(name)
+        ways = (collection.get, collection.published) if collection else ("your own file",)
+        licence = collection.licence if collection else SEE_SOURCE
+        table.add_row(*map(Text, ("\n".join(names), licence, "\n".join(filter(None, ways)))))
+    (console if console.is_terminal else Console(width=NARROW, emoji=False)).print(table)
