@@ -139,14 +139,14 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
 def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incomplete):
     status, shown, said = run("plan", incomplete, "--out", "runs", "--skip-missing")
     assert status == 0, said
-    assert "left out: ud/ru_gsd:train (source ru of pos)" in shown.splitlines()
+    assert "left out: source ru of pos (missing: ud/ru_gsd:train)" in shown.splitlines()
     assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
     sentence = "Not evaluated in toy (corpus missing): sib200/arb_Arab, ud/ru_gsd:train."
     status, shown, said = run(
         "run", incomplete, "--out", "runs", "--executor", "serial", "--device", "cpu", "--skip-missing"
     )
     assert status == 0, said
-    assert "left out: sib200/arb_Arab:test (target of pos)" in said.splitlines()
+    assert "left out: target sib200/arb_Arab of pos (missing: sib200/arb_Arab:test)" in said.splitlines()
     assert shown.splitlines()[-1] == sentence
     first = next(iter(json.loads(Path("runs/studies/toy/plan.json").read_text())["runs"]))
     assert "--skip-missing --only" in run("explain", first, "--out", "runs")[1]
@@ -162,6 +162,4 @@ def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incom
 def test_a_study_with_nothing_left_is_refused_in_one_sentence(run, incomplete):
     status, shown, said = run("run", incomplete, "--out", "runs", "--skip-missing", "--set", "sources=[ru]")
     assert (status, shown) == (2, "")
-    assert (
-        said.splitlines()[-1] == "crosslens: toy has nothing left to run without its missing corpora: ud/ru_gsd:train"
-    )
+    assert "crosslens: toy has nothing left to run without ud/ru_gsd:train" in said.splitlines()

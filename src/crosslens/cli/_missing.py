@@ -10,9 +10,13 @@ NARROW = 80
 """Width of tables in files and pipes, in characters."""
 
 
-def describe_missing(missing: "Missing") -> str:
-    """Say in one line what is left out because a corpus is missing."""
-    return f"left out: {missing.corpus} ({', '.join(missing.needed_for)})"
+def describe_missing(missing: "Iterable[Missing]") -> list[str]:
+    """Say what is left out because corpora are missing, in one line for each part of the study."""
+    corpora: dict[str, list[str]] = {}
+    for corpus in missing:
+        for part in corpus.needed_for:
+            corpora.setdefault(part, []).append(corpus.corpus)
+    return [f"left out: {part} (missing: {', '.join(names)})" for part, names in corpora.items()]
 
 
 def print_missing(missing: "Iterable[Missing]") -> None:
@@ -23,6 +27,7 @@ def print_missing(missing: "Iterable[Missing]") -> None:
     from rich.text import Text
 
     from crosslens.corpora.collection import COLLECTIONS, SEE_SOURCE
+    from crosslens.studies.missing import join_splits
 
     corpora: dict[str, list[str]] = {}
     for corpus in missing:
@@ -36,5 +41,5 @@ def print_missing(missing: "Iterable[Missing]") -> None:
         collection = COLLECTIONS.get(name)
         ways = (collection.get, collection.published) if collection else ("your own file",)
         licence = collection.licence if collection else SEE_SOURCE
-        table.add_row(*map(Text, ("\n".join(names), licence, "\n".join(filter(None, ways)))))
+        table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(filter(None, ways)))))
     (console if console.is_terminal else Console(width=NARROW, emoji=False)).print(table)

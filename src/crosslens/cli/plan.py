@@ -11,12 +11,6 @@ MAX_QUESTIONS = 4
 MAX_DIFFERENCES = 3
 """Maximum number of differences to the nearest run to list; with more, it is a different experiment."""
 
-HOW = (
-    "set CROSSLENS_DATA to the folder that contains them (layouts: docs/reference.md, Corpora); --skip-missing leaves"
-    " them out"
-)
-"""How to proceed when corpora are missing."""
-
 
 @click.command("plan")
 @click.argument("study")
@@ -54,11 +48,11 @@ def command(
         print_missing(error.missing)
         if len(error.missing) == 1:
             raise
-        raise DataError(error.summary, hint=HOW) from None
+        raise DataError(error.summary, hint=error.hint) from None
     if planned.missing:
         print_missing(planned.missing)
-    for missing in planned.missing:
-        click.echo(describe_missing(missing))
+    for line in describe_missing(planned.missing):
+        click.echo(line)
     unfinished = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():

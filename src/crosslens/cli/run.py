@@ -64,8 +64,8 @@ def command(
     with progress() as bar:
 
         def began(planned: Plan) -> None:
-            for missing in planned.missing:
-                bar.say(describe_missing(missing))
+            for line in describe_missing(planned.missing):
+                bar.say(line)
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crosslens.report.table import Table
 from crosslens.runs.store import Store, is_store
+from crosslens.studies.missing import join_splits
 
 
 def not_evaluated(paths: Iterable[str | Path]) -> tuple[str, ...]:
@@ -20,7 +21,7 @@ def not_evaluated(paths: Iterable[str | Path]) -> tuple[str, ...]:
     """
     sentences: dict[str, None] = {}
     for store, study in _studies(paths):
-        corpora = [missing["corpus"].removesuffix(":test") for missing in store.planned(study).get("missing", ())]
+        corpora = join_splits(missing["corpus"] for missing in store.planned(study).get("missing", ()))
         if corpora:
             sentences[f"Not evaluated in {study} (corpus missing): {', '.join(corpora)}."] = None
     return tuple(sentences)

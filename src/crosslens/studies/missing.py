@@ -27,7 +27,8 @@ class Missing:
 
     Attributes:
         corpus: its name with its split, such as ``ud/ru_gsd:train``.
-        needed_for: the parts of the study that need it, such as ``source ru of pos and parsing``.
+        needed_for: the parts of the study that need it, such as ``source ru of pos and parsing`` and ``target
+            wikiann/ar of ner``.
         error: what loading it would raise.
     """
 
@@ -60,13 +61,15 @@ class MissingCorpora(DataError):
         number = "a corpus that is" if len(missing) == 1 else f"{len(missing)} corpora that are"
         self.summary = f"{study} needs {number} not in {places(folder)}"
         if len(missing) == 1:
-            super().__init__(missing[0].error.message, hint=missing[0].error.hint)
+            hint = "; ".join(filter(None, [missing[0].error.hint, "--skip-missing leaves it out"]))
+            super().__init__(missing[0].error.message, hint=hint)
             return
         collections = sorted({corpus.collection for corpus in missing})
         commands = [COLLECTIONS[name].get for name in collections if name in COLLECTIONS]
         how = "set CROSSLENS_DATA to the folder that contains them (layouts: docs/reference.md, Corpora)"
         names = ", ".join(corpus.corpus for corpus in missing)
-        super().__init__(f"{self.summary}: {names}", hint=", or ".join([how, *filter(None, commands)]))
+        hint = ", or ".join([how, *filter(None, commands)]) + "; --skip-missing leaves them out"
+        super().__init__(f"{self.summary}: {names}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class _Need:
 
     Attributes:
         corpus: its name with its split.
-        part: the part: ``source ru``, ``target``.
+        part: the part: ``source ru``, ``target wikiann/ar``.
         task: task of that part; None: of no task.
         check: raises `DataError` if the corpus is missing.
     """
@@ -161,9 +164,27 @@ def leave_out(
         if not any(_named(name, split) in absent for name, split in _splits(probing))
     )
     if not (tasks or probes or similarity):
-        raise DataError(f"{study.name} has nothing left to run without its missing corpora: {', '.join(absent)}")
+        corpora = absent[0] if len(absent) == 1 else f"its {len(absent)} missing corpora"
+        how = "`crosslens plan` without --skip-missing lists what is missing, with licences and how to get it"
+        raise DataError(f"{study.name} has nothing left to run without {corpora}", hint=how)
     changes = {"probes": probes, "similarity": similarity, "select": select}
     return study.model_copy(update=changes), data.model_copy(update={"tasks": tasks}), notes
+
+
+def join_splits(corpora: Iterable[str]) -> list[str]:
+    """Name each corpus once, with all splits that are missing; the test split is the default.
+
+    >>> join_splits(["ud/ar_padt:train", "ud/he_htb:test", "ud/ar_padt:dev", "wikiann/ar:train", "raw/wol"])
+    ['ud/ar_padt (train, dev)', 'ud/he_htb', 'wikiann/ar:train', 'raw/wol']
+    """
+    splits: dict[str, list[str]] = {}
+    for corpus in corpora:
+        name, _, split = corpus.rpartition(":")
+        splits.setdefault(name or corpus, []).append(split if name else "test")
+    return [
+        name if parts == ["test"] else f"{name}:{parts[0]}" if len(parts) == 1 else f"{name} ({', '.join(parts)})"
+        for name, parts in splits.items()
+    ]
 
 
 def has_text(source: Source, condition: Condition, absent: Collection[str]) -> bool:
@@ -189,7 +210,7 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
         for dev in _dev_corpora(study, data, task, source):
             yield need(dev, "dev", f"source {name}", task)
         for test in source.tests:
-            yield need(test, "test", "target", task)
+            yield need(test, "test", f"target {_named(test, 'test').removesuffix(':test')}", task)
         labels = [condition.label for condition in study.conditions if condition.start in ON_RAW_TEXT]
         if labels and source.text is not None:
             check = partial(check_text, source.text, data=folder)
