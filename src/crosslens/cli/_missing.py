@@ -34,12 +34,12 @@ def print_missing(missing: "Iterable[Missing]") -> None:
         corpora.setdefault(corpus.collection, []).append(corpus.corpus)
     console = Console(emoji=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
-    table.add_column("missing", overflow="fold")
-    table.add_column("licence", overflow="fold", max_width=20)
+    table.add_column("missing", overflow="fold", max_width=22)
+    table.add_column("licence", overflow="fold", max_width=18)
     table.add_column("how to get it", overflow="fold", min_width=33)
     for name, names in sorted(corpora.items()):
         collection = COLLECTIONS.get(name)
-        ways = (collection.get, collection.published) if collection else ("your own file",)
+        ways = list(filter(None, (collection.get, collection.published))) if collection else []
         licence = collection.licence if collection else SEE_SOURCE
-        table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(filter(None, ways)))))
+        table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(ways or ["your own file"]))))
     (console if console.is_terminal else Console(width=NARROW, emoji=False)).print(table)
