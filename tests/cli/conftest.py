@@ -1,6 +1,7 @@
 """Fixtures: text, a treebank and a rule in the folder where commands run."""
 
 import pytest
+from ruamel.yaml import YAML
 
 from crosslens.unseen.rule import Measured, Provenance, Rule, write_rule
 from toys import SENTENCES, conllu_text
@@ -15,3 +16,27 @@ def folder(tmp_path, monkeypatch, encoder):
     fitted = Provenance("made up", encoder.body_digest, "pos", "one pass")
     write_rule(Rule(tuple(rows), fitted), tmp_path / "rule.csv")
     return tmp_path
+
+
+@pytest.fixture
+def file(study, tmp_path):
+    """The toy study as a file; one of its conditions fails in `broken.yaml`."""
+    settings = study.model_dump(mode="json", exclude_defaults=True)
+    for name, conditions in (
+        ("study", ["none", "1-2"]),
+        ("broken", ["none", {"layers": "1", "components": "embeddings"}]),
+    ):
+        with open(tmp_path / f"{name}.yaml", "w") as stream:
+            YAML().dump({**settings, "conditions": conditions, "seeds": 1}, stream)
+    return tmp_path / "study.yaml"
+
+
+@pytest.fixture
+def incomplete(file, tmp_path):
+    """The study as a file, with a target and a source that are missing."""
+    settings = YAML().load(file)
+    settings["data"]["tasks"]["pos"]["en"]["tests"].append("sib200/arb_Arab")
+    settings["data"]["tasks"]["pos"]["ru"] = {"train": "ud/ru_gsd", "tests": ["ud/fr_pud"]}
+    with open(tmp_path / "incomplete.yaml", "w") as stream:
+        YAML().dump(settings, stream)
+    return "incomplete.yaml"

@@ -5,24 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
 import interrupted
-
-
-@pytest.fixture
-def file(study, tmp_path):
-    """The toy study as a file; one of its conditions fails in `broken.yaml`."""
-    settings = study.model_dump(mode="json", exclude_defaults=True)
-    for name, conditions in (
-        ("study", ["none", "1-2"]),
-        ("broken", ["none", {"layers": "1", "components": "embeddings"}]),
-    ):
-        with open(tmp_path / f"{name}.yaml", "w") as stream:
-            YAML().dump({**settings, "conditions": conditions, "seeds": 1}, stream)
-    return tmp_path / "study.yaml"
 
 
 def test_plan_run_and_plan_again(run, file, tmp_path):
@@ -146,3 +134,32 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     assert again.returncode == 0, again.stderr
     (log,) = (tmp_path / "runs" / "runs").glob("*/log.txt")
     assert "resuming from" in log.read_text()
+
+
+def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incomplete):
+    status, shown, said = run("plan", incomplete, "--out", "runs", "--skip-missing")
+    assert status == 0, said
+    assert "left out: source ru of pos (missing: ud/ru_gsd:train)" in shown.splitlines()
+    assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
+    sentence = "Not evaluated in toy (corpus missing): sib200/arb_Arab, ud/ru_gsd:train."
+    status, shown, said = run(
+        "run", incomplete, "--out", "runs", "--executor", "serial", "--device", "cpu", "--skip-missing"
+    )
+    assert status == 0, said
+    assert "left out: target sib200/arb_Arab of pos (missing: sib200/arb_Arab:test)" in said.splitlines()
+    assert shown.splitlines()[-1] == sentence
+    first = next(iter(json.loads(Path("runs/studies/toy/plan.json").read_text())["runs"]))
+    assert "--skip-missing --only" in run("explain", first, "--out", "runs")[1]
+    assert run("report", "runs", "--out", "report")[0] == 0
+    reported = [path for ending in ("md", "html") for path in Path("report").glob(f"*.{ending}")]
+    assert len(reported) > 2
+    assert all(sentence in path.read_text() for path in reported)
+    status, _, said = run("run", incomplete, "--out", "other")
+    assert status == 2
+    assert "sib200/arb_Arab:test" in said
+
+
+def test_a_study_with_nothing_left_is_refused_in_one_sentence(run, incomplete):
+    status, shown, said = run("run", incomplete, "--out", "runs", "--skip-missing", "--set", "sources=[ru]")
+    assert (status, shown) == (2, "")
+    assert "crosslens: toy has nothing left to run without ud/ru_gsd:train" in said.splitlines()

@@ -1,13 +1,16 @@
-"""What a study needs and lacks is said at once, before anything is read."""
+"""What a study needs and lacks is said at once, before anything is read, or left out."""
+
+import shutil
 
 import pytest
 
 from crosslens.errors import DataError
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
-from crosslens.studies.missing import refuse_missing
+from crosslens.studies.missing import MissingCorpora, find_missing, leave_out
 from crosslens.studies.plan import plan
 from crosslens.studies.study import Source, Study
+from toy_studies import results_of, run
 
 POS = {
     "en": {"train": "ud/en_toy", "tests": ["ud/fr_pud", "ud/de_pud", "ud/*_none"]},
@@ -22,15 +25,26 @@ def only_the_toys(monkeypatch, tmp_path):
 
 
 def study(**changes):
-    return Study.model_validate({"name": "s", "encoder": "e", "data": {"tasks": {"pos": POS}}, **changes})
+    settings = {"name": "s", "encoder": "e", "set": {"select": "last"}, "data": {"tasks": {"pos": POS}}, **changes}
+    return Study.model_validate(settings)
 
 
-def refused(treebanks, chosen, sources=("en", "de")):
-    with pytest.raises(DataError) as error:
-        refuse_missing(
-            chosen, [Source.model_validate(POS[name]) for name in sources], chosen.data, folder=str(treebanks)
-        )
-    return error.value
+def sources_of(chosen, names=("en", "de")):
+    return [
+        (task, name, source)
+        for task, sources in chosen.data.tasks.items()
+        for name, source in sources.items()
+        if name in names
+    ]
+
+
+def missing_of(treebanks, chosen, sources=None):
+    sources = sources_of(chosen) if sources is None else sources
+    return find_missing(chosen, sources, chosen.data, folder=str(treebanks))
+
+
+def refused(treebanks, chosen, sources=None):
+    return MissingCorpora(chosen.name, missing_of(treebanks, chosen, sources), folder=str(treebanks))
 
 
 def test_all_missing_corpora_are_named_once_with_their_split(treebanks):
@@ -41,6 +55,12 @@ def test_all_missing_corpora_are_named_once_with_their_split(treebanks):
     assert "crosslens data get ud" in error.hint
 
 
+def test_slices_and_scripts_of_a_missing_corpus_are_one_corpus(treebanks):
+    source = Source(train="ud/en_toy", tests=("ud/xx_a[:2]", "ud/xx_a@uroman", "ud/xx_a:test[3~:4]", "ud/xx_a:dev"))
+    missing = missing_of(treebanks, study(), [("pos", "en", source)])
+    assert [corpus.corpus for corpus in missing] == ["ud/xx_a:test", "ud/xx_a:dev"]
+
+
 def test_one_missing_corpus_has_its_own_error(treebanks):
     probe = {"probe": "upos", "train": "ud/en_toy", "test": "ud/en_tyo"}
     error = refused(treebanks, study(probes=[probe]), sources=())
@@ -48,20 +68,77 @@ def test_one_missing_corpus_has_its_own_error(treebanks):
     assert "ud/en_toy" in error.hint
 
 
-def test_parallel_corpora_and_files_count_too(treebanks, tmp_path):
-    chosen = study(similarity={}, data={"parallel": "tatoeba/xx", "tasks": {"pos": POS}})
+def test_parallel_corpora_raw_text_and_files_count_too(treebanks, tmp_path):
+    chosen = study(
+        similarity={}, conditions=["none", {"start": "adapted"}], data={"parallel": "tatoeba/xx", "tasks": {"pos": POS}}
+    )
     (tmp_path / "there.conllu").write_text("")
-    source = Source(train=f"en={tmp_path / 'there.conllu'}", tests=(str(tmp_path / "gone.conllu"),))
-    with pytest.raises(DataError) as error:
-        refuse_missing(chosen, [source], chosen.data, folder=str(treebanks))
-    assert "tatoeba/xx:parallel" in str(error.value)
-    assert "gone.conllu" in str(error.value)
-    assert "there.conllu" not in str(error.value)
+    source = Source(train=f"en={tmp_path / 'there.conllu'}", tests=(str(tmp_path / "gone.conllu"),), text="raw/xx")
+    missing = {corpus.corpus: corpus for corpus in missing_of(treebanks, chosen, [("pos", "en", source)])}
+    assert set(missing) == {"tatoeba/xx:parallel", f"{tmp_path / 'gone.conllu'}:test", "raw/xx"}
+    assert missing["raw/xx"].needed_for == ("adapted from source en of pos",)
+    without = study(data=chosen.data)
+    assert "raw/xx" not in {corpus.corpus for corpus in missing_of(treebanks, without, [("pos", "en", source)])}
+
+
+def test_dev_data_count_where_weights_are_selected_on_them(treebanks):
+    def missing(**changes):
+        chosen = study(**changes)
+        return {corpus.corpus for corpus in missing_of(treebanks, chosen, sources_of(chosen, ["de"]))}
+
+    assert "ud/de_gsd:dev" not in missing()
+    assert "ud/de_gsd:dev" in missing(set={"select": "best"})
+    assert "ud/de_gsd:dev" in missing(select="best")
+    assert "ud/de_gsd:dev" in missing(grid={"batch": [2, 4]})
+    assert "ud/xx_b:dev" in missing(select=["last", {"oracle": "ud/xx_b"}])
 
 
 def test_what_is_there_and_the_laboratory_are_no_offence(treebanks):
     source = Source(train="ud/en_toy", tests=("ud/*_pud", "lab/src", "ud/en_pud[:2]"))
-    assert refuse_missing(study(), [source], study().data, folder=str(treebanks)) is None
+    assert missing_of(treebanks, study(), [("pos", "en", source)]) == ()
+
+
+def reduced(treebanks, chosen):
+    sources = sources_of(chosen, {name for each in chosen.data.tasks.values() for name in each})
+    return leave_out(chosen, sources, chosen.data, missing_of(treebanks, chosen, sources))
+
+
+def test_only_what_needs_a_missing_corpus_is_left_out(treebanks):
+    probes = [{"probe": "upos", "train": "ud/en_toy", "test": test} for test in ("ud/en_pud", "ud/en_none")]
+    tasks = {"pos": POS, "parsing": {"fr": {"train": "ud/en_toy", "tests": ["ud/xx_a", "ud/xx_b"]}}}
+    chosen = study(
+        data={"parallel": "ud/none", "tasks": tasks}, similarity={}, probes=probes, select=["last", {"oracle": "ud/xx"}]
+    )
+    left, data, notes = reduced(treebanks, chosen)
+    assert {task: dict(sources) for task, sources in data.tasks.items()} == {
+        "pos": {"en": Source(train="ud/en_toy", tests=("ud/fr_pud",))}
+    }
+    assert left.similarity is None
+    assert [probing.test for probing in left.probes] == ["ud/en_pud"]
+    assert [rule.label for rule in left.select] == ["last"]
+    assert notes == [
+        "parsing: source fr is left out, because all of its test corpora are missing",
+        "parsing is left out, because it has no source left",
+    ]
+    changes = {name: getattr(left, name) for name in ("similarity", "probes", "select")}
+    assert left == chosen.model_copy(update=changes)
+
+
+def test_without_raw_text_a_source_keeps_its_other_conditions(treebanks):
+    source = {"train": "ud/en_toy", "tests": ["ud/fr_pud"], "text": "raw/xx"}
+    conditions = ["none", {"start": "adapted"}]
+    _, data, _ = reduced(treebanks, study(conditions=conditions, data={"tasks": {"pos": {"en": source}}}))
+    assert set(data.tasks["pos"]) == {"en"}
+    with pytest.raises(DataError, match="nothing left"):
+        reduced(treebanks, study(conditions=conditions[1:], data={"tasks": {"pos": {"en": source}}}))
+
+
+def test_a_study_with_nothing_left_is_refused(treebanks):
+    with pytest.raises(DataError, match="s has nothing left to run without its 2 missing corpora"):
+        reduced(treebanks, study(data={"tasks": {"pos": {"de": POS["de"]}}}))
+    alone = study(data={"parallel": "ud/pud", "tasks": {"pos": {"de": POS["de"]}}}, similarity={})
+    with pytest.raises(DataError, match="nothing left"):  # similarity is measured for the languages of sources
+        reduced(treebanks, alone)
 
 
 def test_a_plan_checks_its_sources_alone_and_before_the_encoder(treebanks, tmp_path):
@@ -70,3 +147,43 @@ def test_a_plan_checks_its_sources_alone_and_before_the_encoder(treebanks, tmp_p
         plan(study(sources=["en"]), store, corpora=corpora)
     with pytest.raises(DataError, match="s needs 3 corpora"):
         plan(study(encoder=str(tmp_path / "no-encoder")), store, corpora=corpora)
+
+
+@pytest.fixture
+def complete(treebanks, tmp_path):
+    """The data folder with a German treebank."""
+    folder = shutil.copytree(treebanks, tmp_path / "complete")
+    shutil.copytree(folder / "ud" / "UD_FR-pud", folder / "ud" / "UD_DE-pud")
+    (german,) = (folder / "ud" / "UD_DE-pud").iterdir()
+    german.rename(german.with_name("de_pud-ud-test.conllu"))
+    return folder
+
+
+def with_german(toy):
+    source = Source(train="ud/en_toy", tests=("ud/en_pud", "ud/de_pud"))
+    gone = Source(train="ud/de_pud:test", tests=("ud/en_pud",))
+    data = toy.data.model_copy(update={"tasks": {"pos": {"en": source, "de": gone}}})
+    return toy.model_copy(update={"data": data, "seeds": (1,), "conditions": toy.conditions[:1]})
+
+
+def test_a_later_run_with_the_corpora_takes_over_the_finished_runs(request, treebanks, complete, tmp_path):
+    chosen = with_german(request.getfixturevalue("study"))
+    first = run(chosen, tmp_path / "runs", treebanks, skip_missing=True)
+    (done,) = first.plan.runs
+    assert [(missing.corpus, missing.needed_for) for missing in first.plan.missing] == [
+        ("ud/de_pud:test", ("target ud/de_pud of pos", "source de of pos")),
+    ]
+    store = Store(tmp_path / "runs")
+    assert store.planned("toy")["missing"] == [
+        {"corpus": "ud/de_pud:test", "needed_for": ["target ud/de_pud of pos", "source de of pos"]}
+    ]
+    assert "ud/de_pud:test" not in store.collect("toy").records["corpus"].to_pylist()
+    whole = run(chosen, tmp_path / "whole", complete)
+    assert done.run.id in {asked.run.id for asked in whole.plan.runs}
+    again = run(chosen, tmp_path / "runs", complete, skip_missing=True)
+    assert again.plan.missing == ()
+    assert store.planned("toy")["missing"] == []
+    assert results_of(tmp_path / "runs").read_bytes() == results_of(tmp_path / "whole").read_bytes()
+    assert (tmp_path / "runs/studies/toy/study.yaml").read_text() == (
+        tmp_path / "whole/studies/toy/study.yaml"
+    ).read_text()

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -116,14 +116,15 @@ def say(text: str) -> None:
     Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
 
 
-def show_tables(results: "Results", *, metric: str | None = None) -> None:
-    """Print one table for each task, metric, source and encoder, then the similarities.
+def show_tables(results: "Results", *, metric: str | None = None, notes: Iterable[str] = ()) -> None:
+    """Print one table for each task, metric, source and encoder, then the similarities, then notes on all of them.
 
     If records contradict one another, the reason is printed instead of the table.
 
     Args:
         results: the records.
         metric: metric to print; None: all.
+        notes: lines below the tables, such as corpora that were not evaluated.
     """
     from crosslens.results.cells import groups_of
     from crosslens.results.record import Results
@@ -138,6 +139,8 @@ def show_tables(results: "Results", *, metric: str | None = None) -> None:
     for (encoder, task), block in groups_of(similar, "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
         _print_block(block, title=f"similarity by layer, {encoder}{after}", decimals=3)
+    for note in notes:
+        Console(emoji=False).print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
 
 
 def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:

@@ -20,6 +20,12 @@ set_option = click.option(
     help="Override of a study setting: encoder=lab:good, seeds=[1,2].",
 )
 
+skip_missing_option = click.option(
+    "--skip-missing",
+    is_flag=True,
+    help="Leave out targets, sources, tasks, probes and similarity whose corpora are missing.",
+)
+
 
 def find_study(name: str, settings: tuple[str, ...]) -> "Study":
     """Read a study by name or file, and apply ``--set``."""

@@ -57,6 +57,7 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_table, say
+    from crosslens.report.incomplete import not_evaluated
     from crosslens.similarity.transfer_gap import correlations
 
     correlated = correlations(
@@ -93,6 +94,8 @@ def command(
     )
     for row in {(row.task, row.source): row for row in correlated if len(row.same_language) > 1}.values():
         say(f"{row.task}: the same-language score of {row.source} is the mean over {', '.join(row.same_language)}")
+    for sentence in not_evaluated(paths):
+        say(sentence)
     undefined = [
         f"{row.called}, {row.source}, {row.state}, {row.measure}: {row.undefined}"
         for row in correlated

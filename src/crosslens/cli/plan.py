@@ -3,7 +3,7 @@
 import click
 
 from crosslens.cli._options import data_option
-from crosslens.cli._study import set_option, store_option
+from crosslens.cli._study import set_option, skip_missing_option, store_option
 
 MAX_QUESTIONS = 4
 """Maximum number of missing evaluations to list by name; the remaining ones are counted."""
@@ -17,26 +17,42 @@ MAX_DIFFERENCES = 3
 @store_option
 @set_option
 @click.option("--all", "everything", is_flag=True, help="List finished runs too.")
+@skip_missing_option
 @data_option
-def command(study: str, out: str, settings: tuple[str, ...], everything: bool, data: str | None) -> None:
+def command(
+    study: str, out: str, settings: tuple[str, ...], everything: bool, skip_missing: bool, data: str | None
+) -> None:
     """List the runs of STUDY (a .yaml file, or one of `crosslens list studies`): done, to do, and why.
 
     The encoder and the corpora are loaded, because run ids depend on their content. Nothing is trained, except that a
     missing encoder of artificial languages (lab:PRESET) is pretrained.
     """
     from crosslens.cli._display import progress, say
+    from crosslens.cli._missing import describe_missing, print_missing
     from crosslens.cli._study import describe_differences, find_study, mean_seconds
+    from crosslens.errors import DataError
     from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.explain import nearest
     from crosslens.runs.run import ModelRun
     from crosslens.runs.store import Store
+    from crosslens.studies.missing import MissingCorpora
     from crosslens.studies.plan import plan
 
     chosen = find_study(study, settings)
     store = Store(out)
-    with progress() as bar:
-        planned = plan(chosen, store, corpora=Corpora(data), progress=bar)
+    try:
+        with progress() as bar:
+            planned = plan(chosen, store, corpora=Corpora(data), skip_missing=skip_missing, progress=bar)
+    except MissingCorpora as error:
+        print_missing(error.missing)
+        if len(error.missing) == 1:
+            raise
+        raise DataError(error.summary, hint=error.hint) from None
+    if planned.missing:
+        print_missing(planned.missing)
+    for line in describe_missing(planned.missing):
+        click.echo(line)
     unfinished = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():

@@ -49,6 +49,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.cli._display import print_report, say
     from crosslens.report.figures import write_figures
     from crosslens.report.findings import findings
+    from crosslens.report.incomplete import not_evaluated, with_caption
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance
@@ -60,6 +61,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
+    missing = not_evaluated(paths)
+    tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []
 
     def write(folder: Path) -> None:
@@ -73,7 +76,8 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
                 (folder / f"{table.name}.{ending}").write_text(text, "utf-8")
         if tables:
             (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
-        page = make_page(results, title=title, findings=findings(results), runs=known_runs(paths))
+        paragraphs = [*missing, *findings(results)]
+        page = make_page(results, title=title, findings=paragraphs, runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
             figures[:] = write_figures(results, folder, typology=typology)

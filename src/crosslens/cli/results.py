@@ -59,6 +59,7 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     from crosslens.cli._display import show_tables
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_finished
+    from crosslens.report.incomplete import not_evaluated
 
     if file:
         refuse_existing(file, what="--csv")
@@ -68,4 +69,4 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))
     if file:
         write_finished(file, results.write)
-    show_tables(results, metric=metric)
+    show_tables(results, metric=metric, notes=not_evaluated(paths))

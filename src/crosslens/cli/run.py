@@ -6,7 +6,7 @@ import sys
 import click
 
 from crosslens.cli._options import data_option, device_option, read_settings
-from crosslens.cli._study import set_option, store_option
+from crosslens.cli._study import set_option, skip_missing_option, store_option
 
 
 @click.command("run")
@@ -24,6 +24,7 @@ from crosslens.cli._study import set_option, store_option
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Number of parallel runs [default: one per GPU or core].")
 @click.option("--only", metavar="RUN", help="Id of a single run to do.")
+@skip_missing_option
 @data_option
 @device_option
 def command(
@@ -34,6 +35,7 @@ def command(
     options: tuple[str, ...],
     workers: int | None,
     only: str | None,
+    skip_missing: bool,
     data: str | None,
     device: str | None,
 ) -> None:
@@ -46,16 +48,24 @@ def command(
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
     """
     from crosslens.cli._display import progress, say, show_tables
+    from crosslens.cli._missing import describe_missing
     from crosslens.cli._study import find_study
+    from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.execute import Outcome
     from crosslens.runs.store import Store
+    from crosslens.studies.plan import Plan
     from crosslens.studies.run_study import run_study
 
     chosen = find_study(study, settings)
     chosen_options = read_settings(options, option="--with")
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
+    words += ["--skip-missing"] if skip_missing else []
     with progress() as bar:
+
+        def began(planned: Plan) -> None:
+            for line in describe_missing(planned.missing):
+                bar.say(line)
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):
@@ -70,15 +80,17 @@ def command(
             data=data,
             device=device,
             only=only,
+            skip_missing=skip_missing,
             command=shlex.join(words),
             progress=bar,
+            began=began,
             ended=ended,
         )
     for note in report.plan.notes:
         say(f"note: {note}")
     done = report.plan.done
     if done:
-        show_tables(Store(out).collect(chosen.name))
+        show_tables(Store(out).collect(chosen.name), notes=not_evaluated([f"{out}/studies/{chosen.name}"]))
     for outcome in report.failed:
         say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join(words)} --only {outcome.run}")
     if report.stopped:

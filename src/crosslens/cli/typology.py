@@ -37,6 +37,7 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
         refuse_existing(file, what="--csv")
 
     from crosslens.cli._display import print_table
+    from crosslens.report.incomplete import not_evaluated
     from crosslens.studies.typology import read_typology
 
     frame = read_typology(Store(store), studies=studies, data=data)
@@ -62,6 +63,8 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
         unclassified = list(rows["class"].isna())
         about = "no class: one seed cannot be tested" if all(unclassified) else "class of each language"
         print_table(table, title=f"{task}: scores in points, {about}")
+    for sentence in not_evaluated([store]):
+        click.echo(sentence)
     if len(shared):
         click.echo(
             f"note: in {len(shared)} of {len(frame)} rows all seeds share one adapted encoder, so the tests do not"

@@ -181,15 +181,36 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         tag, laboratory = find_lab(part)
         return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, language or tag)
     if collection == RAW and not Path(name).exists():
-        files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
-        path = next((file for file in files if file.is_file()), None)
-        if path is None:
-            raise DataError(
-                f"raw text {name!r} not found in {places(data)}",
-                hint="set CROSSLENS_DATA to the folder that contains it",
-            )
-        return replace(text.read(path, language=language or language_tag(part)), name=name)
+        return replace(text.read(_raw_file(part, data), language=language or language_tag(part)), name=name)
     return text.read(name, language=language)
+
+
+def check_text(name: str, *, data: str | Path | None = None) -> None:
+    """Check that raw text is there, without reading it.
+
+    Raises:
+        DataError: if it is not.
+    """
+    bare, _ = split_name(name)
+    tagged = _LANGUAGE.match(bare)
+    path = tagged["path"] if tagged else bare
+    collection, _, part = path.partition("/")
+    if Path(path).exists() or collection == LAB:
+        return
+    if collection != RAW:
+        raise DataError(f"file {path!r} not found")
+    _raw_file(part, data)
+
+
+def _raw_file(part: str, data: str | Path | None) -> Path:
+    files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
+    path = next((file for file in files if file.is_file()), None)
+    if path is None:
+        raise DataError(
+            f"raw text '{RAW}/{part}' not found in {places(data)}",
+            hint="set CROSSLENS_DATA to the folder that contains it",
+        )
+    return path
 
 
 def split_slice(name: str) -> tuple[str, Slice]:

@@ -18,6 +18,9 @@ from crosslens.plugins import Registry
 SPLITS = ("train", "dev", "test")
 RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
 
+SEE_SOURCE = "see source"
+"""Stands for a licence that is not known with certainty."""
+
 Files = dict[tuple[str, str], Path]
 """(corpus, split) -> file."""
 
@@ -69,6 +72,8 @@ class Collection:
         sides: function from a data folder and a name to the sides of that parallel corpus, empty if not found; None if
             the collection has no parallel corpora.
         get: how to obtain the collection, for error messages.
+        licence: licence of the published data; it may differ between corpora.
+        published: where the data are published.
     """
 
     files: Callable[[Path], Files]
@@ -76,6 +81,8 @@ class Collection:
     language: Callable[[str], str | None]
     sides: Callable[[Path, str], Sides] | None = None
     get: str = ""
+    licence: str = SEE_SOURCE
+    published: str = ""
 
 
 def _treebanks(folder: Path) -> Files:
@@ -188,19 +195,54 @@ _ALL: dict[str, Collection] = {
     # ud/UD_English-EWT/en_ewt-ud-train.conllu, or ud-treebanks-v2.14/UD_English-EWT/…; the folder may be that release
     # itself. Parallel: ud/pud is UD_English-PUD, UD_French-PUD, …
     "ud": Collection(
-        _treebanks, _read_treebank, _first_part, _treebank_sides, get="`crosslens data get ud --release 2.14`"
+        _treebanks,
+        _read_treebank,
+        _first_part,
+        _treebank_sides,
+        get="`crosslens data get ud --release 2.14`",
+        licence="per treebank: see its README",
+        published="universaldependencies.org",
     ),
     # uner/UNER_English-EWT/en_ewt-ud-train.iob2
-    "uner": Collection(_uner, _TAGGED, _first_part),
+    "uner": Collection(
+        _uner,
+        _TAGGED,
+        _first_part,
+        licence="CC BY-SA, as the treebank",
+        published="github.com/UniversalNER",
+    ),
     # wikiann/en/train
-    "wikiann": Collection(_by_language("wikiann", "*/*"), partial(iob.read, prefixed=True), _first_part),
+    "wikiann": Collection(
+        _by_language("wikiann", "*/*"),
+        partial(iob.read, prefixed=True),
+        _first_part,
+        licence="CC BY-SA 3.0 (Wikipedia)",
+        published="github.com/afshinrahimi/mmner",
+    ),
     # wikineural/en/train.conll
-    "wikineural": Collection(_by_language("wikineural", "*/*.conll"), _TAGGED, _first_part),
+    "wikineural": Collection(
+        _by_language("wikineural", "*/*.conll"),
+        _TAGGED,
+        _first_part,
+        licence="CC BY-NC-SA 4.0",
+        published="github.com/Babelscape/wikineural",
+    ),
     # masakhaner/…/wol/train.txt
-    "masakhaner": Collection(_by_language("masakhaner", "**/*.txt"), _TAGGED, _first_part),
+    "masakhaner": Collection(
+        _by_language("masakhaner", "**/*.txt"),
+        _TAGGED,
+        _first_part,
+        licence="CC BY-NC 4.0",
+        published="github.com/masakhane-io",
+    ),
     # sib200/eng_Latn/train.tsv, texts with topics. Parallel: sib200/test
     "sib200": Collection(
-        _by_language("sib200", "*/*.tsv"), partial(tsv.read, layout=tsv.SIB200), language_tag, _topic_sides
+        _by_language("sib200", "*/*.tsv"),
+        partial(tsv.read, layout=tsv.SIB200),
+        language_tag,
+        _topic_sides,
+        licence="texts CC BY-SA 4.0 (FLORES-200)",
+        published="github.com/dadelani/sib-200",
     ),
     # xnli/dev-en.tsv, pairs. Parallel: xnli/dev, their hypotheses
     "xnli": Collection(
@@ -208,19 +250,30 @@ _ALL: dict[str, Collection] = {
         partial(tsv.read, layout=tsv.XNLI),
         language_tag,
         _hypothesis_sides,
+        licence="CC BY-NC 4.0",
+        published="github.com/facebookresearch/XNLI",
     ),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
     # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
-    "wili": Collection(_whole("wili", "x_{split}.txt"), _read_wili, _none),
+    "wili": Collection(_whole("wili", "x_{split}.txt"), _read_wili, _none, published="WiLI-2018 on zenodo.org"),
     # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german
     "mldoc": Collection(
         _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
         partial(tsv.read, layout=tsv.MLDOC),
         language_tag,
+        licence="Reuters RCV1 and RCV2: agreement with NIST",
+        published="github.com/facebookresearch/MLDoc",
     ),
     # tatoeba/tatoeba.fra-eng.fra and ….eng: parallel alone, tatoeba/fr
-    "tatoeba": Collection(lambda folder: {}, text.read_lines, language_tag, _tatoeba_sides),
+    "tatoeba": Collection(
+        lambda folder: {},
+        text.read_lines,
+        language_tag,
+        _tatoeba_sides,
+        licence="CC BY 2.0 FR",
+        published="github.com/facebookresearch/LASER",
+    ),
 }
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))

@@ -211,8 +211,9 @@ class Store:
                 write_text(folder / name, content)
 
     def planned(self, study: str) -> dict[str, Any]:
-        """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others), and
-        ``asked`` (the `Asked.view` of each run, in order).
+        """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others),
+        ``missing`` (corpora that were missing, and the parts of the study left out because of them), and ``asked`` (the
+        `Asked.view` of each run, in order). Plans of earlier versions have no ``missing``.
 
         Raises:
             StoreError: when the plan is missing or damaged.

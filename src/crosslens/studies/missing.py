@@ -1,62 +1,249 @@
-"""Find everything that a study needs and that is not there, before anything is read."""
+"""Find the corpora that a study needs and that are missing, before anything is read; refuse them or leave them out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
-from crosslens.corpora.catalogue import check_corpus, places
+from crosslens.corpora.catalogue import RAW, check_corpus, check_text, places, split_name
 from crosslens.corpora.collection import COLLECTIONS
 from crosslens.corpora.parallel import list_languages
+from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError
-from crosslens.studies.study import Data, Source, Study
+from crosslens.studies.study import Data, Probing, Source, Study
 
-Check = tuple[str, str, Callable[[], object]]
-"""Name and split of a corpus, and a function that raises `DataError` if it is missing."""
+ChosenSource = tuple[str, str, Source]
+"""Task, name and corpora of a source that a study trains on."""
+
+PARALLEL = "parallel"
+"""Stands for the split of a parallel corpus, which has all languages."""
+
+ON_RAW_TEXT = ("adapted", "scratch")
+"""Starts of training (`Condition.start`) that need raw text."""
 
 
-def refuse_missing(study: Study, sources: Iterable[Source], data: Data, *, folder: str | None) -> None:
-    """Refuse a study whose corpora are missing, naming all of them.
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A corpus that a study needs and that is missing.
+
+    Attributes:
+        corpus: its name with its split, such as ``ud/ru_gsd:train``.
+        needed_for: the parts of the study that need it, such as ``source ru of pos and parsing`` and ``target
+            wikiann/ar of ner``.
+        error: what loading it would raise.
+    """
+
+    corpus: str
+    needed_for: tuple[str, ...]
+    error: DataError = field(compare=False, repr=False)
+
+    @property
+    def collection(self) -> str:
+        """Name of its collection; "" for a file."""
+        name, slash, _ = self.corpus.partition("/")
+        return name if slash and (name in COLLECTIONS or name == RAW) else ""
+
+
+class MissingCorpora(DataError):
+    """Corpora of a study are missing.
+
+    Args:
+        study: name of the study.
+        missing: the missing corpora, at least one.
+        folder: data folder that was searched first.
+
+    Attributes:
+        missing: as above.
+        summary: the number of missing corpora and the places searched, without their names.
+    """
+
+    def __init__(self, study: str, missing: Sequence[Missing], *, folder: str | None) -> None:
+        self.missing = tuple(missing)
+        number = "a corpus that is" if len(missing) == 1 else f"{len(missing)} corpora that are"
+        self.summary = f"{study} needs {number} not in {places(folder)}"
+        if len(missing) == 1:
+            hint = "; ".join(filter(None, [missing[0].error.hint, "--skip-missing leaves it out"]))
+            super().__init__(missing[0].error.message, hint=hint)
+            return
+        collections = sorted({corpus.collection for corpus in missing})
+        commands = [COLLECTIONS[name].get for name in collections if name in COLLECTIONS]
+        how = "set CROSSLENS_DATA to the folder that contains them (layouts: docs/reference.md, Corpora)"
+        names = ", ".join(corpus.corpus for corpus in missing)
+        hint = ", or ".join([how, *filter(None, commands)]) + "; --skip-missing leaves them out"
+        super().__init__(f"{self.summary}: {names}", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """A corpus that a part of a study needs.
+
+    Attributes:
+        corpus: its name with its split.
+        part: the part: ``source ru``, ``target wikiann/ar``.
+        task: task of that part; None: of no task.
+        check: raises `DataError` if the corpus is missing.
+    """
+
+    corpus: str
+    part: str
+    task: str | None
+    check: Callable[[], object]
+
+
+def find_missing(
+    study: Study, sources: Iterable[ChosenSource], data: Data, *, folder: str | None
+) -> tuple[Missing, ...]:
+    """Find the missing corpora of a study, each once.
 
     Args:
         study: the study.
         sources: those that it trains on.
         data: its corpora.
         folder: data folder that is searched first.
+    """
+    errors: dict[str, DataError | None] = {}
+    parts: dict[str, dict[str, list[str]]] = {}
+    for need in _needs(study, sources, data, folder):
+        if need.corpus not in errors:
+            errors[need.corpus] = _error(need.check)
+        tasks = parts.setdefault(need.corpus, {}).setdefault(need.part, [])
+        if need.task is not None and need.task not in tasks:
+            tasks.append(need.task)
+    return tuple(
+        Missing(
+            corpus,
+            tuple(part + (f" of {' and '.join(tasks)}" if tasks else "") for part, tasks in parts[corpus].items()),
+            error,
+        )
+        for corpus, error in errors.items()
+        if error is not None
+    )
+
+
+def leave_out(
+    study: Study, sources: Iterable[ChosenSource], data: Data, missing: Iterable[Missing]
+) -> tuple[Study, Data, list[str]]:
+    """Leave out the parts of a study that need missing corpora.
+
+    Conditions that need missing raw text stay in the study, which has them for all sources: see `has_text`.
+
+    Args:
+        study: the study.
+        sources: those that it trains on.
+        data: its corpora.
+        missing: its missing corpora.
+
+    Returns:
+        The study without probes, similarity and selection rules that need a missing corpus; its corpora, without
+        targets and sources that do; and remarks on what is left out because nothing of it remains.
 
     Raises:
-        DataError: if a corpus is missing.
+        DataError: if no source, probe or similarity is left.
     """
-    errors: dict[str, DataError] = {}
-    for name, split, check in _needed(study, sources, data, folder):
-        try:
-            check()
-        except DataError as error:
-            errors.setdefault(name if ":" in name else f"{name}:{split}", error)
-    if len(errors) == 1:
-        raise next(iter(errors.values()))
-    if errors:
-        collections = {name.partition("/")[0] for name in errors}
-        commands = [COLLECTIONS[name].get for name in sorted(collections) if name in COLLECTIONS]
-        how = "set CROSSLENS_DATA to the folder that contains them (layouts: docs/reference.md, Corpora)"
-        raise DataError(
-            f"{study.name} needs {len(errors)} corpora that are not in {places(folder)}: {', '.join(errors)}",
-            hint=", or ".join([how, *filter(None, commands)]),
-        )
+    absent = [corpus.corpus for corpus in missing]
+    sources, notes = list(sources), []
+    tasks: dict[str, dict[str, Source]] = {}
+    select = study.select and tuple(rule for rule in study.select if _named(rule.oracle, "dev") not in absent)
+    for task, name, source in sources if select != () else ():
+        tests = tuple(test for test in source.tests if _named(test, "test") not in absent)
+        trained = {_named(source.train, "train"), *_dev_corpora(study, data, task, source)}
+        kept = source.model_copy(update={"tests": tests})
+        if not trained.isdisjoint(absent):
+            continue
+        if source.tests and not tests:
+            notes.append(f"{task}: source {name} is left out, because all of its test corpora are missing")
+        elif any(has_text(source, condition, absent) for condition in study.conditions):
+            tasks.setdefault(task, {})[name] = kept
+    notes += [f"{task} is left out, because it has no source left" for task in _lost(sources, tasks)]
+    similarity = None if _named(data.parallel, PARALLEL) in absent else study.similarity
+    if similarity is not None and sources and not tasks:
+        notes.append("similarity is left out, because it is measured for source languages and no source is left")
+        similarity = None
+    probes = tuple(
+        probing
+        for probing in study.probes
+        if not any(_named(name, split) in absent for name, split in _splits(probing))
+    )
+    if not (tasks or probes or similarity):
+        corpora = absent[0] if len(absent) == 1 else f"its {len(absent)} missing corpora"
+        how = "`crosslens plan` without --skip-missing lists what is missing, with licences and how to get it"
+        raise DataError(f"{study.name} has nothing left to run without {corpora}", hint=how)
+    changes = {"probes": probes, "similarity": similarity, "select": select}
+    return study.model_copy(update=changes), data.model_copy(update={"tasks": tasks}), notes
 
 
-def _needed(study: Study, sources: Iterable[Source], data: Data, folder: str | None) -> Iterable[Check]:
-    def corpus(name: str, split: str) -> Check:
-        return name, split, partial(check_corpus, name, split=split, data=folder)
+def join_splits(corpora: Iterable[str]) -> list[str]:
+    """Name each corpus once, with all splits that are missing; the test split is the default.
+
+    >>> join_splits(["ud/ar_padt:train", "ud/he_htb:test", "ud/ar_padt:dev", "wikiann/ar:train", "raw/wol"])
+    ['ud/ar_padt (train, dev)', 'ud/he_htb', 'wikiann/ar:train', 'raw/wol']
+    """
+    splits: dict[str, list[str]] = {}
+    for corpus in corpora:
+        name, _, split = corpus.rpartition(":")
+        splits.setdefault(name or corpus, []).append(split if name else "test")
+    return [
+        name if parts == ["test"] else f"{name}:{parts[0]}" if len(parts) == 1 else f"{name} ({', '.join(parts)})"
+        for name, parts in splits.items()
+    ]
+
+
+def has_text(source: Source, condition: Condition, absent: Collection[str]) -> bool:
+    """Whether no raw text that a condition needs is among the names of missing corpora."""
+    return condition.start not in ON_RAW_TEXT or source.text is None or _named(source.text) not in absent
+
+
+def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: str | None) -> Iterator[_Need]:
+    def need(name: str, split: str, part: str, task: str | None = None) -> _Need:
+        return _Need(_named(name, split), part, task, partial(check_corpus, name, split=split, data=folder))
 
     for probing in study.probes:
-        yield corpus(probing.train, "train")
-        yield corpus(probing.test, "test")
-        if probing.dev:
-            yield corpus(probing.dev, "dev")
+        for name, split in _splits(probing):
+            yield need(name, split, f"probe {probing.probe}")
     if study.similarity and data.parallel:
-        yield data.parallel, "parallel", partial(list_languages, data.parallel, data=folder)
-    for source in sources:
-        yield corpus(source.train, "train")
-        if source.dev:
-            yield corpus(source.dev, "dev")
-        for tests in source.tests:
-            yield corpus(tests, "test")
+        name = data.parallel
+        yield _Need(_named(name, PARALLEL), "similarity", None, partial(list_languages, name, data=folder))
+    for rule in study.select or ():
+        if rule.oracle:
+            yield need(rule.oracle, "dev", f"selection by {rule.label}")
+    for task, name, source in sources:
+        yield need(source.train, "train", f"source {name}", task)
+        for dev in _dev_corpora(study, data, task, source):
+            yield need(dev, "dev", f"source {name}", task)
+        for test in source.tests:
+            yield need(test, "test", f"target {_named(test, 'test').removesuffix(':test')}", task)
+        labels = [condition.label for condition in study.conditions if condition.start in ON_RAW_TEXT]
+        if labels and source.text is not None:
+            check = partial(check_text, source.text, data=folder)
+            yield _Need(_named(source.text), f"{' and '.join(labels)} from source {name}", task, check)
+
+
+def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
+    """The development corpus of a source, with its split, if weights or settings are selected on it."""
+    recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
+    rules = any(rule.rule == "best" and rule.oracle is None for rule in study.select or ())
+    if not rules and not any(map(study.reads_dev, recipes)):
+        return set()
+    return {_named(source.dev_corpus, "dev")}
+
+
+def _splits(probing: Probing) -> list[tuple[str, str]]:
+    named = ((probing.train, "train"), (probing.test, "test"), (probing.dev, "dev"))
+    return [(name, split) for name, split in named if name]
+
+
+def _named(name: str | None, split: str = "") -> str:
+    """Name of a corpus with its split, without slices and transliteration; "" without a name."""
+    bare = split_name(name)[0] if name else ""
+    return bare if ":" in bare or not (bare and split) else f"{bare}:{split}"
+
+
+def _lost(sources: Iterable[ChosenSource], tasks: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(task for task, _, _ in sources if task not in tasks))
+
+
+def _error(check: Callable[[], object]) -> DataError | None:
+    try:
+        check()
+    except DataError as error:
+        return error
+    return None

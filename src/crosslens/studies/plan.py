@@ -9,7 +9,6 @@ from typing import cast
 
 from pydantic import BaseModel
 
-from crosslens.corpora.catalogue import name_split
 from crosslens.data.corpus import Corpus
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.condition import Condition
@@ -24,10 +23,10 @@ from crosslens.settings import replace_settings
 from crosslens.similarity.measures import DEFAULT_MEASURES, find_measure
 from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.missing import refuse_missing
+from crosslens.studies.missing import ChosenSource, Missing, MissingCorpora, find_missing, has_text, leave_out
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import find_task
-from crosslens.training.recipe import BILSTM, Recipe, find_recipe
+from crosslens.training.recipe import Recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
 """Encoders that are compared and probed without fine-tuning."""
@@ -47,6 +46,7 @@ class Plan:
         left: unfinished runs with their open questions, each run once.
         waiting: number of runs that wait for a hyperparameter search or for the pretraining of their encoder.
         notes: remarks for the reader, e.g. on scaled layers or chosen recipes.
+        missing: missing corpora; what needs them is left out.
     """
 
     study: Study
@@ -54,6 +54,7 @@ class Plan:
     left: tuple[Asked, ...]
     waiting: int
     notes: tuple[str, ...]
+    missing: tuple[Missing, ...] = ()
 
     @cached_property
     def runs(self) -> tuple[Asked, ...]:
@@ -82,6 +83,7 @@ def plan(
     *,
     corpora: Corpora | None = None,
     cache: str | Path | None = None,
+    skip_missing: bool = False,
     progress: Listener = None,
 ) -> Plan:
     """Plan the runs of a study, as far as they are known now.
@@ -93,6 +95,8 @@ def plan(
         store: the folder of runs.
         corpora: cache of loaded corpora.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
+        skip_missing: whether to leave out targets, sources, probes and similarity whose corpora are missing, instead of
+            refusing the study. The ids of the other runs do not change.
         progress: listener for the progress of planning, and of pretraining such an encoder.
 
     Returns:
@@ -100,13 +104,14 @@ def plan(
 
     Raises:
         RequestError: for unknown data, tasks, sources or layers.
+        DataError: if corpora are missing, or nothing is left without them.
     """
     listener = listening(progress)
-    planner = _Planner(study, store, corpora or Corpora(), cache, listener)
+    planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
     notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_of_one_encoder(asked)]))
-    return Plan(study, asked, unfinished(store, asked), planner.waiting, notes)
+    return Plan(study, asked, unfinished(store, asked), planner.waiting, notes, planner.missing)
 
 
 def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
@@ -147,7 +152,16 @@ def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
 class _Planner:
     """Resolves the parts of a study and builds its runs."""
 
-    def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        corpora: Corpora,
+        cache: str | Path | None,
+        progress: Listener,
+        *,
+        skip_missing: bool,
+    ):
         self.study, self.store, self.corpora = study, store, corpora
         self.data = find_data(study.data, tasks=study.tasks)
         for what, chosen, known in (
@@ -159,8 +173,14 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
-        refuse_missing(study, [source for _, _, source in self._sources()], self.data, folder=self.corpora.data)
-        self.encoders = BaseEncoders(study, store, self.corpora, cache, progress)
+        sources = self._sources()
+        self.missing = find_missing(study, sources, self.data, folder=corpora.data)
+        self.absent = {missing.corpus for missing in self.missing}
+        if self.missing and not skip_missing:
+            raise MissingCorpora(study.name, self.missing, folder=corpora.data)
+        if self.missing:
+            self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
+        self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
         self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
 
@@ -175,7 +195,7 @@ class _Planner:
                     )
         return scaled
 
-    def _sources(self) -> list[tuple[str, str, Source]]:
+    def _sources(self) -> list[ChosenSource]:
         """Task, name and corpora of each source that models are trained on."""
         study = self.study
         return [
@@ -196,7 +216,8 @@ class _Planner:
         for partner, (task, name, source), condition in itertools.product(
             study.bilingual or [None], sources, self.conditions
         ):
-            yield from self._fine_tuning(task, name, source, condition, partner)
+            if has_text(source, condition, self.absent):
+                yield from self._fine_tuning(task, name, source, condition, partner)
 
     def _fine_tuning(
         self, task: str, name: str, source: Source, condition: Condition, partner: str | None
@@ -224,7 +245,7 @@ class _Planner:
                 similarities = self._similarities([self._train(source).language], partner)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities))
 
-    def _analyses(self, sources: list[tuple[str, str, Source]], pretrained: list[PretrainRun]) -> Iterator[Asked]:
+    def _analyses(self, sources: list[ChosenSource], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""
         similarity = self.study.similarity
         languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
@@ -293,7 +314,8 @@ class _Planner:
         for partner, condition, seed, source in itertools.product(
             self.study.bilingual or [None], self.conditions, seeds, sources
         ):
-            run = self.encoders.producer_run(condition, seed, source, partner)
+            texted = has_text(source, condition, self.absent)
+            run = self.encoders.producer_run(condition, seed, source, partner) if texted else None
             if run is not None:
                 runs[run.id] = run
         yield from runs.values()
@@ -306,11 +328,8 @@ class _Planner:
         return CorpusRef(corpus.name, corpus.digest)
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
-        name_of_recipe = condition.recipe or (BILSTM if condition.start == BILSTM else self.study.recipe)
-        recipe = find_recipe(name_of_recipe or self.data.recipe, task, self.study.set)
-        dev = None
-        if recipe.select == "best" or recipe.schedule == "plateau" or self.study.grid is not None:
-            dev = self._ref(self._dev(source), "dev")
+        recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
+        dev = self._ref(source.dev_corpus, "dev") if self.study.reads_dev(recipe) else None
         return Training(
             task,
             dict(find_task(task, recipe.task).settings),
@@ -332,16 +351,13 @@ class _Planner:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
             if rule.rule == "best":
-                dev = self._ref(rule.oracle or self._dev(source), "dev")
+                dev = self._ref(rule.oracle or source.dev_corpus, "dev")
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",
                     hint="use `select: best`",
                 )
             yield replace(training, recipe=recipe, dev=dev, selection=rule.label)
-
-    def _dev(self, source: Source) -> str:
-        return source.dev or name_split(source.train, "dev")
 
     def _tried(self, training: Training, grid: Grid, condition: Condition, source: Source) -> Iterator[ModelRun]:
         for values in itertools.product(*grid.axes.values()):

@@ -53,8 +53,10 @@ def run_study(
     device: str | None = None,
     cache: str | Path | None = None,
     only: str | None = None,
+    skip_missing: bool = False,
     command: str = "",
     progress: Listener = None,
+    began: Callable[[Plan], None] | None = None,
     ended: Callable[[Outcome], None] | None = None,
 ) -> Report:
     """Run the unfinished runs of a study, and write its results to ``studies/NAME/results.csv``.
@@ -73,8 +75,11 @@ def run_study(
         device: device of the runs; None: GPUs if available.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
         only: id of a single run to do; None: all.
+        skip_missing: whether to leave out what needs missing corpora (`crosslens.studies.plan.plan`). The store records
+            which ones, until the study is run with them.
         command: command line, recorded for repeating a run.
         progress: listener for the number of finished runs and for the stages before and after them.
+        began: callback for the first plan.
         ended: callback for the outcome of each run.
 
     Returns:
@@ -82,6 +87,7 @@ def run_study(
 
     Raises:
         RequestError: if the study names something unknown, or ``only`` is not one of its runs.
+        DataError: if corpora are missing, or nothing is left without them.
         StoreError: if the folder cannot be written to.
     """
     chosen = find_executor(executor, workers=workers, options=options)
@@ -91,7 +97,16 @@ def run_study(
     outcomes: dict[str, Outcome] = {}
     stopped = False
     while True:
-        planned = plan(study, store, corpora=corpora, cache=cache, progress=None if outcomes else listener)
+        planned = plan(
+            study,
+            store,
+            corpora=corpora,
+            cache=cache,
+            skip_missing=skip_missing,
+            progress=None if outcomes else listener,
+        )
+        if began is not None and not outcomes:
+            began(planned)
         _keep(store, planned)
         if only is not None and only not in {asked.run.id for asked in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
@@ -131,6 +146,7 @@ def _keep(store: Store, planned: Plan) -> None:
     described = {
         "runs": {asked.run.id: asked.run.label for asked in planned.runs},
         "waiting": planned.waiting,
+        "missing": [{"corpus": missing.corpus, "needed_for": missing.needed_for} for missing in planned.missing],
         "asked": [asked.view for asked in planned.asked],
         "versions": versions.current(),
     }

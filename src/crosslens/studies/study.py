@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
 from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
 from crosslens.settings import Count, Seed, Strict, read_settings
 from crosslens.tasks import TASKS
-from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
+from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
 
 
 class Source(Strict):
@@ -32,6 +33,15 @@ class Source(Strict):
     tests: tuple[str, ...]
     translated_from: str | None = None
     text: str | None = None
+
+    @property
+    def dev_corpus(self) -> str:
+        """Name of the development corpus.
+
+        Raises:
+            DataError: if there is none, and ``train`` is a file, which has no other splits.
+        """
+        return self.dev or name_split(self.train, "dev")
 
 
 class Data(Strict):
@@ -220,6 +230,21 @@ class Study(Strict):
     def pretrains(self) -> bool:
         """Whether the study pretrains its own encoders."""
         return self.encoder.startswith(PRETRAIN)
+
+    def recipe_of(self, task: str, condition: Condition, *, default: str) -> Recipe:
+        """Return the recipe of a task under a condition, with the study's settings.
+
+        Args:
+            task: name of the task.
+            condition: a condition, which may have a recipe of its own.
+            default: name of the data's recipe.
+        """
+        name = condition.recipe or (BILSTM if condition.start == BILSTM else self.recipe)
+        return find_recipe(name or default, task, self.set)
+
+    def reads_dev(self, recipe: Recipe) -> bool:
+        """Whether training with a recipe reads the source's dev data, before any rule of `select`."""
+        return recipe.select == "best" or recipe.schedule == "plateau" or self.grid is not None
 
     @field_validator("seeds", mode="before")
     @classmethod

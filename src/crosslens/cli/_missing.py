@@ -1,0 +1,45 @@
+"""Missing corpora on the terminal: what is left out, licences, and how to get them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crosslens.studies.missing import Missing
+
+NARROW = 80
+"""Width of tables in files and pipes, in characters."""
+
+
+def describe_missing(missing: "Iterable[Missing]") -> list[str]:
+    """Say what is left out because corpora are missing, in one line for each part of the study."""
+    corpora: dict[str, list[str]] = {}
+    for corpus in missing:
+        for part in corpus.needed_for:
+            corpora.setdefault(part, []).append(corpus.corpus)
+    return [f"left out: {part} (missing: {', '.join(names)})" for part, names in corpora.items()]
+
+
+def print_missing(missing: "Iterable[Missing]") -> None:
+    """Print a table of missing corpora, one row per collection, with its licence and how to get it."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from crosslens.corpora.collection import COLLECTIONS, SEE_SOURCE
+    from crosslens.studies.missing import join_splits
+
+    corpora: dict[str, list[str]] = {}
+    for corpus in missing:
+        corpora.setdefault(corpus.collection, []).append(corpus.corpus)
+    console = Console(emoji=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
+    table.add_column("missing", overflow="fold", max_width=22)
+    table.add_column("licence", overflow="fold", max_width=18)
+    table.add_column("how to get it", overflow="fold", min_width=33)
+    for name, names in sorted(corpora.items()):
+        collection = COLLECTIONS.get(name)
+        ways = list(filter(None, (collection.get, collection.published))) if collection else []
+        licence = collection.licence if collection else SEE_SOURCE
+        table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(ways or ["your own file"]))))
+    (console if console.is_terminal else Console(width=NARROW, emoji=False)).print(table)

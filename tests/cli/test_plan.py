@@ -1,0 +1,39 @@
+"""`crosslens plan` on a study some of whose corpora are missing."""
+
+import re
+
+from crosslens.cli._missing import print_missing
+from crosslens.corpora.collection import COLLECTIONS
+from crosslens.errors import DataError
+from crosslens.studies.missing import Missing
+
+
+def test_a_plan_lists_missing_corpora_with_licence_and_how_to_get_them(run, incomplete):
+    status, shown, said = run("plan", incomplete, "--out", "runs")
+    assert status == 2
+    for words in (r"sib200/arb_Arab .*CC BY-SA 4\.0", r"ud/ru_gsd:train .*per treebank.* `crosslens data get ud"):
+        assert re.search(words, " ".join(shown.split()))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "toy needs 2 corpora that are not in" in said
+    assert "--skip-missing leaves them out" in said
+
+
+def test_a_plan_says_which_sources_share_their_runs(run, file):
+    copy = "data.tasks.pos.copy={train: 'ud/en_toy:train', tests: [ud/fr_pud]}"
+    status, shown, said = run("plan", file, "--out", "runs", "--set", copy)
+    assert status == 0, said
+    note = "same training data and share their runs: en (ud/en_toy:train), copy (ud/en_toy:train)"
+    assert sum(line.startswith("note: pos:") and line.endswith(note) for line in shown.splitlines()) == 1
+    assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
+
+
+def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
+    corpora = [f"{name}/a_long_treebank_name:{split}" for name in COLLECTIONS for split in ("test", "train", "dev")]
+    print_missing([Missing(corpus, (), DataError("missing")) for corpus in [*corpora, "raw/wol", "my.conllu:test"]])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    whole = "".join(shown.split())
+    for name, collection in COLLECTIONS.items():
+        assert name in whole
+        assert collection.published.replace(" ", "") in whole
+    assert "yourownfile" in whole
