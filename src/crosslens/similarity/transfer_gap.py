@@ -171,6 +171,8 @@ def available_correlations(
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
     correlated: list[Correlated] = []
     for (encoder,), records in groups_of(_reference(results), "encoder"):
+        if not len(records.filter(measure=list(measures))):
+            continue  # without similarities, gaps are not needed, and may be undefined
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
             if task is None:
                 continue
