@@ -117,8 +117,15 @@ def test_published_differences_stand_below_ours(reported, name):
         means = [row for row in rows if isinstance(row, str)]
         beside = {(row[0], row[1].split(",")[0]) for row in rows if isinstance(row, tuple)}
         assert any(" – x, mean of " in row for row in means), group
-        for row in means:
+        for row in (row for row in means if " – x" in row):  # Conneau et al. print no score in English
             assert {(row, report.paper), (row, "ours − theirs")} <= beside, (group, row)
+
+
+def test_published_scores_stand_below_sets_of_layers(reported):
+    head, groups = reported("layer-sets").table("layer-sets")
+    published = groups["pos, accuracy, source en"]["en", "muller2021"]
+    assert dict(zip(head, published, strict=True))["1-12"] == "87.71"  # RANDOM-INIT of all layers, Table 5
+    assert all(published)
 
 
 @pytest.mark.parametrize("name", SUPERVISED)
@@ -178,10 +185,11 @@ def test_subword_overlap_is_correlated_with_the_gap(reported):
     report = reported("subword-overlap")
     head, groups = report.table("overlap")
     assert head == ["types", "tokens"]
-    assert set(groups["Pearson's r"]) == {f"{task} en" for task in report.blocks}
+    shown = {row.removesuffix(" en") for row in groups["Pearson's r"]}
+    assert {"pos", "parsing"} <= shown <= set(report.blocks)  # a tiny classifier scores the same in all languages
     texts = report.texts("overlap")
     assert "subwords seen in the source-language training data, percent" in texts
-    for task in report.blocks:
+    for task in shown:
         assert any(re.match(rf"{task}, types: r .*, p ", text) for text in texts), task
 
 

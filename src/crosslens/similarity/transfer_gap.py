@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ CONFOUNDS: Mapping[str, tuple[str, str]] = {
 MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
 """Columns that identify a fine-tuned model in records without a run id."""
 
-MATCHED_COLUMNS = ("target", "metric", "task", "run", *MODEL_COLUMNS)
+MATCHED_COLUMNS = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
 """Columns for deciding whether a similarity and a score belong to the same model."""
 
 SIMILARITY_SETTINGS = ("against", "against_condition", "pooling")
@@ -195,6 +196,8 @@ def available_correlations(
                     only_variant=len(variants) == 1,
                 ):
                     correlation = correlate(gaps.points, similarities, control=confounds, coefficient=coefficient)
+                    if isnan(correlation.value):
+                        continue  # undefined, as all gaps or all similarities are equal
                     correlated.append(
                         Correlated(
                             task,
@@ -308,7 +311,9 @@ def _similarities(
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:
     """Whether a similarity was measured on the scored models, which may be the only ones in the records."""
     if record["metric"] == "overlap":  # overlap depends on the training data, not on the model
-        return record["train"] in {model["train"] for model in models}
+        corpora = {model["corpus"] for model in models}
+        scored = record["corpus"] in corpora or None in (record["corpus"], *corpora)  # other tasks have other corpora
+        return scored and record["train"] in {model["train"] for model in models}
     if record["task"] is None:
         return True
     runs = {model["run"] for model in models} - {None}
