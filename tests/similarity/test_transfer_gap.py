@@ -6,7 +6,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
-from crosslens.similarity.transfer_gap import correlations, transfer_gaps
+from crosslens.similarity.transfer_gap import available_correlations, correlations, transfer_gaps
 
 LANGUAGES = ["de", "fr", "hi", "it", "ja", "ru", "tr", "zh"]
 SCORES = dict(zip(LANGUAGES, [90, 88, 70, 89, 55, 80, 65, 60], strict=True))
@@ -167,6 +167,30 @@ def test_a_language_with_several_corpora_splits_or_partners_has_no_gap(axis, one
         transfer_gaps(results, task="pos", source="en")
     kept = results.filter(**{axis: [one[axis], None]})
     assert transfer_gaps(kept, task="pos", source="en") == {"de": 6.0}
+
+
+def test_the_overlap_of_a_corpus_that_was_not_scored_is_left_out(records):
+    """A study of two tasks with different treebanks of a language measures the overlap of both."""
+    named = {target: f"ud/{target}_a:test" for target in LANGUAGES}
+    scores = [score("en", 96.0, train="t", corpus="ud/en_a:test")]
+    scores += [score(t, value, train="t", corpus=named[t]) for t, value in SCORES.items()]
+    overlaps = [
+        similarity(t, value, None, metric="overlap", measure="overlap_types", train="t", corpus=named[t])
+        for t, value in SIMILAR.items()
+    ]
+    expected = correlations(Results.of([*scores, *overlaps]), measures=["overlap_types"])
+    other = similarity("de", 0.1, None, metric="overlap", measure="overlap_types", train="t", corpus="ud/de_b:test")
+    assert correlations(Results.of([*scores, *overlaps, other]), measures=["overlap_types"]) == expected
+
+
+def test_scores_without_similarities_need_no_gap(records):
+    """The gap of a language with two corpora is undefined, which matters only where something is correlated with it."""
+    double = [score("de", 90.0, corpus="ud/de_pud:test"), score("de", 99.0, corpus="ud/de_gsd:test")]
+    scores = Results.of([score("en", 96.0), *double])
+    assert available_correlations(scores) == []
+    similar = Results.of([similarity(target, value) for target, value in SIMILAR.items()])
+    with pytest.raises(RequestError, match="gap to de needs a single corpus"):
+        available_correlations(scores + similar)
 
 
 def test_a_bilingual_encoders_gap_is_within_the_encoder():

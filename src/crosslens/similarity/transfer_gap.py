@@ -32,7 +32,7 @@ CONFOUNDS: Mapping[str, tuple[str, str]] = {
 MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
 """Columns that identify a fine-tuned model in records without a run id."""
 
-MATCHED_COLUMNS = ("target", "metric", "task", "run", *MODEL_COLUMNS)
+MATCHED_COLUMNS = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
 """Columns for deciding whether a similarity and a score belong to the same model."""
 
 SIMILARITY_SETTINGS = ("against", "against_condition", "pooling")
@@ -207,6 +207,8 @@ def available_correlations(
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
     correlated: list[Correlated] = []
     for (encoder,), records in groups_of(_reference(results), "encoder"):
+        if not len(records.filter(measure=list(measures))):
+            continue  # without similarities, gaps are not needed, and may be undefined
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
             if task is None:
                 continue
@@ -354,7 +356,9 @@ def _similarities(
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:
     """Whether a similarity was measured on the scored models, which may be the only ones in the records."""
     if record["metric"] == "overlap":  # overlap depends on the training data, not on the model
-        return record["train"] in {model["train"] for model in models}
+        corpora = {model["corpus"] for model in models}
+        scored = record["corpus"] in corpora or None in (record["corpus"], *corpora)  # other tasks have other corpora
+        return scored and record["train"] in {model["train"] for model in models}
     if record["task"] is None:
         return True
     runs = {model["run"] for model in models} - {None}

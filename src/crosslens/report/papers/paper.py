@@ -161,6 +161,11 @@ def _printed(row: Mapping[str, str]) -> Printed:
     return Printed(float(row["value"]), row["table"], row.get("note") or "")
 
 
+DEPTH = 12
+"""Layers of the encoders whose re-initialised layers are published."""
+
+
 @cache
 def _reinit(layers: str) -> Condition:
-    return Condition(layers=layers) if layers else Condition()
+    """The condition as runs have it, with ``all`` written out; all encoders of the papers have twelve layers."""
+    return Condition(layers=layers).scaled(written_for=None, depth=DEPTH) if layers else Condition()
