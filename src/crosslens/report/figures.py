@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.layer_by_layer import layer_maps
 from crosslens.report.layer_figures import layer_figures
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
@@ -91,6 +92,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         "correlation-by-layer": correlation_by_layer,
         "overlap": gap_against_overlap,
         "probes": probes_by_layer,
+        "layer-by-layer": layer_maps,
     }
     charts = {}
     for name, make in makers.items():
