@@ -12,7 +12,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, disambiguated, mean_of, settings_of
+from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, settings_of
 from crosslens.results.chart import NULLS, PAIR, State, by_state
 from crosslens.results.record import Results
 
@@ -157,7 +157,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
             f"{retrieved.pair}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            record,
+            record | {"layer": layer_of(record, source=retrieved.pair.split("–")[0])},
         )
         for retrieved, record in read
     )

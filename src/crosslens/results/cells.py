@@ -268,6 +268,12 @@ def encoders_apart(results: Results) -> Results:
     return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
 
 
+def layer_of(record: Row, *, source: str) -> int | None:
+    """Layer of the encoder that read a language, in retrieval from or into that language."""
+    is_source = record["source"] == source or record["target_layer"] is None
+    return record["layer"] if is_source else record["target_layer"]
+
+
 def with_target_layers(results: Results) -> Results:
     """Fill empty values of ``target_layer``, which stand for the same layer."""
     layers = results.records["target_layer"]
