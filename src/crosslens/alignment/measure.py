@@ -219,7 +219,7 @@ def _retrieved(
             x, y = named.rotation(test_x), named.rotation.target(test_y)
             for queries, candidates, encoders, languages, read in (
                 (x, y, (source, target), pair, layers),
-                (y, x, (target, source), pair[::-1], layers[::-1]),
+                (y, x, (target, source), pair[::-1], (layers[1], layers[0])),
             ):
                 ranking = ranked(queries, candidates, method=method, best=1)
                 records += _records(
@@ -267,7 +267,7 @@ def _records(
     *,
     sides: tuple[Encoder | WordVectors, Encoder | WordVectors],
     languages: Sequence[str | None],
-    layers: dict[str, int | None],
+    layers: dict[str, Any],
     level: str,
     mapping: str,
     method: str,
