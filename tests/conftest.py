@@ -94,6 +94,28 @@ def encoder(tiny_bert):
 
 
 @pytest.fixture(scope="session")
+def shallow(encoder, tmp_path_factory):
+    """An encoder of 2 layers and width 16, with the tokenizer of `encoder`."""
+    from crosslens.encoders.load import load_encoder
+
+    folder = tmp_path_factory.mktemp("encoders") / "shallow-bert"
+    config = BertConfig(
+        vocab_size=len(encoder.tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        initializer_range=0.1,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    encoder.tokenizer.save_pretrained(folder)
+    return load_encoder(folder, device="cpu")
+
+
+@pytest.fixture(scope="session")
 def toy(treebanks):
     """The toy treebank's corpus by split: ``toy("train")``; for another task: ``toy(task="ner")``."""
     names = {"ner": "uner/en_toy", "document": "sib200/eng_Latn", "nli": "xnli/en", "sentiment": "sib200/eng_Latn"}

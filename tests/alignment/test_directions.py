@@ -1,5 +1,8 @@
 """Both directions of retrieval, and pairs of a dictionary that come twice."""
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from crosslens.alignment.vectors import WordVectors
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.encoders.represent import represent
+from crosslens.errors import RequestError
 from crosslens.training.recipe import Recipe
 
 
@@ -91,3 +95,20 @@ def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
     ]
     assert [[row["seed"] for row in each] for each in rows] == [[1, 1], [2, 2]]
     assert [row["layer"] for row in rows[0]] == [0, 2]
+
+
+def test_encoders_of_different_depth_are_aligned_at_the_same_relative_depth(encoder, shallow, treebanks):
+    sides = load_parallel("ud/pud", data=treebanks)
+    asked = {"train": sides.head(4), "test": sides, "pair": ("en", "fr"), "layers": "relative", "baselines": ()}
+    with pytest.raises(RequestError, match=r"same hidden size, but .* has 32, .* 16"):
+        sentence_retrieval(encoder, shallow, **asked)
+    lower = replace(encoder, model=copy.deepcopy(encoder.model))
+    del lower.model.encoder.layer[2:]
+    rows = sentence_retrieval(encoder, lower, **asked).records.to_pylist()
+    assert [(row["layer"], row["target_layer"]) for row in rows if row["source"] == "en"] == [(0, 0), (2, 1), (4, 2)]
+    assert [(row["layer"], row["target_layer"]) for row in rows if row["source"] == "fr"] == [(0, 0), (1, 2), (2, 4)]
+    x, y = (represent(each, sides[language]).vectors for each, language in ((encoder, "en"), (lower, "fr")))
+    for row, (first, second) in zip(rows[::2], [(0, 0), (2, 1), (4, 2)], strict=True):
+        rotation = fit_rotation(x[first][:4], y[second][:4])
+        ranking = ranked(rotation(x[first]), rotation.target(y[second]), method="cosine", best=1)
+        assert row["value"] == pytest.approx(100 * hits(ranking, [{i} for i in range(len(sides))], at=1).mean())

@@ -1,11 +1,12 @@
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosslens.encoders.layers import format_layers, parse_layers, scale_layers
-from crosslens.errors import EncoderError
+from crosslens.encoders.layers import format_layers, pair_layers, parse_layers, scale_layers
+from crosslens.errors import EncoderError, RequestError
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,26 @@ def test_what_is_not_there_is_refused_with_what_is():
         parse_layers("2-1", 12)
     with pytest.raises(EncoderError, match="layer 99999999 does not exist"):
         parse_layers("1-99999999", 12)
+
+
+@pytest.mark.parametrize(
+    ("depths", "pairs"),
+    [
+        ((6, 12), [(layer, 2 * layer) for layer in range(7)]),
+        ((12, 6), [(2 * layer, layer) for layer in range(7)]),
+        ((3, 4), [(0, 0), (1, 1), (2, 3), (3, 4)]),
+        ((3, 3), [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        ((0, 2), [(0, 0)]),
+    ],
+)
+def test_layers_at_the_same_relative_depth(depths, pairs):
+    first, second = (SimpleNamespace(name=name, depth=depth) for name, depth in zip("ab", depths, strict=True))
+    assert pair_layers(first, second, layers="relative") == pairs
+
+
+def test_layers_of_the_same_number_need_the_same_depth():
+    first, second = SimpleNamespace(name="a", depth=2), SimpleNamespace(name="b", depth=1)
+    assert pair_layers(first, first) == [(0, 0), (1, 1), (2, 2)]
+    assert len(pair_layers(first, second, layers="all-pairs")) == 6
+    with pytest.raises(RequestError, match="same number of layers, but a has 2, b 1"):
+        pair_layers(first, second)

@@ -7,10 +7,10 @@ from transformers import BertConfig, BertModel
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.reinit import random_init
+from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
-from crosslens.similarity.cka import linear_cka
+from crosslens.similarity.cka import linear_cka, shuffled_cka
 from crosslens.similarity.compare import compare
 from crosslens.similarity.measures import DEFAULT_MEASURES
 from crosslens.similarity.rbf import muller2021_code_cka
@@ -136,8 +136,11 @@ def test_encoders_that_do_not_go_together(encoder, treebanks, tmp_path):
         encoder.tokenizer.save_pretrained(folder)
         other = load_encoder(folder, device="cpu")
         if depth == 3:
-            with pytest.raises(RequestError, match=r"same number of layers, but .* has 4, .* 3"):
+            with pytest.raises(RequestError, match=r"same number of layers, but .* has 4, .* 3.*relative"):
                 compare(encoder, pud, pairs=["en-en"], against=other)
+            across = compare(encoder, pud, pairs=["en-en"], measures=["cka"], against=other, layers="relative")
+            records = across.to_pandas()
+            assert list(zip(records.layer, records.target_layer, strict=True)) == [(0, 0), (1, 1), (3, 2), (4, 3)]
         else:
             with pytest.raises(RequestError, match=r"retrieval needs encoders of the same width, but .* has 32, .* 16"):
                 compare(encoder, pud, pairs=["en-en"], measures=["cka", "retrieval"], against=other)
@@ -238,3 +241,39 @@ def test_vectors_of_two_encoders_of_one_name_are_kept_apart(encoder, treebanks, 
     np.testing.assert_array_equal(np.load(tmp_path / "v/against-en.npy"), represent(other, pud["en"]).vectors)
     assert (updates[-1].done, updates[-1].total) == (2, 2)
     assert [update.done for update in updates] == sorted(update.done for update in updates)
+
+
+def test_each_layer_with_each_of_another_encoder(encoder, shallow, treebanks):
+    """Values and baselines are those of the two layers compared alone; each text is read once per encoder."""
+    pud = load_parallel("ud/pud", data=treebanks)
+    read = []
+    table = compare(
+        encoder,
+        pud,
+        pairs=["en-fr"],
+        measures=["cka"],
+        nulls=["shuffled", "untrained"],
+        against=shallow,
+        layers="all-pairs",
+        represented=lambda its: read.append(its.language),
+    ).to_pandas()
+    assert read == ["en", "fr"] * 2
+    first, second = represent(encoder, pud["en"]), represent(shallow, pud["fr"])
+    for state, sides in (
+        ("pretrained", (first, second)),
+        ("untrained", tuple(map(represent, untrained_pair(encoder, shallow, seed=1), (pud["en"], pud["fr"])))),
+    ):
+        for name, measure in (("cka", linear_cka), ("cka_shuffled", shuffled_cka)):
+            chosen = table[(table.state == state) & (table.measure == name)]
+            values = {(row.layer, row.target_layer): row.value for row in chosen.itertuples()}
+            expected = {(i, j): measure(sides[0][i], sides[1][j]) for i in range(5) for j in range(3)}
+            assert values == pytest.approx(expected, abs=1e-12)
+
+
+def test_each_layer_with_each_of_the_same_encoder(encoder, treebanks):
+    """A layer compared with itself is recorded as where only layers of the same number are compared."""
+    pud = load_parallel("ud/pud", data=treebanks)
+    asked = {"pairs": ["en-fr"], "measures": ["cka"]}
+    across = compare(encoder, pud, **asked, layers="all-pairs")
+    assert len(across) == 25
+    assert across.filter(target_layer=None).records.equals(compare(encoder, pud, **asked).records)

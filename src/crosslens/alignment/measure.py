@@ -1,20 +1,21 @@
 """Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_baselines, fit_rotations
 from crosslens.alignment.neighbours import Method, hits, ranked
-from crosslens.alignment.rotation import refuse_different
+from crosslens.alignment.rotation import refuse_different_widths
 from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
 from crosslens.encoders.condition import REFERENCE
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
@@ -115,7 +116,7 @@ def _translated(
                 tags,
                 sides=(source, target),
                 languages=(source.language, target.language),
-                layer=layer,
+                layers={"layer": layer},
                 level="words",
                 mapping=named.name,
                 method=method,
@@ -132,6 +133,7 @@ def sentence_retrieval(
     train: Parallel,
     test: Parallel,
     pair: tuple[str, str],
+    layers: Literal["same", "relative"] = "same",
     mapping: Mapping = "procrustes",
     method: Method = "cosine",
     baselines: Sequence[Baseline] = BASELINES,
@@ -146,6 +148,8 @@ def sentence_retrieval(
         train: parallel sentences that the rotation of each layer is fitted to.
         test: parallel sentences for evaluation; all sentences of the other language are candidates.
         pair: source and target language.
+        layers: aligned layers, see `crosslens.encoders.layers.pair_layers`; encoders of different depth need
+            ``relative``.
         mapping: see `word_translation`.
         method: retrieval method; the paper uses cosine.
         baselines: ``untrained``: both encoders are re-initialised; ``shuffled``: the mapping is fitted to shuffled
@@ -158,7 +162,7 @@ def sentence_retrieval(
         ``sentences procrustes_shuffled`` or ``sentences identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: if the encoders differ in layers or width, or a baseline is unknown.
+        RequestError: if the encoders differ in width, or in depth with ``layers="same"``, or a baseline is unknown.
         DataError: if a corpus lacks a language.
 
     Example:
@@ -169,13 +173,16 @@ def sentence_retrieval(
         >>> sorted(set(results.to_pandas()["measure"]))
         ['sentences procrustes']
     """
-    refuse_different(source, target)
+    refuse_different_widths(source, target)
+    paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
-    records = _retrieved(source, target, train, test, pair, mapping, method, chosen, baseline_seeds, None, listener)
+    records = _retrieved(
+        source, target, train, test, pair, paired, mapping, method, chosen, baseline_seeds, None, listener
+    )
     for seed in baseline_seeds if "untrained" in chosen else ():
         encoders = untrained_pair(source, target, seed=seed)
-        records += _retrieved(*encoders, train, test, pair, mapping, method, (), (), seed, listener)
+        records += _retrieved(*encoders, train, test, pair, paired, mapping, method, (), (), seed, listener)
     return Results.of(records)
 
 
@@ -185,6 +192,7 @@ def _retrieved(
     train: Parallel,
     test: Parallel,
     pair: tuple[str, str],
+    paired_layers: Sequence[tuple[int, int]],
     mapping: Mapping,
     method: Method,
     baselines: Sequence[Baseline],
@@ -204,14 +212,14 @@ def _retrieved(
     right = [{number} for number in range(len(test))]
     records = []
     stage = _stage("retrieving translations", untrained_seed)
-    for layer in range(source.depth + 1):
-        listener.report(stage, layer, source.depth + 1, "layers")
-        train_x, train_y, test_x, test_y = (side[layer] for side in sides)
+    for place, layers in enumerate(paired_layers):
+        listener.report(stage, place, len(paired_layers), "layers")
+        train_x, train_y, test_x, test_y = (side[layer] for side, layer in zip(sides, layers * 2, strict=True))
         for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=baselines, seeds=baseline_seeds):
             x, y = named.rotation(test_x), named.rotation.target(test_y)
-            for queries, candidates, encoders, languages in (
-                (x, y, (source, target), pair),
-                (y, x, (target, source), pair[::-1]),
+            for queries, candidates, encoders, languages, read in (
+                (x, y, (source, target), pair, layers),
+                (y, x, (target, source), pair[::-1], (layers[1], layers[0])),
             ):
                 ranking = ranked(queries, candidates, method=method, best=1)
                 records += _records(
@@ -220,13 +228,13 @@ def _retrieved(
                     tags,
                     sides=encoders,
                     languages=languages,
-                    layer=layer,
+                    layers=name_layer(read, *encoders),
                     level="sentences",
                     mapping=named.name,
                     method=method,
                     seed=_either(untrained_seed, named.seed),
                 )
-    listener.report(stage, source.depth + 1, source.depth + 1, "layers")
+    listener.report(stage, len(paired_layers), len(paired_layers), "layers")
     return records
 
 
@@ -259,7 +267,7 @@ def _records(
     *,
     sides: tuple[Encoder | WordVectors, Encoder | WordVectors],
     languages: Sequence[str | None],
-    layer: int | None,
+    layers: dict[str, Any],
     level: str,
     mapping: str,
     method: str,
@@ -280,7 +288,7 @@ def _records(
                 source=languages[0],
                 target=languages[1],
                 measure=f"{level} {mapping}",
-                layer=layer,
+                **layers,
                 metric=metric,
                 value=score.value,
                 low=low,

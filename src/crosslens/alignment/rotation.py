@@ -35,6 +35,20 @@ def refuse_different(source: Encoder, target: Encoder) -> None:
         )
 
 
+def refuse_different_widths(source: Encoder, target: Encoder) -> None:
+    """Check that two encoders have the same width.
+
+    Raises:
+        RequestError: if they differ.
+    """
+    if source.width != target.width:
+        raise RequestError(
+            f"an orthogonal mapping needs encoders of the same hidden size, but {source.name} has {source.width},"
+            f" {target.name} {target.width}",
+            hint="crosslens compare measures CKA between encoders of any size",
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Normalisation:
     """Iterative normalisation fitted to a space.

@@ -1,6 +1,6 @@
 """``crosslens align``: align independently pretrained encoders."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -171,6 +171,13 @@ def words(
     help="Parallel sentences that the mapping is learnt from: ud/pud, en=FILE,….",
 )
 @click.option("--test", required=True, metavar="NAME", help="Parallel sentences for testing: tatoeba/fr.")
+@click.option(
+    "--layers",
+    type=click.Choice(["same", "relative"]),
+    default="same",
+    show_default=True,
+    help="Aligned layers: of the same number, or at the same relative depth, for encoders of different depth.",
+)
 @mapping_option
 @method_option
 @baseline_option
@@ -185,6 +192,7 @@ def sentences(
     pair: str,
     train: str,
     test: str,
+    layers: Literal["same", "relative"],
     mapping: str | None,
     method: str | None,
     baseline: str | None,
@@ -224,6 +232,7 @@ def sentences(
             train=parallel[0],
             test=parallel[1],
             pair=languages,
+            layers=layers,
             mapping=mapping_name,
             method=retrieval,
             baselines=baselines,
@@ -236,7 +245,11 @@ def sentences(
         heading=lambda row: f"{row['source']}→{row['target']}",
         mapping=mapping_name,
         title=f"Sentence retrieval in {test} by {retrieval}, {_described(mapping_name)}: precision@1",
-        note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}",
+        note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}"
+        + (
+            f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
+            * (layers != "same")
+        ),
     )
 
 
@@ -404,13 +417,14 @@ def _by_layer(results: "Results", heading: "Callable[[Row], str]", *, mapping: "
     import pandas as pd
 
     from crosslens.alignment.baselines import BASELINES, baseline_of
+    from crosslens.results.cells import layer_of
 
     rows = results.records.to_pylist()
     heads = [(heading(row), baseline_of(row, mapping=mapping) or "") for row in rows]
     order = sorted(set(heads), key=lambda head: (heads.index((head[0], "")), ["", *BASELINES].index(head[1])))
     frame = pd.DataFrame(
         {
-            "layer": ["vectors" if row["layer"] is None else row["layer"] for row in rows],
+            "layer": ["vectors" if row["layer"] is None else layer_of(row, source=rows[0]["source"]) for row in rows],
             "column": [" ".join(filter(None, head)) for head in heads],
             "value": [row["value"] for row in rows],
         }

@@ -7,6 +7,7 @@ import click
 from crosslens.cli._options import SEED, data_option, device_option, out_option, split_names
 
 if TYPE_CHECKING:
+    from crosslens.encoders.layers import LayerPairs
     from crosslens.encoders.options import Pooling
 
 
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
 @click.option("--against", metavar="ENCODER", help="Encoder for the second language of each pair [default: ENCODER].")
+@click.option(
+    "--layers",
+    type=click.Choice(["same", "relative", "all-pairs"]),
+    default="same",
+    show_default=True,
+    help="Compared layers: of the same number, at the same relative depth, or each layer with each. Encoders of"
+    " different depth need relative or all-pairs.",
+)
 @click.option(
     "--measures",
     "--measure",
@@ -66,6 +75,7 @@ def command(
     corpus: str,
     pairs: str,
     against: str | None,
+    layers: "LayerPairs",
     measures: str | None,
     nulls: str | None,
     pooling: "Pooling",
@@ -87,6 +97,7 @@ def command(
     \b
     crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
     crosslens compare E --against F --pairs en-en --out before-and-after
+    crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
     from crosslens.cli._evaluation import write_results
     from crosslens.files import refuse_existing
@@ -120,6 +131,7 @@ def command(
             pairs=patterns,
             **chosen,
             against=load_encoder(against, device=device) if against else None,
+            layers=layers,
             pooling=pooling,
             interval="jackknife" if intervals else "none",
             seed=seed,

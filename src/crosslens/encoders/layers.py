@@ -5,8 +5,23 @@
 
 import re
 from collections.abc import Iterable
+from itertools import product
+from typing import Literal, Protocol
 
-from crosslens.errors import EncoderError
+from crosslens.errors import EncoderError, RequestError
+
+LayerPairs = Literal["same", "relative", "all-pairs"]
+"""Compared layers of two encoders: of the same number, at the same relative depth, or each with each."""
+
+
+class Layered(Protocol):
+    """Anything with a name and a number of layers besides the embeddings."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def depth(self) -> int: ...
 
 _NUMBER = re.compile("[0-9]{1,4}")
 """A layer. Other digits than ASCII's would be another name of the same condition."""
@@ -90,3 +105,53 @@ def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
         first, last = (layer - 1) * depth // written_for, -(-layer * depth // written_for)
         scaled |= set(range(first + 1, last + 1)) if layer else {0}
     return format_layers(scaled)
+
+
+def pair_layers(source: Layered, target: Layered, *, layers: LayerPairs = "same") -> list[tuple[int, int]]:
+    """Pair the layers of two encoders, including the embeddings (0).
+
+    Args:
+        source: first encoder.
+        target: second encoder.
+        layers: ``same`` for layers of the same number; ``relative`` for each layer of the shallower encoder with the
+            layer of the other encoder at the same share of its depth, halves rounded up; ``all-pairs`` for each layer
+            with each.
+
+    Returns:
+        Pairs of layers, in ascending order.
+
+    Raises:
+        RequestError: for ``same`` if the encoders differ in depth.
+    """
+    depths = (source.depth, target.depth)
+    if layers == "all-pairs":
+        return list(product(range(source.depth + 1), range(target.depth + 1)))
+    if layers == "same" and len(set(depths)) > 1:
+        raise RequestError(
+            f"encoders must have the same number of layers, but {source.name} has {source.depth}, {target.name}"
+            f" {target.depth}",
+            hint="--layers relative pairs layers at the same relative depth",
+        )
+    shallow = min(depths)
+    return [
+        (_scaled(layer, shallow, source.depth), _scaled(layer, shallow, target.depth)) for layer in range(shallow + 1)
+    ]
+
+
+def _scaled(layer: int, shallow: int, depth: int) -> int:
+    return layer if depth == shallow else (2 * layer * depth + shallow) // max(2 * shallow, 1)
+
+
+def name_layer(pair: tuple[int, int], source: Layered, target: Layered) -> dict[str, int | None]:
+    """Columns of records that name a pair of layers: ``layer`` and ``target_layer``.
+
+    Args:
+        pair: a layer of each encoder.
+        source: first encoder.
+        target: second encoder.
+
+    Returns:
+        ``target_layer`` is None for layers of the same number in encoders of the same depth.
+    """
+    layer, other = pair
+    return {"layer": layer, "target_layer": None if layer == other and source.depth == target.depth else other}

@@ -12,7 +12,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, disambiguated, mean_of, settings_of
+from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, settings_of
 from crosslens.results.chart import NULLS, PAIR, State, by_state
 from crosslens.results.record import Results
 
@@ -43,7 +43,7 @@ class Line:
     Attributes:
         group: title of its group.
         label: name of the row.
-        by_layer: layer -> mean over seeds.
+        by_layer: layer, or pair of layers -> mean over seeds.
         baseline: name of the baseline, or "" for the measurement itself.
         state: encoder and state of a similarity; None for anything else.
         languages: source and target of a similarity or retrieval.
@@ -51,7 +51,7 @@ class Line:
 
     group: str
     label: str
-    by_layer: Mapping[Layer, cells.Cell]
+    by_layer: Mapping[Any, cells.Cell]
     baseline: str = ""
     state: State | None = None
     languages: tuple[str, str] | None = None
@@ -64,29 +64,40 @@ class Line:
 
 def similarity(results: Results) -> list[Table]:
     """Similarity of translations and of unrelated sentences: the mean over language pairs, then each pair."""
-    named = results.filter(metric="similarity")
-    measures = dict.fromkeys(_without_ending(measure) for (measure,), _ in named.groups("measure"))
+    named = results.filter(metric="similarity", target_layer=None)
     caption = (
         "{} of the representations of translations, by layer (0: embeddings), and of pairs of unrelated sentences as"
         " baselines."
     )
     tables = []
-    for measure in measures:
+    for measure in measures_of(named):
         lines = similarity_lines(named, measure)
-        tables += _table(f"similarity-{measure}", caption.format(measure), [*_means(lines), *lines], "similarity")
+        shown = [*means_over_pairs(lines), *lines]
+        tables += _table(f"similarity-{measure}", caption.format(measure), shown, "similarity")
     return tables
 
 
-def similarity_lines(results: Results, measure: str) -> list[Line]:
-    """One line per language pair, state of the encoder and kind of sentence pairs."""
+def measures_of(results: Results) -> list[str]:
+    """Names of the measures, without the suffixes of their baselines."""
+    return list(dict.fromkeys(_without_ending(measure) for (measure,), _ in results.groups("measure")))
+
+
+def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] = ("layer",)) -> list[Line]:
+    """One line per language pair, state of the encoder and kind of sentence pairs.
+
+    Args:
+        results: similarities.
+        measure: name of a measure, without the suffix of a baseline.
+        columns: ``layer``, or ``layer`` and ``target_layer`` for pairs of layers.
+    """
     lines = []
     for state, records in by_state(results.filter(measure=[measure + ending for ending in NULLS])):
         for (name,), block in records.groups("measure"):
-            table = cells.cells(block, rows=PAIR, columns=("layer",))
+            table = cells.cells(block, rows=PAIR, columns=columns)
             ending = str(name).removeprefix(measure)
             for row in table.rows:
                 pair = "–".join(str(language) for language in row[:2]) + (f" with {row[2]}" if row[2] else "")
-                values = {layer: table.get(row, layer) for layer in table.columns}
+                values = {column: table.get(row, column) for column in table.columns}
                 lines.append(Line(pair, state.name, values, NULLS[ending] if ending else "", state, row[:2]))
     order = list(dict.fromkeys(line.group for line in lines))
     return sorted(lines, key=lambda line: order.index(line.group))
@@ -97,7 +108,7 @@ def _without_ending(measure: str | None) -> str:
     return next((name.removesuffix(ending) for ending in NULLS if ending and name.endswith(ending)), name)
 
 
-def _means(lines: Sequence[Line]) -> list[Line]:
+def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
     """Means over all pairs of different languages, for rows that every pair has."""
     different = list(dict.fromkeys(line.group for line in lines if len(set(line.languages or ())) > 1))
     if len(different) < 2:
@@ -146,7 +157,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
             f"{retrieved.pair}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            record,
+            record | {"layer": layer_of(record, source=retrieved.pair.split("–")[0])},
         )
         for retrieved, record in read
     )
@@ -185,7 +196,7 @@ def similarity_against_retrieval(results: Results) -> list[Table]:
     """Pearson's correlation, over layers, of CKA and sentence retrieval (Conneau, Wu et al. 2020, section 5.2)."""
     alike = {
         (line.languages, line.state.encoder, line.state.text): line
-        for line in similarity_lines(results.filter(metric="similarity"), "cka")
+        for line in similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
         if line.state and not line.baseline
     }
     names = ("pretrained", "untrained")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.correlations import names_of
+from crosslens.report.layer_by_layer import layer_maps
 from crosslens.report.layer_figures import layer_figures
 from crosslens.report.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.typology import typology_bars
@@ -93,6 +94,7 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         "correlation-by-layer": correlation_by_layer,
         "overlap": score_against_overlap,
         "probes": probes_by_layer,
+        "layer-by-layer": layer_maps,
     }
     charts = {}
     for name, make in makers.items():

@@ -52,7 +52,7 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         for (task, metric), lines in transfer_lines(results).items():
             charts[f"transfer-by-layer-{task}"] = curves(lines, title=f"{task} {metric}, points")
     with suppress(RequestError):  # no similarity of translations
-        pairs = similarity_lines(results.filter(metric="similarity"), "cka")
+        pairs = similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
         charts["similarity-by-pair"] = similarity_by_pair(pairs)
         charts["similarity-by-language"] = similarity_by_language(pairs)
     return charts

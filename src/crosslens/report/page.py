@@ -60,7 +60,7 @@ def make_page(
     blocks = score_blocks(results)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
     scores = [row for block, table in zip(blocks, tables, strict=True) for row in _scores(block, table)]
-    similar = _similarities(results.filter(metric="similarity"))
+    similar = _similarities(results.filter(metric="similarity", target_layer=None))
     records = {
         "scores": _columns(scores),
         "similarities": _columns(similar),

@@ -9,6 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, overlap
+from crosslens.report.layer_by_layer import layer_by_layer
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.significance import Interval, Significance
@@ -51,6 +52,7 @@ def all_tables(
         lambda: correlation(results, beside=beside),
         lambda: overlap(results),
         *(partial(make, results) for make in BY_LAYER),
+        lambda: layer_by_layer(results),
     ]
     tables: list[Table] = []
     reasons: dict[str, None] = {}

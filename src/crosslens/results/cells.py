@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
@@ -31,7 +32,18 @@ VARIANTS = ("selection", "train", "dev", "recipe", "settings")
 OF_RECIPE = ("selection", "dev", "recipe", "settings")
 """Columns in which a condition with its own recipe differs from the reference."""
 
-WITHIN = ("partner", "target", "split", "corpus", "translated_from", "start", "factor", "depth", "layer")
+WITHIN = (
+    "partner",
+    "target",
+    "split",
+    "corpus",
+    "translated_from",
+    "start",
+    "factor",
+    "depth",
+    "layer",
+    "target_layer",
+)
 """Columns that are constant within a cell, or part of its key."""
 
 DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "train_digest"}
@@ -254,6 +266,19 @@ def encoders_apart(results: Results) -> Results:
     """Give different encoders of one name different names, so that records can be grouped by name."""
     names = pa.array([record["encoder"] for record in disambiguated(results)], pa.string())
     return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
+
+
+def layer_of(record: Row, *, source: str) -> int | None:
+    """Layer of the encoder that read a language, in retrieval from or into that language."""
+    is_source = record["source"] == source or record["target_layer"] is None
+    return record["layer"] if is_source else record["target_layer"]
+
+
+def with_target_layers(results: Results) -> Results:
+    """Fill empty values of ``target_layer``, which stand for the same layer."""
+    layers = results.records["target_layer"]
+    filled = pc.call_function("coalesce", [layers, results.records["layer"]])
+    return Results(results.records.set_column(COLUMNS.index("target_layer"), SCHEMA.field("target_layer"), filled))
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:

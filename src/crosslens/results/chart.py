@@ -72,7 +72,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
     alt = grammar()
     kinds = {measure + ending: kind for ending, kind in NULLS.items()}
     rows = []
-    for state, records in by_state(results.filter(metric="similarity", measure=list(kinds))):
+    for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
         for (each,), block in records.groups("measure"):
             table = pair_cells(block)
             for layer in table.columns if table.rows else ():

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, mean_of
+from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, mean_of, with_target_layers
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def score_table(results: Results) -> "pandas.DataFrame":
 def similarity_table(results: Results) -> "pandas.DataFrame":
     """Similarities, one row per language pair and measure and one column per layer.
 
+    Where layers were compared with other layers, each ``target_layer`` has a row of its own.
+
     Raises:
         RequestError: when the records hold no similarity, or one table cannot hold them.
     """
@@ -115,19 +117,21 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
     varying = [
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
     ]
-    table = cells(results, rows=(*varying, "source", "target", "measure", "metric", "state"), columns=("layer",))
-    several = len({row[-2] for row in table.rows}) > 1
+    across = any(record["target_layer"] is not None for record in kept)
+    rows = (*varying, "source", "target", "measure", "metric", "state", *(["target_layer"] if across else []))
+    table = cells(with_target_layers(results) if across else results, rows=rows, columns=("layer",))
+    several = len({record["metric"] for record in kept}) > 1
     index, values = [], []
     for row in table.rows:
-        *distinguishing, source, target, measure, metric, _ = row
+        *distinguishing, source, target, measure, metric, _ = row[:-1] if across else row
         distinguishing = [
             condition_of(value).label if name == "condition" else value or ""
             for name, value in zip(varying, distinguishing, strict=True)
         ]
         pair = "-".join(filter(None, (source, target)))
-        index.append((*distinguishing, pair, measure, *([metric] if several else [])))
+        index.append((*distinguishing, pair, measure, *([metric] if several else []), *(row[-1:] if across else [])))
         values.append([table.get(row, layer).mean for layer in table.columns])
-    names = [*varying, "pair", "measure", *(["metric"] if several else [])]
+    names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
     return pd.DataFrame(
         values, index=pd.MultiIndex.from_tuples(index, names=names), columns=list(table.columns), dtype=float
     )

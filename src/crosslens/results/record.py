@@ -64,6 +64,8 @@ class Record:
         settings: what differs from that, ``name=value`` with blanks between; of a similarity or a probe, its settings.
         length_ratio: of parallel text, the target's words over the source's.
         fertility: of parallel text, the target's subwords a word.
+        target_layer: layer of the target language, where it is another one than ``layer`` or belongs to an encoder of
+            another depth; None: the same.
         signature: the scoring rule.
         tags: provenance: versions, counts. Nothing is computed from them.
     """
@@ -105,6 +107,7 @@ class Record:
     settings: str | None = None
     length_ratio: float | None = None
     fertility: float | None = None
+    target_layer: int | None = None
     signature: str | None = None
     tags: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -112,11 +115,13 @@ class Record:
 VERSION = 2
 """Version of the columns; files of version 1 are read by `crosslens.results.version1`."""
 
-_ARROW = {name: pa.int64() for name in ("layer", "seed", "n", "depth")}
+_ARROW = {name: pa.int64() for name in ("layer", "seed", "n", "depth", "target_layer")}
 _ARROW |= {name: pa.float64() for name in ("value", "low", "high", "length_ratio", "fertility")}
 COLUMNS = tuple(f.name for f in fields(Record))
 SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 """The columns of every results file. ``tags`` is one JSON object, so that new tags never change the columns."""
+ADDED = ("target_layer",)
+"""Columns that files of version 2 may lack; their values are None."""
 INTEGERS = tuple(name for name, kind in _ARROW.items() if kind == pa.int64())
 
 
@@ -286,6 +291,10 @@ def read_results(path: str | Path) -> Results:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet or .json")
         if table.column_names == VERSION_1:
             return Results(updated(table, SCHEMA))
+        for name in ADDED:
+            if name not in table.column_names:
+                missing = pa.nulls(len(table), SCHEMA.field(name).type)
+                table = table.add_column(min(COLUMNS.index(name), table.num_columns), SCHEMA.field(name), missing)
         if table.column_names != list(COLUMNS):
             raise DataError(
                 "not a crosslens results file: its columns differ",

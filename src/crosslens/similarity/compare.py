@@ -16,6 +16,7 @@ from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
 from crosslens.encoders.options import Pooling
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import Representations, represent
@@ -41,6 +42,7 @@ def compare(
     measures: Sequence[str] | None = None,
     nulls: Sequence[Null] = (),
     against: Encoder | None = None,
+    layers: LayerPairs = "same",
     pooling: Pooling = "mean",
     interval: Literal["none", "jackknife"] = "none",
     original: str | None = None,
@@ -66,7 +68,9 @@ def compare(
             CKA and debiased CKA, with the baselines of CKA unless ``nulls`` is given.
         nulls: baselines for each measure: ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained``
             encoder with all parameters re-initialised.
-        against: encoder of the second language, compared layer by layer; None for the same encoder.
+        against: encoder of the second language; None for the same encoder.
+        layers: compared layers, see `crosslens.encoders.layers.pair_layers`. Encoders of different depth need
+            ``relative`` or ``all-pairs``.
         pooling: pooling of subword states into one vector per item.
         interval: ``jackknife`` for 95 % intervals over sentences, at twenty times the computation. They are intervals
             of the mean over samples of the same size; see `crosslens.similarity.sampling.jackknife`.
@@ -82,12 +86,14 @@ def compare(
         represented: function called with the representations of each language.
 
     Returns:
-        A record for each pair, layer (0 is the embeddings) and measure. The value is None where the measure is
-        undefined, for example when all vectors are equal.
+        A record for each language pair, layer (0 is the embeddings) or pair of layers, and measure. ``layer`` is that
+        of ``encoder``, ``target_layer`` that of the second encoder unless it is the same. The value is None where the
+        measure is undefined, for example when all vectors are equal.
 
     Raises:
         RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items; encoders of different
-            depth, or of different width if a measure compares neurons; an existing ``export`` folder.
+            depth with ``layers="same"``, or of different width if a measure compares neurons; an existing ``export``
+            folder.
         DataError: for a language that is missing from the corpus.
         EncoderError: for a representation that contains NaN.
 
@@ -100,7 +106,8 @@ def compare(
     parallel = select_sentences(corpus, pairs, original=original, sentences=sentences, data=data)
     wanted = [split_pair(pair, parallel.languages) for pair in expand_pairs(pairs, parallel.languages)]
     if against is not None:
-        _refuse_different(encoder, against, chosen)
+        _refuse_different_widths(encoder, against, chosen)
+    paired = pair_layers(encoder, against or encoder, layers=layers)
     states = [(encoder, against)]
     if "untrained" in nulls:
         untrained = untrained_pair(encoder, against or encoder, seed=seed)
@@ -121,7 +128,16 @@ def compare(
 
             records: dict[tuple[str, str], list[Record]] = {}
             compared = _compared(
-                first, second, parallel, wanted, chosen, pooling, interval, state if trained else None, after_reading
+                first,
+                second,
+                parallel,
+                wanted,
+                paired,
+                chosen,
+                pooling,
+                interval,
+                state if trained else None,
+                after_reading,
             )
             for pair, similarities in compared:
                 records[pair] = similarities
@@ -170,6 +186,7 @@ def _compared(
     against: Encoder | None,
     parallel: Parallel,
     pairs: Sequence[tuple[str, str]],
+    paired_layers: Sequence[tuple[int, int]],
     measures: Mapping[str, Measure],
     pooling: Pooling,
     interval: Literal["none", "jackknife"],
@@ -205,8 +222,8 @@ def _compared(
                 "tags": {"crosslens": __version__},
             }
             fertility = {pooling: pair.subwords / length for pooling, pair in ready.items()}
-            layers: list[dict[Pooling, tuple[Centred, Centred]]] = [
-                {pooling: pair.at(layer) for pooling, pair in ready.items()} for layer in range(encoder.depth + 1)
+            compared: list[tuple[tuple[int, int], dict[Pooling, tuple[Centred, Centred]]]] = [
+                (layers, {pooling: pair.at(*layers) for pooling, pair in ready.items()}) for layers in paired_layers
             ]
             yield (
                 (source, target),
@@ -214,11 +231,11 @@ def _compared(
                     Record(
                         **shared_columns,
                         measure=name,
-                        layer=layer,
+                        **name_layer(layers, encoder, against or encoder),
                         fertility=fertility[measure.pooling or pooling],
                         **values[name],
                     )
-                    for layer, by_pooling in enumerate(layers)
+                    for layers, by_pooling in compared
                     for values in [_values(measures, by_pooling, pooling, interval)]
                     for name, measure in measures.items()
                 ],
@@ -246,12 +263,7 @@ def _values(
     return by_measure
 
 
-def _refuse_different(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:
-    if encoder.depth != against.depth:
-        raise RequestError(
-            f"encoders must have the same number of layers, but {encoder.name}"
-            f" has {encoder.depth}, {against.name} {against.depth}"
-        )
+def _refuse_different_widths(encoder: Encoder, against: Encoder, measures: Mapping[str, Measure]) -> None:
     for name, measure in measures.items():
         if measure.same_width and encoder.width != against.width:
             raise RequestError(
@@ -276,8 +288,8 @@ class _Pair:
     source: _Side
     target: _Side
 
-    def at(self, layer: int) -> tuple[Centred, Centred]:
-        return self.source.layers[layer], self.target.layers[layer]
+    def at(self, source_layer: int, target_layer: int) -> tuple[Centred, Centred]:
+        return self.source.layers[source_layer], self.target.layers[target_layer]
 
     @property
     def subwords(self) -> int:

@@ -331,7 +331,7 @@ def _similarities(
     for state, trained_for in (("pretrained", None), ("fine-tuned", task)):
         compared = records.filter(source=source, task=trained_for)
         for measure in measures:
-            similar = compared.filter(measure=measure)
+            similar = compared.filter(measure=measure, target_layer=None)
             rows = similar.records.select(list(MATCHED_COLUMNS)).to_pylist()
             similar = _where(
                 similar,

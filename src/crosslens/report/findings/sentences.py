@@ -104,7 +104,7 @@ def findings(results: Results) -> list[str]:
 
 def describe_similarity(results: Results) -> list[str]:
     """Compare similarity in the pretrained and the untrained encoder, a paragraph per encoder, corpus and setting."""
-    similar = encoders_apart(results).filter(metric="similarity", task=None)
+    similar = encoders_apart(results).filter(metric="similarity", task=None, target_layer=None)
     groups = similar.groups("encoder", "corpus", "partner", "settings")
     apart = [place for place in range(4) if len({key[place] for key, _ in groups}) > 1]
     paragraphs = []

@@ -1,0 +1,106 @@
+"""Similarity of every layer of one encoder with every layer of another: tables and heat maps."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from crosslens.errors import RequestError
+from crosslens.report.by_layer import Line, means_over_pairs, measures_of, similarity_lines
+from crosslens.report.layer_figures import WHITE_INK
+from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.cells import with_target_layers
+from crosslens.results.chart import grammar, styled
+from crosslens.results.record import Results, concatenated
+
+if TYPE_CHECKING:
+    import altair
+
+COMPARISON = ("encoder", "task", "run", "condition", "state", "settings", "corpus", "source", "target", "measure")
+"""Columns that name a comparison of two encoders in one language pair."""
+
+
+def layer_by_layer(results: Results) -> list[Table]:
+    """Tables of similarity by layer of the first language's encoder (rows) and of the second language's (columns)."""
+    across = between_layers(results)
+    tables = []
+    for measure in measures_of(across):
+        lines = grids(across, measure)
+        caption = (
+            f"{measure} of translations by layer of the first language's encoder (rows) and layer of the second"
+            " language's encoder (columns; 0: embeddings), and of pairs of unrelated sentences as baselines."
+        )
+        notes = Notes()
+        columns = sorted({target for line in lines for _, target in line.by_layer})
+        groups = {
+            f"{line.group}, {line.name}": tuple(
+                Row(
+                    f"layer {layer}",
+                    tuple(
+                        cell_of(line.by_layer.get((layer, target), cells.EMPTY), "similarity", notes)
+                        for target in columns
+                    ),
+                    "beside" if line.baseline else "plain",
+                )
+                for layer in sorted({layer for layer, _ in line.by_layer})
+            )
+            for line in lines
+        }
+        if columns:
+            head = tuple(map(str, columns))
+            tables.append(Table(f"layer-by-layer-{measure}", caption, head, groups, tuple(notes.texts)))
+    return tables
+
+
+def between_layers(results: Results) -> Results:
+    """Select the comparisons that include a pair of different layers, or of layers in encoders of different depth."""
+    compared = [block for _, block in results.filter(metric="similarity").groups(*COMPARISON)]
+    return with_target_layers(
+        concatenated(block for block in compared if block.records["target_layer"].null_count < len(block))
+    )
+
+
+def grids(across: Results, measure: str) -> list[Line]:
+    """One line per language pair, state and kind of sentence pairs, with a cell for each pair of layers.
+
+    The mean over language pairs comes first.
+
+    Args:
+        across: from `between_layers`.
+        measure: name of a measure, without the suffix of a baseline.
+    """
+    lines = similarity_lines(across, measure, columns=("layer", "target_layer"))
+    return [*means_over_pairs(lines), *lines]
+
+
+def layer_maps(results: Results, *, measure: str = "cka") -> "altair.ConcatChart":
+    """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state.
+
+    Raises:
+        RequestError: if no two different layers were compared.
+    """
+    lines = [line for line in grids(between_layers(results), measure) if not line.baseline]
+    if not lines:
+        raise RequestError("these results contain no similarity of different layers")
+    states = dict.fromkeys(line.label for line in lines)
+    order = sorted(lines, key=lambda line: list(dict.fromkeys(each.group for each in lines)).index(line.group))
+    return styled(grammar().concat(*(_map(line, measure) for line in order), columns=len(states)))
+
+
+def _map(line: Line, measure: str) -> "altair.LayerChart":
+    alt = grammar()
+    rows: Sequence[Mapping] = [
+        {"layer": layer, "target": target, "value": cell.mean}
+        for (layer, target), cell in line.by_layer.items()
+        if cell.mean is not None
+    ]
+    first, second = (f"layer, {name}" for name in line.languages or ("first language", "second language"))
+    base = alt.Chart(alt.InlineData(values=rows), title=[line.group, line.label]).encode(
+        alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),
+        alt.Y("layer:O", title=first, sort="descending"),
+    )
+    colour = alt.Color("value:Q", title=measure.upper(), scale=alt.Scale(scheme="blues", domain=[0, 1]))
+    tip = ["layer:O", "target:O", alt.Tooltip("value:Q", format=".3f")]
+    ink = alt.condition(alt.datum.value > WHITE_INK, alt.value("white"), alt.value("black"))
+    numbers = base.mark_text(fontSize=8).encode(alt.Text("value:Q", format=".2f"), color=ink)
+    boxes = base.mark_rect().encode(colour, tooltip=tip)
+    return (boxes + numbers).properties(width=alt.Step(24), height=alt.Step(17))

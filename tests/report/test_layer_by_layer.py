@@ -1,0 +1,60 @@
+"""Tables and heat maps of similarity of each layer with each."""
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.report.by_layer import similarity
+from crosslens.report.layer_by_layer import layer_by_layer, layer_maps
+from crosslens.results.record import Results
+from made_records import similarity as record
+
+ACROSS = [
+    record("cka", 0.9),
+    record("cka", 0.5, target_layer=1),
+    record("cka", 0.6, layer=1, target_layer=0),
+    record("cka", 0.8, layer=1),
+]
+
+
+def values(table, group):
+    return {row.label: [cell.value for cell in row.cells] for row in table.groups[group]}
+
+
+def test_rows_are_layers_of_the_first_language_and_columns_of_the_second():
+    (table,) = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
+    assert (table.name, table.head) == ("layer-by-layer-cka", ("0", "1"))
+    assert values(table, "en–fr, pretrained") == {"layer 0": [0.9, 0.5], "layer 1": [0.6, 0.8]}
+    assert values(table, "en–fr, pretrained, unrelated") == {"layer 0": [None, 0.2]}
+
+
+def test_the_mean_over_pairs_is_cell_by_cell():
+    other = [record("cka", 0.1, layer=i, target_layer=j, target="de") for i in (0, 1) for j in (0, 1)]
+    (table,) = layer_by_layer(Results.of([*ACROSS, *other]))
+    mean = values(table, "mean of 2 pairs, pretrained")
+    assert mean == {"layer 0": pytest.approx([0.5, 0.3]), "layer 1": pytest.approx([0.35, 0.45])}
+
+
+def test_one_layer_with_itself_remains_in_the_table_by_layer():
+    (table,) = similarity(Results.of(ACROSS))
+    assert values(table, "en–fr") == {"pretrained": [0.9, 0.8]}
+
+
+def test_layers_of_one_number_alone_fill_nothing():
+    results = Results.of([record("cka", 0.9), record("cka", 0.8, layer=1)])
+    assert layer_by_layer(results) == []
+    with pytest.raises(RequestError, match="no similarity of different layers"):
+        layer_maps(results)
+
+
+def test_the_maps_draw_the_numbers_of_the_table_for_each_state():
+    untrained = [record("cka", 0.3, target_layer=1, state="untrained", seed=1)]
+    chart = layer_maps(Results.of([*ACROSS, *untrained])).to_dict()
+    panels = chart["concat"]
+    assert [panel["layer"][0]["title"] for panel in panels] == [["en–fr", "pretrained"], ["en–fr", "untrained"]]
+    rows = (
+        [row for data in chart["datasets"].values() for row in data]
+        if "datasets" in chart
+        else [row for panel in panels for row in (panel.get("data") or panel["layer"][0]["data"])["values"]]
+    )
+    drawn = {(row["layer"], row["target"], row["value"]) for row in rows}
+    assert drawn == {(0, 0, 0.9), (0, 1, 0.5), (1, 0, 0.6), (1, 1, 0.8), (0, 1, 0.3)}
