@@ -191,16 +191,27 @@ _ALL: dict[str, Collection] = {
         _treebanks, _read_treebank, _first_part, _treebank_sides, get="`crosslens data get ud --release 2.14`"
     ),
     # uner/UNER_English-EWT/en_ewt-ud-train.iob2
-    "uner": Collection(_uner, _TAGGED, _first_part),
+    "uner": Collection(_uner, _TAGGED, _first_part, get="`crosslens data get uner`"),
     # wikiann/en/train
-    "wikiann": Collection(_by_language("wikiann", "*/*"), partial(iob.read, prefixed=True), _first_part),
+    "wikiann": Collection(
+        _by_language("wikiann", "*/*"),
+        partial(iob.read, prefixed=True),
+        _first_part,
+        get="`crosslens data get wikiann`",
+    ),
     # wikineural/en/train.conll
     "wikineural": Collection(_by_language("wikineural", "*/*.conll"), _TAGGED, _first_part),
     # masakhaner/…/wol/train.txt
-    "masakhaner": Collection(_by_language("masakhaner", "**/*.txt"), _TAGGED, _first_part),
+    "masakhaner": Collection(
+        _by_language("masakhaner", "**/*.txt"), _TAGGED, _first_part, get="`crosslens data get masakhaner`"
+    ),
     # sib200/eng_Latn/train.tsv, texts with topics. Parallel: sib200/test
     "sib200": Collection(
-        _by_language("sib200", "*/*.tsv"), partial(tsv.read, layout=tsv.SIB200), language_tag, _topic_sides
+        _by_language("sib200", "*/*.tsv"),
+        partial(tsv.read, layout=tsv.SIB200),
+        language_tag,
+        _topic_sides,
+        get="`crosslens data get sib200`",
     ),
     # xnli/dev-en.tsv, pairs. Parallel: xnli/dev, their hypotheses
     "xnli": Collection(
@@ -208,11 +219,12 @@ _ALL: dict[str, Collection] = {
         partial(tsv.read, layout=tsv.XNLI),
         language_tag,
         _hypothesis_sides,
+        get="`crosslens data get xnli`",
     ),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
     # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
-    "wili": Collection(_whole("wili", "x_{split}.txt"), _read_wili, _none),
+    "wili": Collection(_whole("wili", "x_{split}.txt"), _read_wili, _none, get="`crosslens data get wili`"),
     # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german
     "mldoc": Collection(
         _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
@@ -220,7 +232,9 @@ _ALL: dict[str, Collection] = {
         language_tag,
     ),
     # tatoeba/tatoeba.fra-eng.fra and ….eng: parallel alone, tatoeba/fr
-    "tatoeba": Collection(lambda folder: {}, text.read_lines, language_tag, _tatoeba_sides),
+    "tatoeba": Collection(
+        lambda folder: {}, text.read_lines, language_tag, _tatoeba_sides, get="`crosslens data get tatoeba`"
+    ),
 }
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
