@@ -1,11 +1,13 @@
 import hashlib
 import io
 import tarfile
+from dataclasses import replace
 
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.downloads.get import get
+from crosslens.corpora.downloads.published import PUBLISHED
 from crosslens.errors import DownloadError, RequestError
 from toy_archives import names, serve_xnli
 
@@ -62,7 +64,7 @@ def test_a_file_that_changed_since_is_refused(server, tmp_path):
     get("muse", tmp_path, languages=["en-fr"], url=server.url)
     server.files["/en-fr.txt"] = b"other\n"
     get("muse", tmp_path, languages=["fr-en"], url=server.url)
-    with pytest.raises(DownloadError, match=r"sha256 is .* expected"):
+    with pytest.raises(DownloadError, match=r"sha256 is .* expected .*the file has changed.*remove .*muse.sha256"):
         get("muse", tmp_path, languages=["en-fr"], url=server.url)
 
 
@@ -99,7 +101,7 @@ def test_an_archive_of_two_folders_is_no_release(server, tmp_path, treebanks):
     server.files["/ud.tgz"] = ud_archive(treebanks, ("other", tarfile.DIRTYPE))
     with pytest.raises(DownloadError, match="contains 2 folders"):
         get("ud", tmp_path, release="9.9", url=f"{server.url}/ud.tgz")
-    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(
@@ -131,3 +133,20 @@ def test_a_full_disk_is_one_sentence(server, tmp_path, monkeypatch):
         get("xnli", tmp_path, url=server.url)
     assert not (tmp_path / "xnli").exists()
     monkeypatch.undo()
+    get("xnli", tmp_path, url=server.url)  # with what was downloaded before
+    assert len(server.asked) == 2
+
+
+def test_archives_with_published_checksums_are_checked(server, tmp_path, monkeypatch):
+    serve_xnli(server)
+    monkeypatch.setitem(get.__globals__, "PUBLISHED", {"xnli": replace(PUBLISHED["xnli"], base=server.url)})
+    with pytest.raises(DownloadError, match=r"XNLI-1.0.zip: sha256 is .* expected 4ba1d5e1.*not the published one"):
+        get("xnli", tmp_path)
+    assert not (tmp_path / "xnli").exists()
+    assert len(server.asked) == 1
+
+
+def test_a_folder_that_cannot_be_written(server, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DownloadError, match=r"cannot write .*Not a directory"):
+        get("muse", tmp_path / "file", languages=["en-fr"], url=server.url)

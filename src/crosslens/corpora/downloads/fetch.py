@@ -12,15 +12,25 @@ from crosslens.errors import DownloadError
 from crosslens.progress import Listener, Progress, listening
 
 TRIES = 5
+CORRUPTED = "the file is not the published one, or was corrupted; it was removed, so download it again"
 
 
-def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener = None, pause: float = 1.0) -> None:
+def fetch(
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None = None,
+    hint: str = CORRUPTED,
+    progress: Listener = None,
+    pause: float = 1.0,
+) -> None:
     """Download a file, resuming an interrupted download from ``path.part``.
 
     Args:
         url: address of the file.
         path: destination; the file appears when it is complete and checked.
         sha256: expected checksum; None skips the check.
+        hint: what to do if the checksum differs.
         progress: listener for the number of bytes received.
         pause: seconds before the second attempt, doubled before each further one.
 
@@ -33,6 +43,10 @@ def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener
     listener = listening(progress)
     part = path.with_name(path.name + ".part")
     reason = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path.parent, error) from None
     for attempt in range(TRIES):
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
@@ -59,7 +73,7 @@ def fetch(url: str, path: Path, *, sha256: str | None = None, progress: Listener
             part.unlink()
             raise DownloadError(
                 f"{url}: sha256 is {actual}, expected {sha256.lower()}",
-                hint="the file is not the published one, or was corrupted; it was removed, so download it again",
+                hint=hint,
             )
     part.replace(path)
 

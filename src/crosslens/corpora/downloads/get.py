@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from crosslens.corpora.downloads.fetch import fetch, unwritable
+from crosslens.corpora.downloads.fetch import CORRUPTED, fetch, unwritable
 from crosslens.corpora.downloads.published import BY_HAND, PUBLISHED, RELEASES, Published, universal_dependencies
 from crosslens.corpora.downloads.unpack import ENDINGS, unpack
 from crosslens.digests import digest_file
@@ -35,12 +35,12 @@ def find_published(name: str, *, release: str | None = None, url: str | None = N
             hint = f"{suggest(release, RELEASES)}, or give --url"
             raise RequestError(f"unknown UD release {release!r}", hint=hint)
         return universal_dependencies(release)
-    if release is not None:
-        raise RequestError(f"{name} has no releases", hint="leave out --release, which is for ud")
     if name in BY_HAND:
         raise RequestError(f"{name} cannot be downloaded automatically", hint=BY_HAND[name])
     if name not in PUBLISHED:
         raise RequestError(f"there is no data called {name!r} to get", hint=suggest(name, [UD, *PUBLISHED, *BY_HAND]))
+    if release is not None:
+        raise RequestError(f"{name} has no releases", hint="leave out --release, which is for ud")
     return PUBLISHED[name]
 
 
@@ -85,43 +85,54 @@ def get(
     if languages is None:
         refuse_existing(target, what=f"UD {release}" if name == UD else name)
     note = target.with_name(f"{target.name}.tgz.sha256" if name == UD else f"{name}.sha256")
-    listener = listening(progress)
     staging = target.with_name(f".{target.name}.download")  # kept if interrupted, so that the next call resumes
+    written, published_checksums = _read(note), files if url is None else {}
     try:
-        checksums = _read(note)
-        for file, published_checksum in files.items():
-            checksum = sha256 or (published_checksum if url is None else None) or checksums.get(file)
-            path = staging / file
-            if path.exists() and checksum in (None, digest_file(path)):
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
+        for file in files:
             address = url if url is not None and not several else f"{(url or published.base).rstrip('/')}/{file}"
-            fetch(address, path, sha256=checksum, progress=listener)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as unpacked:
-            for number, file in enumerate(files):
-                listener.report(f"unpacking {target.name}", number, len(files), "files")
-                _unpack(staging / file, Path(unpacked) / file, Path(unpacked), published.members)
-            with _adding(target) as new:
-                published.arrange(Path(unpacked), new, languages)
+            expected = sha256 or published_checksums.get(file)
+            hint = CORRUPTED if expected else f"the file has changed: to accept the new one, remove {note}"
+            _fetch_once(address, staging / file, expected or written.get(file), hint, progress)
+        listening(progress).report(f"unpacking {target.name}", 0)
+        _install(published, [*files], staging, target, languages)
         digests = {file: digest_file(staging / file) for file in files}
-        _write(note, checksums | digests)  # only after the files could be unpacked
+        _write(note, written | digests)  # only after the files could be unpacked
         shutil.rmtree(staging)
     except OSError as error:
         raise unwritable(Path(error.filename or target), error) from None
     return target
 
 
-def _unpack(downloaded: Path, plain: Path, unpacked: Path, members: str) -> None:
-    """Unpack an archive, or copy a plain file; a damaged archive is removed, to be downloaded again."""
-    if not downloaded.name.endswith(ENDINGS):
-        plain.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(downloaded, plain)
-        return
-    try:
-        unpack(downloaded, unpacked, members=members)
-    except DownloadError:
-        downloaded.unlink()
-        raise
+def _fetch_once(address: str, path: Path, checksum: str | None, hint: str, progress: Listener) -> None:
+    """Download a file, unless an interrupted call has downloaded it already."""
+    if not path.exists() or checksum not in (None, digest_file(path)):
+        fetch(address, path, sha256=checksum, hint=hint, progress=progress)
+
+
+def _install(
+    published: Published, files: Sequence[str], staging: Path, target: Path, languages: Sequence[str] | None
+) -> None:
+    """Unpack the downloaded files and arrange them in the target.
+
+    What is not as published is removed, to be downloaded again.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name, _adding(target) as new:
+        unpacked = Path(name)
+        for file in files:
+            if file.endswith(ENDINGS):
+                try:
+                    unpack(staging / file, unpacked, members=published.members)
+                except DownloadError:
+                    (staging / file).unlink()
+                    raise
+            else:
+                (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(staging / file, unpacked / file)
+        try:
+            published.arrange(unpacked, new, languages)
+        except DownloadError:
+            shutil.rmtree(staging)
+            raise
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
             _unpack_zip(archive, folder, wanted)
         else:
             _unpack_tar(archive, folder, wanted)
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise _damaged(archive, reason) from None
     except OSError as error:
