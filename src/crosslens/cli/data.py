@@ -1,40 +1,51 @@
-"""``crosslens data``: download treebanks."""
+"""``crosslens data``: download corpora."""
 
 import click
 
 
 @click.group("data")
 def command() -> None:
-    """Download treebanks; `crosslens list corpora` lists those available."""
+    """Download corpora; `crosslens list corpora` lists those available."""
 
 
 @command.command("get")
 @click.argument("name")
 @click.option(
     "--release",
-    required=True,
     help="Release of Universal Dependencies, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.",
 )
+@click.option(
+    "--languages",
+    metavar="CODES",
+    help="Languages to keep, e.g. fr,de; for muse also pairs, e.g. en-fr [default: all].",
+)
 @click.option("--into", metavar="FOLDER", help="Data folder [default: the user's cache].")
-@click.option("--url", help="URL of a mirror of the archive.")
+@click.option("--url", help="URL of a mirror of the archive, or of the folder with the files if there are several.")
 @click.option("--sha256", metavar="HEX", help="Expected SHA-256 of the archive.")
-def get(name: str, release: str, into: str | None, url: str | None, sha256: str | None) -> None:
-    """Download NAME (ud: all treebanks of a Universal Dependencies release, some 600 MB) and unpack it.
+def get(
+    name: str, release: str | None, languages: str | None, into: str | None, url: str | None, sha256: str | None
+) -> None:
+    """Download NAME, verify it, and unpack it into a data folder.
 
-    An interrupted download resumes. CROSSLENS_OFFLINE=1 forbids downloads.
+    NAME is ud (all treebanks of a Universal Dependencies release, some 600 MB), xnli, muse, tatoeba, sib200, uner,
+    masakhaner, wili or wikiann. The licence is printed first. An interrupted download resumes. CROSSLENS_OFFLINE=1
+    forbids downloads.
     """
-    from crosslens.errors import RequestError, suggest
-
-    if name != "ud":
-        raise RequestError(f"there is no data called {name!r} to get", hint=suggest(name, ["ud"]))
-
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import cache_folder
-    from crosslens.corpora.download import get_ud
+    from crosslens.corpora.downloads.get import UD, find_published
+    from crosslens.corpora.downloads.get import get as download
 
-    folder = into or cache_folder()
+    published = find_published(name, release=release, url=url)
+    say(published.title)
+    say(f"licence: {published.licence}; see {published.source}")
+    chosen = [language for language in languages.split(",") if language] if languages else None
     with progress() as bar:
-        unpacked = get_ud(release, folder, url=url, sha256=sha256, progress=bar)
-    say(f"{unpacked}: {sum(1 for child in unpacked.iterdir() if child.is_dir())} treebanks")
+        folder = download(
+            name, into or cache_folder(), release=release, languages=chosen, url=url, sha256=sha256, progress=bar
+        )
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    treebanks = sum(1 for child in folder.iterdir() if child.is_dir())
+    say(f"{folder}: {treebanks} treebanks" if name == UD else f"{folder}: {len(files)} files")
     if into:
         say(f"set CROSSLENS_DATA={into} or pass --data {into} to use them")

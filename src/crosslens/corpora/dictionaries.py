@@ -53,7 +53,9 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
         if all(file.is_file() for file in files):
             return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
     raise DataError(
-        f"dictionary {name} not found in {places(data)}", hint="set CROSSLENS_DATA to the folder that contains it"
+        f"dictionary {name} not found in {places(data)}",
+        hint="set CROSSLENS_DATA to the folder that contains it, or `crosslens data get muse --languages "
+        f"{named['source']}-{named['target']}`",
     )
 
 

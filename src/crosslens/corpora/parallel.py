@@ -67,9 +67,10 @@ def _sides(name: str, data: str | Path | None) -> Sides:
         raise DataError(f"{name!r} is not the name of a parallel corpus", hint=hint)
     sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
     if not sides:
+        get = f", or {COLLECTIONS[collection].get}" if collection != LAB and COLLECTIONS[collection].get else ""
         raise DataError(
             f"parallel corpus {name!r} not found in {places(data)}",
-            hint="set CROSSLENS_DATA to the folder that contains it",
+            hint=f"set CROSSLENS_DATA to the folder that contains it{get}",
         )
     return sides
 

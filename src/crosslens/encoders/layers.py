@@ -23,6 +23,7 @@ class Layered(Protocol):
     @property
     def depth(self) -> int: ...
 
+
 _NUMBER = re.compile("[0-9]{1,4}")
 """A layer. Other digits than ASCII's would be another name of the same condition."""
 

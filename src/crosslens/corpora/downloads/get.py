@@ -1,0 +1,161 @@
+"""Download a collection into a data folder: fetch its files, check them, unpack them, and arrange them to be read."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from crosslens.corpora.downloads.fetch import CORRUPTED, fetch, unwritable
+from crosslens.corpora.downloads.published import BY_HAND, PUBLISHED, RELEASES, Published, universal_dependencies
+from crosslens.corpora.downloads.unpack import ENDINGS, unpack
+from crosslens.digests import digest_file
+from crosslens.errors import DownloadError, RequestError, suggest
+from crosslens.files import new_folder, refuse_existing, write_text
+from crosslens.progress import Listener, listening
+
+UD = "ud"
+
+
+def find_published(name: str, *, release: str | None = None, url: str | None = None) -> Published:
+    """Find a collection that can be downloaded.
+
+    Args:
+        name: ``ud`` or a name of `PUBLISHED`.
+        release: release of Universal Dependencies.
+        url: address of a mirror, which may have other releases.
+
+    Raises:
+        RequestError: if the collection or release is unknown, or the collection has no public archive.
+    """
+    if name == UD:
+        if release is None:
+            raise RequestError("which release of Universal Dependencies?", hint="give --release, for example 2.14")
+        if url is None and release not in RELEASES:
+            hint = f"{suggest(release, RELEASES)}, or give --url"
+            raise RequestError(f"unknown UD release {release!r}", hint=hint)
+        return universal_dependencies(release)
+    if name in BY_HAND:
+        raise RequestError(f"{name} cannot be downloaded automatically", hint=BY_HAND[name])
+    if name not in PUBLISHED:
+        raise RequestError(f"there is no data called {name!r} to get", hint=suggest(name, [UD, *PUBLISHED, *BY_HAND]))
+    if release is not None:
+        raise RequestError(f"{name} has no releases", hint="leave out --release, which is for ud")
+    return PUBLISHED[name]
+
+
+def get(
+    name: str,
+    folder: str | Path,
+    *,
+    release: str | None = None,
+    languages: Sequence[str] | None = None,
+    url: str | None = None,
+    sha256: str | None = None,
+    progress: Listener = None,
+) -> Path:
+    """Download a collection and arrange it in a data folder.
+
+    Files must match their published checksums. Where there is none, and for mirrors, the first download writes the
+    checksums to ``*.sha256`` in the data folder, and later downloads must match them. An interrupted download resumes.
+
+    Args:
+        name: ``ud`` or a name of `PUBLISHED`.
+        folder: data folder; `crosslens.corpora.catalogue.cache_folder` is always searched for corpora.
+        release: release number of Universal Dependencies, such as ``2.14``.
+        languages: languages to keep, added to those already there; None: all, which needs a new folder.
+        url: address of the archive at a mirror, or of the folder with the files if there are several.
+        sha256: expected checksum of the archive.
+        progress: listener for the number of bytes received.
+
+    Returns:
+        The folder of the collection.
+
+    Raises:
+        RequestError: if the collection, release or a language is unknown, or the collection already exists.
+        DownloadError: if the network is switched off or fails, the disk is full, or a file is not the published one.
+    """
+    published = find_published(name, release=release, url=url)
+    if languages is not None and not published.by_language:
+        raise RequestError(f"{name} has no choice of languages", hint="leave out --languages")
+    files, several = published.files(languages), len(published.files(None)) > 1
+    if sha256 and several:
+        raise RequestError(f"{name} has several files, so one checksum is ambiguous", hint="leave out --sha256")
+    target = Path(folder) / (f"ud-treebanks-v{release}" if name == UD else name)
+    if languages is None:
+        refuse_existing(target, what=f"UD {release}" if name == UD else name)
+    note = target.with_name(f"{target.name}.tgz.sha256" if name == UD else f"{name}.sha256")
+    staging = target.with_name(f".{target.name}.download")  # kept if interrupted, so that the next call resumes
+    written, published_checksums = _read(note), files if url is None else {}
+    try:
+        for file in files:
+            address = url if url is not None and not several else f"{(url or published.base).rstrip('/')}/{file}"
+            expected = sha256 or published_checksums.get(file)
+            hint = CORRUPTED if expected else f"the file has changed: to accept the new one, remove {note}"
+            _fetch_once(address, staging / file, expected or written.get(file), hint, progress)
+        listening(progress).report(f"unpacking {target.name}", 0)
+        _install(published, [*files], staging, target, languages)
+        digests = {file: digest_file(staging / file) for file in files}
+        _write(note, written | digests)  # only after the files could be unpacked
+        shutil.rmtree(staging)
+    except OSError as error:
+        raise unwritable(Path(error.filename or target), error) from None
+    return target
+
+
+def _fetch_once(address: str, path: Path, checksum: str | None, hint: str, progress: Listener) -> None:
+    """Download a file, unless an interrupted call has downloaded it already."""
+    if not path.exists() or checksum not in (None, digest_file(path)):
+        fetch(address, path, sha256=checksum, hint=hint, progress=progress)
+
+
+def _install(
+    published: Published, files: Sequence[str], staging: Path, target: Path, languages: Sequence[str] | None
+) -> None:
+    """Unpack the downloaded files and arrange them in the target.
+
+    What is not as published is removed, to be downloaded again.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name, _adding(target) as new:
+        unpacked = Path(name)
+        for file in files:
+            if file.endswith(ENDINGS):
+                try:
+                    unpack(staging / file, unpacked, members=published.members)
+                except DownloadError:
+                    (staging / file).unlink()
+                    raise
+            else:
+                (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(staging / file, unpacked / file)
+        try:
+            published.arrange(unpacked, new, languages)
+        except DownloadError:
+            shutil.rmtree(staging)
+            raise
+
+
+@contextmanager
+def _adding(target: Path) -> Iterator[Path]:
+    """A new folder that becomes the target, or whose new children are added to it, when the block succeeds."""
+    if not target.is_dir() or not any(target.iterdir()):
+        with new_folder(target) as partial:
+            yield partial
+        return
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
+        yield Path(made)
+        for child in sorted(Path(made).iterdir()):
+            if not (target / child.name).exists():
+                child.rename(target / child.name)
+
+
+def _read(note: Path) -> dict[str, str]:
+    """File -> checksum, as in the output of sha256sum."""
+    if not note.exists():
+        return {}
+    lines = (line.split(maxsplit=1) for line in note.read_text("utf-8").splitlines() if line.strip())
+    return {name: checksum for checksum, name in lines}
+
+
+def _write(note: Path, checksums: dict[str, str]) -> None:
+    write_text(note, "".join(f"{checksum}  {name}\n" for name, checksum in sorted(checksums.items())))

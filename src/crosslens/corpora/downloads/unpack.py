@@ -1,0 +1,64 @@
+"""Unpack zip and tar archives, refusing those that would write outside their folder."""
+
+import re
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from crosslens.errors import DownloadError
+
+ENDINGS = (".zip", ".tgz", ".tar.gz", ".tar")
+"""Endings of archives; other files are not unpacked."""
+
+
+def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
+    """Unpack an archive into a folder.
+
+    Args:
+        archive: a zip or tar archive, recognised by its content.
+        folder: folder to unpack into; created if missing.
+        members: regular expression; only members whose whole path matches are unpacked.
+
+    Raises:
+        DownloadError: if the archive is damaged, or a member has a path or link that leads outside the folder.
+        OSError: if the folder cannot be written, for example because the disk is full.
+    """
+    wanted = re.compile(members)
+    try:
+        if zipfile.is_zipfile(archive):
+            _unpack_zip(archive, folder, wanted)
+        else:
+            _unpack_tar(archive, folder, wanted)
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise _damaged(archive, reason) from None
+    except OSError as error:
+        if error.errno is not None:  # such as a full disk
+            raise
+        raise _damaged(archive, str(error) or type(error).__name__) from None  # gzip reports damage as OSError
+
+
+def _unpack_zip(archive: Path, folder: Path, wanted: re.Pattern[str]) -> None:
+    with zipfile.ZipFile(archive) as content:
+        names = content.namelist()
+        _refuse_outside(archive, names)
+        content.extractall(folder, [name for name in names if wanted.fullmatch(name)])
+
+
+def _unpack_tar(archive: Path, folder: Path, wanted: re.Pattern[str]) -> None:
+    with tarfile.open(archive) as content:
+        members = content.getmembers()
+        _refuse_outside(archive, [member.name for member in members])
+        chosen = [member for member in members if wanted.fullmatch(member.name)]
+        content.extractall(folder, chosen, filter="data")  # refuses links that lead outside
+
+
+def _refuse_outside(archive: Path, names: list[str]) -> None:
+    for name in names:
+        if ".." in PurePosixPath(name).parts or name.startswith("/") or PureWindowsPath(name).anchor or "\\" in name:
+            raise _damaged(archive, f"{name!r} would be written outside its folder")
+
+
+def _damaged(archive: Path, reason: str) -> DownloadError:
+    return DownloadError(f"cannot unpack {archive}: {reason}", hint="run the command again to download it again")

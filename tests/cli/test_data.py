@@ -1,0 +1,16 @@
+from crosslens.corpora.downloads.published import PUBLISHED
+
+
+def test_the_licence_is_shown_before_the_network_is_used(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("CROSSLENS_OFFLINE", "1")
+    status, _, said = run("data", "get", "xnli", "--languages", "fr,de", "--into", "data")
+    assert status == 1
+    assert PUBLISHED["xnli"].licence in said
+    assert said.index("licence:") < said.index("the network is switched off")
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_help_names_every_collection(run):
+    status, shown, _ = run("data", "get", "--help")
+    assert status == 0
+    assert all(name in shown for name in (*PUBLISHED, "ud"))

@@ -1,0 +1,50 @@
+import pytest
+
+from crosslens.corpora.downloads.arrange import choose, place, xnli
+from crosslens.errors import DownloadError, RequestError
+
+
+@pytest.mark.parametrize(
+    ("languages", "codes", "chosen"),
+    [
+        (None, ["fra", "deu"], ["deu", "fra"]),
+        (["fr"], ["fra", "deu"], ["fra"]),
+        (["zh"], ["zh", "zh-yue", "zh-classical"], ["zh"]),
+        (["zh"], ["cmn", "yue"], ["cmn"]),  # the language that the tag of a macrolanguage means
+        (["zh"], ["zho_Hans", "zho_Hant", "yue_Hant"], ["zho_Hans", "zho_Hant"]),
+        (["zho_Hant", "en"], ["zho_Hans", "zho_Hant", "eng_Latn"], ["eng_Latn", "zho_Hant"]),
+        (["ar"], ["arb_Arab", "eng_Latn"], ["arb_Arab"]),
+        (["fr-en"], ["fr-en", "fr-de", "en-fr"], ["fr-en"]),
+    ],
+)
+def test_languages_are_chosen_by_code_or_tag(languages, codes, chosen):
+    assert choose(languages, codes) == chosen
+
+
+@pytest.mark.parametrize("language", ["de", "fra", "", "not a tag"])
+def test_a_language_without_data(language):
+    with pytest.raises(RequestError, match="no data in language"):
+        choose(["en", language], ["en", "sw"])
+
+
+def test_files_that_are_not_the_expected_ones(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "index.html").write_text("x")
+    with pytest.raises(DownloadError, match=r"none of the expected files.*--url"):
+        place(r"(\w+\.txt)", r"\1")(tmp_path / "a", tmp_path / "b", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "has no file xnli.dev.tsv"),
+        (b"a\tb\nc\td\n", "xnli.dev.tsv is not in the published format"),
+        (b"language\nf\xff\n", "xnli.dev.tsv is not in the published format"),
+    ],
+)
+def test_another_archive_is_not_taken_for_xnli(tmp_path, content, message):
+    (tmp_path / "XNLI-1.0").mkdir()
+    if content is not None:
+        (tmp_path / "XNLI-1.0" / "xnli.dev.tsv").write_bytes(content)
+    with pytest.raises(DownloadError, match=message):
+        xnli(tmp_path, tmp_path / "new", None)
