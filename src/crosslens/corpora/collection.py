@@ -12,7 +12,7 @@ from pathlib import Path
 import langcodes
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import conllu, iob, text, tsv
+from crosslens.data.formats import conll, conllu, iob, text, tsv
 from crosslens.plugins import Registry
 
 SPLITS = ("train", "dev", "test")
@@ -35,6 +35,12 @@ MLDOC_NAMES = {
     "chinese": "zh",
 }
 """Language name in MLDoc's file names -> tag."""
+
+CONLL_NAMES = {"eng": "en", "deu": "de", "esp": "es", "ned": "nl"}
+"""Language in the file names of the CoNLL shared tasks -> tag."""
+
+CONLL_SPLITS = {"train": "train", "testa": "dev", "testb": "test"}
+"""Ending of a file of the CoNLL shared tasks -> split."""
 
 
 def language_tag(code: str) -> str:
@@ -147,6 +153,29 @@ def _files(files: Iterable[Path], pattern: str) -> Files:
     return corpora
 
 
+def _conll(year: str) -> Callable[[Path], Files]:
+    """Files of a CoNLL shared task, such as ``conll2003/eng.testa``."""
+    return lambda folder: {
+        (tag, split): file
+        for code, tag in CONLL_NAMES.items()
+        for ending, split in CONLL_SPLITS.items()
+        if (file := folder / f"conll{year}" / f"{code}.{ending}").is_file()
+    }
+
+
+def _msra(folder: Path) -> Files:
+    """The two files of the corpus, which has no dev split."""
+    files = {split: folder / "msra" / f"msra_{split}_bio.txt" for split in ("train", "test")}
+    return {("zh", split): file for split, file in files.items() if file.is_file()}
+
+
+def _translations(folder: Path) -> Files:
+    """MultiNLI in the languages of XNLI, in the folder as unpacked or in ``xnli_mt``."""
+    folders = [folder / "XNLI-MT-1.0" / "multinli", folder / "xnli_mt" / "multinli", folder / "xnli_mt"]
+    files = (file for parent in folders for file in sorted(parent.glob("multinli.train.*.tsv")))
+    return _files(files, r"multinli\.(?P<split>train)\.(?P<corpus>\w+)\.tsv")
+
+
 def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
     """Read texts with labels from a second file in the same folder."""
     return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=name, split=split)
@@ -196,6 +225,12 @@ _ALL: dict[str, Collection] = {
     "wikiann": Collection(_by_language("wikiann", "*/*"), partial(iob.read, prefixed=True), _first_part),
     # wikineural/en/train.conll
     "wikineural": Collection(_by_language("wikineural", "*/*.conll"), _TAGGED, _first_part),
+    # conll2003/eng.train, eng.testa, eng.testb and deu.…, which are conll2003/en and conll2003/de
+    "conll2003": Collection(_conll("2003"), conll.read, language_tag),
+    # conll2002/esp.train, esp.testa, esp.testb and ned.…, which are conll2002/es and conll2002/nl
+    "conll2002": Collection(_conll("2002"), conll.read, language_tag),
+    # msra/msra_train_bio.txt and msra_test_bio.txt: Chinese of SIGHAN 2006 (Levow 2006), one character per line
+    "msra": Collection(_msra, _TAGGED, language_tag),
     # masakhaner/…/wol/train.txt
     "masakhaner": Collection(_by_language("masakhaner", "**/*.txt"), _TAGGED, _first_part),
     # sib200/eng_Latn/train.tsv, texts with topics. Parallel: sib200/test
@@ -209,6 +244,8 @@ _ALL: dict[str, Collection] = {
         language_tag,
         _hypothesis_sides,
     ),
+    # XNLI-MT-1.0/multinli/multinli.train.fr.tsv: MultiNLI, machine-translated by the authors of XNLI
+    "xnli_mt": Collection(_translations, partial(tsv.read, layout=tsv.XNLI_MT), language_tag),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
     # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
