@@ -125,7 +125,7 @@ def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
 
     def find(folder: Path) -> Files:
         files = sorted((folder / collection).glob(pattern))
-        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS}
+        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS and file.is_file()}
 
     return find
 
