@@ -296,6 +296,21 @@ def name_split(name: str, split: str) -> str:
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
+def named_language(name: str) -> str | None:
+    """Language that the name of a corpus tells, whether the corpus is there or not; None for a path without one.
+
+    >>> named_language("ud/en_ewt:train[:200]"), named_language("mldoc/german")
+    ('en', 'de')
+    """
+    bare, _ = split_name(name)
+    if tagged := _LANGUAGE.match(bare):
+        return tagged["language"]
+    named = _match_name(bare)
+    if named is None or named["collection"] in LABS or set(named["corpus"]) & set("*?"):
+        return None
+    return COLLECTIONS[named["collection"]].language(named["corpus"])
+
+
 def _files(collection: str, folder: Path) -> Files:
     """Files of a collection in a data folder: in its published layout, else from the library ``datasets``."""
     return hugging_face.find_files(collection, folder) | COLLECTIONS[collection].files(folder)
