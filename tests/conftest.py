@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
+os.environ["HF_DATASETS_CACHE"] = os.devnull  # corpora of the user's own cache are no part of any test
 
 import sys
 from contextlib import nullcontext

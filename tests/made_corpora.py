@@ -1,8 +1,10 @@
 """Made-up labelled corpora whose labels follow from the words."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text, Where
@@ -45,3 +47,16 @@ def write_texts(folder, train, test):
         (folder / f"{split}.tsv").write_text("label\ttext\n" + rows, "utf-8")
         (folder / f"x_{split}.txt").write_text("".join(f"{text.text}\n" for text in corpus.texts), "utf-8")
         (folder / f"y_{split}.txt").write_text("".join(f"{text.label}\n" for text in corpus.texts), "utf-8")
+
+
+def write_arrow(path, columns, labels=None, *, listed=False):
+    """Write a file of the library ``datasets`` as the library does: stream format, label names in dataset_info.json."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table(columns)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    features = {name: {"dtype": "string", "_type": "Value"} for name in columns}
+    for name, names in (labels or {}).items():
+        feature = {"names": names, "_type": "ClassLabel"}
+        features[name] = {"feature": feature, "_type": "List"} if listed else feature
+    path.with_name("dataset_info.json").write_text(json.dumps({"features": features}), "utf-8")

@@ -2,9 +2,47 @@
 
 import pytest
 
-from crosslens.corpora.catalogue import load_corpus
+from crosslens.corpora.catalogue import list_corpora, load_corpus
 from crosslens.errors import DataError
+from crosslens.tasks import find_task
 from made_corpora import texts, write_texts
+
+FILES = {
+    "conll2003/eng.testa": "EU NNP I-NP I-ORG\n",
+    "conll2003/deu.train": "EU EU NN I-NC I-ORG\n",
+    "conll2002/ned.testb": "EU N B-ORG\n",
+    "conll2002/esp.train": "EU NC B-ORG\n",
+    "msra/msra_train_bio.txt": "EU\tB-ORG\n",
+    "msra/msra_test_bio.txt": "EU\tB-ORG\n",
+}
+NAMES = {
+    "conll2002/es": ["train"],
+    "conll2002/nl": ["test"],
+    "conll2003/de": ["train"],
+    "conll2003/en": ["dev"],
+    "msra/zh": ["train", "test"],
+}
+
+
+def test_shared_tasks_on_named_entities(tmp_path):
+    for file, text in FILES.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
+    listed = {name: splits for name, splits in list_corpora(tmp_path).items() if name.split("/")[0] in str(FILES)}
+    assert listed == NAMES
+    for name, splits in NAMES.items():
+        corpus = load_corpus(f"{name}:{splits[0]}", data=tmp_path)
+        assert (corpus[0].words, corpus[0].entities, corpus.language) == (("EU",), ("B-ORG",), name[-2:])
+
+
+@pytest.mark.parametrize("folder", ["XNLI-MT-1.0/multinli", "xnli_mt"])
+def test_translations_of_multinli(tmp_path, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    rows = "premise\thypo\tlabel\nEr sitzt.\tEr steht.\tcontradictory\n"
+    (tmp_path / folder / "multinli.train.de.tsv").write_text(rows)
+    corpus = load_corpus("xnli_mt/de:train", data=tmp_path)
+    assert (corpus.language, corpus.split, corpus[0].segments) == ("de", "train", ("Er sitzt.", "Er steht."))
+    assert find_task("nli").gold(corpus[0]) == ("contradiction",)
 
 
 def test_both_formats_are_the_same_corpus(tmp_path):

@@ -9,21 +9,45 @@ KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "facto
 
 @click.command("list")
 @click.argument("kind", required=False)
+@click.option("--study", help="With corpora: languages and tasks of a study or shipped data set, such as wu2019.")
 @data_option
-def command(kind: str | None, data: str | None) -> None:
+def command(kind: str | None, study: str | None, data: str | None) -> None:
     """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies or corpora.
 
-    Without KIND, list all. Schemes are transliterations.
+    Without KIND, list all. Schemes are transliterations. With --study, corpora are numbers of training + test sentences
+    by language and task.
     """
     from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
         raise RequestError(f"crosslens list: unknown kind {kind!r}", hint=suggest(kind, KINDS))
+    if study is not None:
+        if kind != "corpora":
+            raise RequestError("--study tabulates corpora", hint="crosslens list corpora --study wu2019")
+        click.echo("\n".join(_corpora_of(study, data)))
+        return
     for name in KINDS if kind is None else (kind,):
         if kind is None:
             click.echo(f"{name}:")
         for line in _lines(name, data):
             click.echo(line if kind else f"  {line}")
+
+
+def _corpora_of(name: str, folder: str | None) -> list[str]:
+    """Languages as rows and tasks as columns."""
+    from crosslens.studies.data_sets import find_data
+    from crosslens.studies.languages import count_by_language
+    from crosslens.studies.study import data_sets, read_study
+
+    study = None if name.partition(":")[0] in (*data_sets(), "lab") else read_study(name)
+    data = find_data(name if study is None else study.data, tasks=study.tasks if study else None)
+    tasks = [task for task in data.tasks if study is None or study.tasks is None or task in study.tasks]
+    counts = count_by_language(
+        data.model_copy(update={"tasks": {task: data.tasks[task] for task in tasks}}), folder=folder
+    )
+    rows = [["", *tasks], *([language, *(row.get(task, "-") for task in tasks)] for language, row in counts.items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _lines(kind: str, data: str | None) -> list[str]:

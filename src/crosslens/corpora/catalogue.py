@@ -1,7 +1,8 @@
 """Load corpora by name: ``ud/en_ewt:train``, ``uner/fr_pud``, ``wikiann/en:train[:200]``, a path, or ``wo=PATH``.
 
-Names are looked up in the given data folder, then in ``CROSSLENS_DATA``, then in the user's cache. Collections keep
-their published layout (`crosslens.corpora.collection`). ``raw/en`` is raw text, from ``raw/en.txt``.
+Names are looked up in the given data folder, then in ``CROSSLENS_DATA``, then in the user's cache, then in the cache of
+the library ``datasets`` (`crosslens.corpora.hugging_face`). Collections keep their published layout
+(`crosslens.corpora.collection`). ``raw/en`` is raw text, from ``raw/en.txt``.
 
 ``lab/sov`` is an artificial language (`crosslens.lab`), generated on demand with the preset ``good``;
 ``lab/sov_no_anchors`` uses the preset ``no-anchors``. ``lab_topics/sov`` has documents with topics, ``lab_pairs/sov``
@@ -23,9 +24,10 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from crosslens.corpora.collection import COLLECTIONS, SPLITS, language_tag
+from crosslens.corpora import hugging_face
+from crosslens.corpora.collection import COLLECTIONS, SPLITS, Files, language_tag
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format, iob, text
+from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format, arrow, iob, text
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
@@ -73,7 +75,7 @@ class Root:
 
     Attributes:
         folder: path of the folder.
-        given_by: source of the path: ``--data``, ``CROSSLENS_DATA`` or ``cache``.
+        given_by: source of the path: ``--data``, ``CROSSLENS_DATA``, ``cache`` or ``Hugging Face``.
     """
 
     folder: Path
@@ -83,7 +85,7 @@ class Root:
         """Describe the folder and its number of corpora in one line."""
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
-        count = sum(len({name for name, _ in collection.files(self.folder)}) for collection in COLLECTIONS.values())
+        count = sum(len({name for name, _ in _files(collection, self.folder)}) for collection in COLLECTIONS)
         return f"{self.folder} ({self.given_by}; {count} corpora)"
 
 
@@ -98,7 +100,9 @@ def roots(data: str | Path | None = None) -> list[Root]:
     folders = [Root(Path(data), "--data")] if data is not None else []
     if os.environ.get("CROSSLENS_DATA"):
         folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
-    return [*folders, Root(cache_folder(), "cache")]
+    folders.append(Root(cache_folder(), "cache"))
+    downloads = hugging_face.cache_folder()
+    return [*folders, Root(downloads, "Hugging Face")] if downloads.is_dir() else folders
 
 
 def places(data: str | Path | None = None) -> str:
@@ -296,8 +300,8 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
     """List all available corpora: name -> splits."""
     splits: dict[str, set[str]] = {}
     for root in roots(data):
-        for name, collection in COLLECTIONS.items():
-            for corpus, split in collection.files(root.folder):
+        for name in COLLECTIONS:
+            for corpus, split in _files(name, root.folder):
                 splits.setdefault(f"{name}/{corpus}", set()).add(split)
     splits |= {f"{lab}/{language}": set(SPLITS) for lab in LABS for language in find_laboratory().languages}
     return {name: [split for split in SPLITS if split in splits[name]] for name in sorted(splits)}
@@ -317,6 +321,26 @@ def name_split(name: str, split: str) -> str:
     if not named:
         raise DataError(f"{name} is a file, so its {split} data must be given too", hint=f"give --{split} as well")
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
+
+
+def named_language(name: str) -> str | None:
+    """Language that the name of a corpus tells, whether the corpus is there or not; None for a path without one.
+
+    >>> named_language("ud/en_ewt:train[:200]"), named_language("mldoc/german")
+    ('en', 'de')
+    """
+    bare, _ = split_name(name)
+    if tagged := _LANGUAGE.match(bare):
+        return tagged["language"]
+    named = _match_name(bare)
+    if named is None or named["collection"] in LABS or set(named["corpus"]) & set("*?"):
+        return None
+    return COLLECTIONS[named["collection"]].language(named["corpus"])
+
+
+def _files(collection: str, folder: Path) -> Files:
+    """Files of a collection in a data folder: in its published layout, else from the library ``datasets``."""
+    return hugging_face.find_files(collection, folder) | COLLECTIONS[collection].files(folder)
 
 
 def _match_name(name: str) -> re.Match | None:
@@ -340,9 +364,10 @@ def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | 
         return getattr(laboratory, LABS[collection])(language, split=split)
     row = COLLECTIONS[collection]
     for root in roots(data):
-        path = row.files(root.folder).get((corpus, split))
+        path = _files(collection, root.folder).get((corpus, split))
         if path is not None:
-            return row.read(path, name=f"{collection}/{corpus}:{split}", language=row.language(corpus), split=split)
+            read = arrow.read if path.suffix == arrow.ENDING else row.read
+            return read(path, name=f"{collection}/{corpus}:{split}", language=row.language(corpus), split=split)
     raise _missing(collection, corpus, split, data)
 
 
@@ -386,7 +411,7 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
 def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:
     """Find the corpora that match a pattern, all from the first data folder with any match."""
     for root in roots(data):
-        files = COLLECTIONS[collection].files(root.folder)
+        files = _files(collection, root.folder)
         matches = sorted({name for name, part in files if part == split and fnmatchcase(name, pattern)})
         if matches:
             return matches

@@ -12,7 +12,7 @@ from pathlib import Path
 import langcodes
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import conllu, iob, text, tsv
+from crosslens.data.formats import conll, conllu, iob, text, tsv
 from crosslens.plugins import Registry
 
 SPLITS = ("train", "dev", "test")
@@ -38,6 +38,12 @@ MLDOC_NAMES = {
     "chinese": "zh",
 }
 """Language name in MLDoc's file names -> tag."""
+
+CONLL_NAMES = {"eng": "en", "deu": "de", "esp": "es", "ned": "nl"}
+"""Language in the file names of the CoNLL shared tasks -> tag."""
+
+CONLL_SPLITS = {"train": "train", "testa": "dev", "testb": "test"}
+"""Ending of a file of the CoNLL shared tasks -> split."""
 
 
 def language_tag(code: str) -> str:
@@ -126,7 +132,7 @@ def _by_language(collection: str, pattern: str) -> Callable[[Path], Files]:
 
     def find(folder: Path) -> Files:
         files = sorted((folder / collection).glob(pattern))
-        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS}
+        return {(file.parent.name, file.stem): file for file in files if file.stem in SPLITS and file.is_file()}
 
     return find
 
@@ -152,6 +158,29 @@ def _files(files: Iterable[Path], pattern: str) -> Files:
         if parts:
             corpora.setdefault((parts["corpus"], parts["split"]), file)
     return corpora
+
+
+def _conll(year: str) -> Callable[[Path], Files]:
+    """Files of a CoNLL shared task, such as ``conll2003/eng.testa``."""
+    return lambda folder: {
+        (tag, split): file
+        for code, tag in CONLL_NAMES.items()
+        for ending, split in CONLL_SPLITS.items()
+        if (file := folder / f"conll{year}" / f"{code}.{ending}").is_file()
+    }
+
+
+def _msra(folder: Path) -> Files:
+    """The two files of the corpus, which has no dev split."""
+    files = {split: folder / "msra" / f"msra_{split}_bio.txt" for split in ("train", "test")}
+    return {("zh", split): file for split, file in files.items() if file.is_file()}
+
+
+def _translations(folder: Path) -> Files:
+    """MultiNLI in the languages of XNLI, in the folder as unpacked or in ``xnli_mt``."""
+    folders = [folder / "XNLI-MT-1.0" / "multinli", folder / "xnli_mt" / "multinli", folder / "xnli_mt"]
+    files = (file for parent in folders for file in sorted(parent.glob("multinli.train.*.tsv")))
+    return _files(files, r"multinli\.(?P<split>train)\.(?P<corpus>\w+)\.tsv")
 
 
 def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
@@ -218,7 +247,7 @@ _ALL: dict[str, Collection] = {
         partial(iob.read, prefixed=True),
         _first_part,
         get="`crosslens data get wikiann`",
-        licence="CC BY-SA 3.0 (Wikipedia)",
+        licence="none stated; text of Wikipedia",
         published="github.com/afshinrahimi/mmner",
     ),
     # wikineural/en/train.conll
@@ -229,6 +258,18 @@ _ALL: dict[str, Collection] = {
         licence="CC BY-NC-SA 4.0",
         published="github.com/Babelscape/wikineural",
     ),
+    # conll2003/eng.train, eng.testa, eng.testb and deu.…, which are conll2003/en and conll2003/de
+    "conll2003": Collection(
+        _conll("2003"),
+        conll.read,
+        language_tag,
+        licence="Reuters Corpora (NIST)",
+        published="clips.uantwerpen.be/conll2003",
+    ),
+    # conll2002/esp.train, esp.testa, esp.testb and ned.…, which are conll2002/es and conll2002/nl
+    "conll2002": Collection(_conll("2002"), conll.read, language_tag, published="clips.uantwerpen.be/conll2002"),
+    # msra/msra_train_bio.txt and msra_test_bio.txt: Chinese of SIGHAN 2006 (Levow 2006), one character per line
+    "msra": Collection(_msra, _TAGGED, language_tag),
     # masakhaner/…/wol/train.txt
     "masakhaner": Collection(
         _by_language("masakhaner", "**/*.txt"),
@@ -258,6 +299,14 @@ _ALL: dict[str, Collection] = {
         licence="CC BY-NC 4.0",
         published="github.com/facebookresearch/XNLI",
     ),
+    # XNLI-MT-1.0/multinli/multinli.train.fr.tsv: MultiNLI, machine-translated by the authors of XNLI
+    "xnli_mt": Collection(
+        _translations,
+        partial(tsv.read, layout=tsv.XNLI_MT),
+        language_tag,
+        licence="CC BY-NC 4.0",
+        published="XNLI-MT-1.0.zip, dl.fbaipublicfiles.com/XNLI",
+    ),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
     # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
@@ -266,6 +315,7 @@ _ALL: dict[str, Collection] = {
         _read_wili,
         _none,
         get="`crosslens data get wili`",
+        licence="ODbL 1.0",
         published="WiLI-2018 on zenodo.org",
     ),
     # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german

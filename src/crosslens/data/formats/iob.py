@@ -64,6 +64,7 @@ def read(
     language: str | None = None,
     split: str | None = None,
     prefixed: bool | None = None,
+    otherwise: str | None = None,
 ) -> Corpus:
     """Read an IOB file; its layout is recognised from the columns of the first word.
 
@@ -73,13 +74,14 @@ def read(
         language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.
         prefixed: whether every word has a language prefix, as in WikiANN; None: if all words have the same one.
+        otherwise: encoding of a file that is not UTF-8; None rejects it.
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a line with another number of
             columns; an invalid IOB tag; missing ids; or a word without its prefix.
     """
     file = str(path)
-    text = read_text(path)
+    text = read_text(path, otherwise=otherwise)
     sentence_blocks = list(blocks(text, spaces_are_empty=True))
     layout = _layout([line for _, block in sentence_blocks for line in block], prefixed)
     sentences = []

@@ -11,8 +11,12 @@ from crosslens.errors import DataError
 BYTE_ORDER_MARK = "\ufeff"
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
     """Read a UTF-8 file with its original line endings.
+
+    Args:
+        path: the file.
+        otherwise: encoding of a file that is not UTF-8, such as ``latin-1``; None rejects it.
 
     Raises:
         DataError: if the file is missing, cannot be read or is not UTF-8.
@@ -29,6 +33,8 @@ def read_text(path: str | Path) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
+        if otherwise is not None:
+            return raw.decode(otherwise)
         line = raw.count(b"\n", 0, error.start) + 1
         reason = f"invalid UTF-8: byte 0x{raw[error.start]:02x}"
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None

@@ -37,6 +37,8 @@ SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
 """Adelani et al. 2024: topics; translations share the id."""
 XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
 """XNLI as distributed by XTREME."""
+XNLI_MT = Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label"))
+"""Conneau et al. 2018: training data of translate-train; ``contradictory`` stands for ``contradiction``."""
 MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
 """Schwenk & Li 2018: output of its script for the Reuters corpora."""
 
@@ -47,7 +49,7 @@ LAYOUTS = (
     LABELLED,
     Layout("XNLI", ("sentence1", "sentence2", "gold_label"), id="pairID", language="language"),
     Layout("MultiNLI", ("sentence1", "sentence2", "gold_label"), id="pairID"),
-    Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label")),
+    XNLI_MT,
     XNLI,
     MLDOC,
 )

@@ -131,7 +131,12 @@ class Paper:
 
 
 def treebank_of(corpus: str | None) -> str | None:
-    """Name of a treebank: ``en_partut`` for ``ud/en_partut:train``; None for corpora named by their language."""
+    """Name of a treebank: ``en_partut`` for ``ud/en_partut:train``; None for corpora named by their language.
+
+    ``conll2003/en`` is ``en_conll2003``, because the language alone stands for the paper's main data, WikiANN.
+    """
+    if shared_task := re.match(r"(conll\d+)/(\w+)", corpus or ""):
+        return f"{shared_task[2]}_{shared_task[1]}"
     named = re.match(r"\w+/(\w+_\w+)", corpus or "")
     return named[1] if named else None
 

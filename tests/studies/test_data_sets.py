@@ -1,0 +1,37 @@
+"""The shipped data have the languages of the papers' tables."""
+
+import pytest
+
+from crosslens.corpora.collection import COLLECTIONS
+from crosslens.report.papers import find_paper
+from crosslens.studies.data_sets import find_data
+from crosslens.studies.study import data_sets
+from crosslens.tasks import find_task
+
+WU = find_data("wu2019")
+
+
+@pytest.mark.parametrize("name", sorted(data_sets()))
+def test_every_corpus_has_a_reader(name):
+    for sources in find_data(name).tasks.values():
+        for source in sources.values():
+            for corpus in (source.train, *source.tests):
+                assert corpus.partition("/")[0] in COLLECTIONS
+
+
+@pytest.mark.parametrize("task", sorted(WU.tasks))
+def test_published_languages_are_sources(task):
+    metric = "uas_nopunct" if task == "parsing" else find_task(task).metric
+    setting = "translate-train" if task == "nli" else "in-language"
+    published = {name for name in find_paper("wu2019").supervised(task, metric, setting) if "average" not in name}
+    assert set(WU.tasks[task]) == published
+
+
+@pytest.mark.parametrize("task", sorted(WU.tasks))
+def test_sources_other_than_english_are_evaluated_on_their_own_test_set(task):
+    english = WU.tasks[task]["en"]
+    for name, source in WU.tasks[task].items():
+        if name != "en":
+            assert len(source.tests) == 1
+            assert source.tests[0] in english.tests or english.tests == ("xnli/*",)
+            assert (source.translated_from == "en") == (task == "nli")

@@ -1,0 +1,44 @@
+"""The corpora of a study by language and task."""
+
+import pytest
+
+from crosslens.corpora.catalogue import load_corpus, named_language
+from crosslens.studies.languages import MISSING, count_by_language
+from crosslens.studies.study import Data
+
+
+@pytest.fixture(autouse=True)
+def only_the_toys(monkeypatch, tmp_path):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    monkeypatch.setattr("crosslens.corpora.catalogue.cache_folder", lambda: tmp_path / "no-cache")
+
+
+def test_sentences_are_summed_by_language(treebanks):
+    tasks = {
+        "pos": {
+            "en": {"train": "ud/en_toy[:4]", "tests": ["ud/en_toy[:2]", "ud/*_pud"]},
+            "again": {"train": "ud/en_toy[:4]", "tests": ["ud/fr_pud"]},
+            "zz": {"train": "ud/de_none", "tests": ["ud/fr_none", "ud/*_none"]},
+        },
+        "nli": {"fr": {"train": "xnli/fr", "tests": ["xnli/fr"], "translated_from": "en"}},
+    }
+    pud = len(load_corpus("ud/en_pud", data=treebanks))
+    pairs = len(load_corpus("xnli/fr", data=treebanks))
+    assert count_by_language(Data.model_validate({"tasks": tasks}), folder=str(treebanks)) == {
+        "de": {"pos": f"{MISSING} + 0"},
+        "en": {"pos": f"4 + {2 + pud}"},
+        "fr": {"pos": MISSING, "nli": str(pairs)},
+    }
+
+
+def test_languages_of_names():
+    names = (
+        "conll2002/nl:train[:3]",
+        "masakhaner/wol",
+        "sib200/zho_Hant",
+        "wo=x.conllu",
+        "ud/*_pud",
+        "wili/all",
+        "x.tsv",
+    )
+    assert [named_language(name) for name in names] == ["nl", "wo", "zh-Hant", "wo", None, None, None]
