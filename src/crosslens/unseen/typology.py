@@ -60,9 +60,19 @@ class Measurements:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A language as described in the slides."""
+    """A language as described in the slides.
+
+    Attributes:
+        name: its name.
+        code: its ISO code as printed.
+        script: main script.
+        family: language family.
+        sentences: sentences of raw text, as printed: ``297K``.
+        published: class that the slides name, or "".
+    """
 
     name: str
+    code: str
     script: str
     family: str
     sentences: str
@@ -71,7 +81,7 @@ class Known:
 
 @cache
 def known_languages() -> dict[str, Known]:
-    """The languages of the slides, by their tags."""
+    """The languages of the slides, by their tags. The slides say 17 languages and list 15."""
     file = resources.files("crosslens.unseen") / "languages.csv"
     lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
     return {row.pop("tag"): Known(row.pop("name"), published=row.pop("class"), **row) for row in csv.DictReader(lines)}
