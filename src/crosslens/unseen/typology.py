@@ -64,10 +64,10 @@ class Known:
 
     Attributes:
         name: its name.
-        code: its ISO code as printed.
+        code: its ISO code in the slides.
         script: main script.
         family: language family.
-        sentences: sentences of raw text, as printed: ``297K``.
+        sentences: number of sentences of raw text: ``297K``.
         published: class that the slides name, or "".
     """
 
