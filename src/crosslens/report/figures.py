@@ -11,6 +11,8 @@ from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.layer_figures import layer_figures
+from crosslens.report.learning_curves import learning_curve_figure
+from crosslens.report.scripts import script_figure
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
@@ -91,6 +93,8 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         "correlation-by-layer": correlation_by_layer,
         "overlap": gap_against_overlap,
         "probes": probes_by_layer,
+        "scripts": script_figure,
+        "learning-curves": learning_curve_figure,
     }
     charts = {}
     for name, make in makers.items():

@@ -9,8 +9,10 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, overlap
+from crosslens.report.learning_curves import amounts
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
+from crosslens.report.scripts import scripts
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
@@ -50,6 +52,8 @@ def all_tables(
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
         lambda: overlap(results),
+        lambda: scripts(results),
+        lambda: amounts(results),
         *(partial(make, results) for make in BY_LAYER),
     ]
     tables: list[Table] = []

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
+import langcodes
 import numpy as np
 
 from crosslens.scores.intervals import LEVEL, Estimate, crossed, q_values
@@ -85,6 +86,16 @@ def known_languages() -> dict[str, Known]:
     file = resources.files("crosslens.unseen") / "languages.csv"
     lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
     return {row.pop("tag"): Known(row.pop("name"), published=row.pop("class"), **row) for row in csv.DictReader(lines)}
+
+
+def language_name(tag: str) -> str:
+    """Name of a language that the slides describe; of any other, its tag.
+
+    >>> language_name("ug-Latn"), language_name("sme")
+    ('Uyghur', 'sme')
+    """
+    known = known_languages().get(langcodes.Language.get(tag).language or tag) if tag else None
+    return known.name if known else tag
 
 
 def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
