@@ -12,7 +12,7 @@ from crosslens.formatting import plain
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.layer_figures import layer_figures
 from crosslens.report.learning_curves import learning_curve_figure
-from crosslens.report.scripts import script_figure
+from crosslens.report.script_pairs import script_figure
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (

@@ -12,7 +12,7 @@ from crosslens.report.correlations import correlation, overlap
 from crosslens.report.learning_curves import amounts
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
-from crosslens.report.scripts import scripts
+from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows

@@ -3,7 +3,7 @@
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.report.scripts import script_figure, script_pairs, scripts
+from crosslens.report.script_pairs import script_figure, script_pairs, scripts
 from crosslens.results.record import Results
 from made_results import SCORES, score
 
