@@ -1,3 +1,6 @@
+from crosslens.unseen.typology import known_languages
+
+
 def test_what_there_is(run):
     status, shown, _ = run("list")
     assert status == 0
@@ -24,3 +27,18 @@ def test_languages_and_tasks_of_a_study(run):
     status, _, error = run("list", "studies", "--study", "smoke")
     assert (status, "--study tabulates corpora" in error) == (2, True)
     assert run("list", "corpora", "--study", "smoek")[0] == 2
+
+
+def test_the_unseen_languages_of_the_slides(run):
+    status, shown, _ = run("list", "unseen")
+    assert status == 0
+    head, *rows = shown.splitlines()
+    assert head.split() == ["language", "(iso)", "tag", "script", "family", "#sents", "class"]
+    known = known_languages()
+    assert len(rows) == len(known) == 15
+    for row, (tag, language) in zip(rows, known.items(), strict=True):
+        printed = (f"{language.name} ({language.code})", tag, language.script, language.family, language.sentences)
+        places = [head.index(name) for name in ("language", "tag", "script", "family", "#sents")]
+        for place, value in zip(places, printed, strict=True):
+            assert row[place:].startswith(value)  # under its head
+        assert row[head.index("class") :] == language.published

@@ -60,7 +60,7 @@ def bars(chart):
 def test_every_score_is_a_bar_and_none_is_missing():
     drawn = bars(typology_bars(FRAME))
     assert len(drawn) == sum(not math.isnan(v) for v in FRAME[["encoder", "adapted", "BiLSTM"]].to_numpy().ravel())
-    assert ("pos: intermediate", "Wolof", "adapted", 90.0) in drawn
+    assert ("pos: intermediate", "Wolof, published: easy", "adapted", 90.0) in drawn
     assert ("ner: hard", "Wolof", "BiLSTM", 30.0) in drawn
 
 

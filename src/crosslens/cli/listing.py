@@ -4,7 +4,19 @@ import click
 
 from crosslens.cli._options import data_option
 
-KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "factors", "schemes", "studies", "corpora")
+KINDS = (
+    "tasks",
+    "probes",
+    "recipes",
+    "measures",
+    "families",
+    "presets",
+    "factors",
+    "schemes",
+    "studies",
+    "unseen",
+    "corpora",
+)
 
 
 @click.command("list")
@@ -12,10 +24,11 @@ KINDS = ("tasks", "probes", "recipes", "measures", "families", "presets", "facto
 @click.option("--study", help="With corpora: languages and tasks of a study or shipped data set, such as wu2019.")
 @data_option
 def command(kind: str | None, study: str | None, data: str | None) -> None:
-    """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies or corpora.
+    """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies, unseen or corpora.
 
     Without KIND, list all. Schemes are transliterations. With --study, corpora are numbers of training + test sentences
-    by language and task.
+    by language and task. Unseen languages are those of Muller (2022), with script, family, sentences of raw text and
+    class.
     """
     from crosslens.errors import RequestError, suggest
 
@@ -109,6 +122,16 @@ def _lines(kind: str, data: str | None) -> list[str]:
         from crosslens.studies.study import library, read_study
 
         return [f"{name:<26} {read_study(name).about}" for name in library()]
+    if kind == "unseen":
+        from crosslens.unseen.typology import known_languages
+
+        head = ("language (iso)", "tag", "script", "family", "#sents", "class")
+        rows = [
+            (f"{known.name} ({known.code})", tag, known.script, known.family, known.sentences, known.published)
+            for tag, known in known_languages().items()
+        ]
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (head, *rows)]
     from crosslens.corpora.catalogue import list_corpora
 
     return [f"{name:<16} {', '.join(splits)}" for name, splits in list_corpora(data).items()]

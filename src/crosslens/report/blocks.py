@@ -6,7 +6,7 @@ from functools import cache
 import pyarrow as pa
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.results.cells import condition_of, encoders_apart
+from crosslens.results.cells import Cell, cells, condition_of, encoders_apart, groups_of
 from crosslens.results.record import Results
 from crosslens.tasks import TASKS, find_task
 
@@ -35,6 +35,63 @@ class Block:
     def source_label(self) -> str:
         """The source, and the kind of the block if there are several."""
         return f"{self.source or '?'}" + (f" ({self.kind})" if self.kind else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """The score of one kind of model, trained and tested on one pair of corpora.
+
+    Attributes:
+        task: its name.
+        metric: its main score.
+        model: the condition (``encoder`` for the reference), with the encoder, the split, the selection rule, the
+            recipe and its changed settings where several would otherwise have one name.
+        source: the language trained on.
+        train: what was trained on.
+        target: the language evaluated on.
+        corpus: what was evaluated on.
+        score: the mean over seeds.
+    """
+
+    task: str
+    metric: str
+    model: str
+    source: str | None
+    train: str
+    target: str | None
+    corpus: str
+    score: Cell
+
+
+def trained_scores(results: Results) -> list[Trained]:
+    """List main scores by model, training data and test data, in the order of the records.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    shown = on_one_layer(encoders_apart(results).filter(measure=None), where=False)
+    kinds = [
+        (key, block)
+        for key, block in groups_of(
+            shown, "task", "metric", "condition", "encoder", "split", "partner", "selection", "recipe", "settings"
+        )
+        if key[1] is not None and key[1] == main_metric(key[0])
+    ]
+    scores = []
+    for (task, metric, *kind), block in kinds:
+        condition = condition_of(kind[0])
+        alike = [key[3:] for key, _ in kinds if key[:2] == (task, metric) and condition_of(key[2]) == condition]
+        differing = [value for place, value in enumerate(kind[1:]) if len({other[place] for other in alike}) > 1]
+        name = "encoder" if condition.is_reference else condition.label
+        model = ", ".join([name, *(value for value in differing if value)])
+        table = cells(block, rows=("source", "train", "translated_from", "target", "corpus"), columns=("metric",))
+        scores += [
+            Trained(task, metric, model, source, train, target, corpus, table.get(row, metric))
+            for row in table.rows
+            for source, train, translated_from, target, corpus in [row]
+            if train and corpus and not translated_from
+        ]
+    return scores
 
 
 @cache

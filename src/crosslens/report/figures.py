@@ -13,7 +13,9 @@ from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.correlations import names_of
 from crosslens.report.layer_by_layer import layer_maps
 from crosslens.report.layer_figures import layer_figures
+from crosslens.report.learning_curves import learning_curve_figure
 from crosslens.report.scatter import gap_against_similarity, score_against_overlap
+from crosslens.report.script_pairs import script_figure
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
@@ -95,6 +97,8 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         "overlap": score_against_overlap,
         "probes": probes_by_layer,
         "layer-by-layer": layer_maps,
+        "scripts": script_figure,
+        "learning-curves": learning_curve_figure,
     }
     charts = {}
     for name, make in makers.items():

@@ -10,8 +10,10 @@ from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, overlap
 from crosslens.report.layer_by_layer import layer_by_layer
+from crosslens.report.learning_curves import amounts
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
+from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
@@ -51,6 +53,8 @@ def all_tables(
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
         lambda: overlap(results),
+        lambda: scripts(results),
+        lambda: amounts(results),
         *(partial(make, results) for make in BY_LAYER),
         lambda: layer_by_layer(results),
     ]

@@ -63,7 +63,8 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
     for task, name, rows in _by_class(frame):
         for row in rows:
             published = row["published class"]
-            note = notes.number(f"published as {published} (Muller 2022)" if published else None)
+            known = not _missing(published) and published
+            note = notes.number(f"published as {published} (Muller 2022)" if known else None)
             values = [None if _missing(row[model]) else float(row[model]) for model in models]
             cells = tuple(Cell(value, "score", note=note if place == 0 else None) for place, value in enumerate(values))
             label = ", ".join(filter(None, (row["name"], row["script"], row["train"])))
@@ -77,14 +78,17 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
 
 
 def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
-    """Bars of each model by language, one panel per task and class (the bar charts of Muller 2022)."""
+    """Bars of each model by language, one panel per task and class (the bar charts of Muller 2022).
+
+    A language whose class the slides name has it in its label.
+    """
     alt = grammar()
     models = _models(frame)
     several = Counter((row["task"], row["language"]) for row in frame.to_dict("records"))
     rows = [
         {
             "panel": f"{task}: {name}",
-            "language": f"{row['name']} ({row['train']})" if several[task, row["language"]] > 1 else row["name"],
+            "language": _bar_label(row, several=several[task, row["language"]] > 1),
             "model": model,
             "score": float(row[model]),
         }
@@ -100,7 +104,7 @@ def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
-            alt.X("language:N", sort=languages, title=None, axis=alt.Axis(labelAngle=-40)),
+            alt.X("language:N", sort=languages, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=240)),
             alt.XOffset("model:N", sort=models),
             alt.Y("score:Q", title="score, points"),
             alt.Color("model:N", sort=models, scale=scale, title=None, legend=alt.Legend(orient="bottom")),
@@ -110,6 +114,13 @@ def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
     )
     chart = bars.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=3)
     return styled(chart.resolve_scale(x="independent"))
+
+
+def _bar_label(row: dict[str, Any], *, several: bool) -> str:
+    """``Wolof, published: intermediate``, with the training data where a language has several."""
+    name = f"{row['name']} ({row['train']})" if several else str(row["name"])
+    published = row["published class"]
+    return name if _missing(published) or not published else f"{name}, published: {published}"
 
 
 def _models(frame: "pandas.DataFrame") -> list[str]:

@@ -1,0 +1,143 @@
+"""Scores by amount of training data (Muller 2022): a table and a figure."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crosslens.corpora.catalogue import split_slice
+from crosslens.errors import RequestError
+from crosslens.report.blocks import trained_scores
+from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.record import Results
+from crosslens.unseen.typology import language_name
+
+if TYPE_CHECKING:
+    import altair
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Scores of one kind of model on one corpus by amount of training data.
+
+    Attributes:
+        task: its name.
+        metric: its main score.
+        language: the language evaluated on.
+        train: the training corpus, uncut.
+        corpus: what was evaluated on.
+        model: name of the kind of model.
+        by_amount: number of training sentences -> score.
+    """
+
+    task: str
+    metric: str
+    language: str
+    train: str
+    corpus: str
+    model: str
+    by_amount: dict[int, cells.Cell]
+
+
+def learning_curves(results: Results) -> list[Curve]:
+    """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    sentences = _sentences(results)
+    curves: dict[tuple, Curve] = {}
+    for score in trained_scores(results):
+        if score.train not in sentences:
+            continue
+        whole = split_slice(score.train)[0]
+        key = (score.task, score.metric, score.target or "?", whole, score.corpus, score.model)
+        curves.setdefault(key, Curve(*key, {})).by_amount[sentences[score.train]] = score.score
+    several = {key[:5] for key, curve in curves.items() if len(curve.by_amount) > 1}
+    return [curve for key, curve in curves.items() if key[:5] in several]
+
+
+def amounts(results: Results) -> list[Table]:
+    """Scores by number of training sentences, one column per kind of model; one table, or none."""
+    curves = learning_curves(results)
+    if not curves:
+        return []
+    models = list(dict.fromkeys(curve.model for curve in curves))
+    notes = Notes()
+    groups: dict[str, tuple[Row, ...]] = {}
+    for title, panel in _panels(curves).items():
+        by_model = {curve.model: curve.by_amount for curve in panel}
+        groups[title] = tuple(
+            Row(
+                f"{amount:,}",
+                tuple(cell_of(by_model.get(model, {}).get(amount, cells.EMPTY), "score", notes) for model in models),
+            )
+            for amount in sorted({amount for curve in panel for amount in curve.by_amount})
+        )
+    caption = "Scores by number of training sentences, mean over seeds."
+    return [Table("learning-curves", caption, tuple(models), groups, tuple(notes.texts))]
+
+
+def learning_curve_figure(results: Results) -> "altair.ConcatChart":
+    """Score by number of training sentences: a panel for each test corpus, a line for each kind of model.
+
+    Raises:
+        RequestError: when no model was trained on several amounts of data; when altair is not installed.
+    """
+    alt = grammar()
+    curves = learning_curves(results)
+    if not curves:
+        raise RequestError("these results contain no models trained on several amounts of data")
+    models = list(dict.fromkeys(curve.model for curve in curves))
+    scale = alt.Scale(domain=models, range=list(COLOURS))
+    legend = alt.Legend(orient="bottom", symbolOpacity=1, labelLimit=320)
+    charts = []
+    for title, panel in _panels(curves).items():
+        rows = [
+            {"model": curve.model, "sentences": amount, "score": cell.mean}
+            for curve in panel
+            for amount, cell in sorted(curve.by_amount.items())
+        ]
+        ticks = sorted({row["sentences"] for row in rows})
+        axis = alt.Axis(values=_apart(ticks), format=",d", labelOverlap=False, grid=False)
+        base = alt.Chart(alt.InlineData(values=rows), title=alt.Title(title.split("; "), limit=260)).encode(
+            alt.X("sentences:Q", title="training sentences", scale=alt.Scale(type="log", nice=False), axis=axis),
+            alt.Y("score:Q", title="score, points", scale=alt.Scale(zero=False)),
+            alt.Color("model:N", sort=models, title=None, scale=scale, legend=legend),
+            tooltip=["model:N", "sentences:Q", alt.Tooltip("score:Q", format=".1f")],
+        )
+        shape = alt.Shape("model:N", sort=models, title=None, scale=alt.Scale(domain=models), legend=legend)
+        points = base.mark_point(filled=True, size=40, opacity=1).encode(shape)
+        charts.append((base.mark_line(strokeWidth=2) + points).properties(width=220, height=170))
+    return styled(alt.concat(*charts, columns=3))
+
+
+def _panels(curves: list[Curve]) -> dict[str, list[Curve]]:
+    """Curves by what they were tested on: ``pos, accuracy, Wolof; ud/wo_wtb:train, tested on ud/wo_wtb:test``."""
+    panels: dict[str, list[Curve]] = {}
+    for curve in curves:
+        title = f"{curve.task}, {curve.metric}, {language_name(curve.language)}; {curve.train}, on {curve.corpus}"
+        panels.setdefault(title, []).append(curve)
+    return panels
+
+
+def _apart(ticks: list[int]) -> list[int]:
+    """Those of ascending amounts whose labels do not overlap on the axis, the largest among them."""
+    kept: list[int] = []
+    for tick in reversed(ticks):
+        if not kept or kept[-1] / tick >= (ticks[-1] / ticks[0]) ** 0.15:
+            kept.append(tick)
+    return kept
+
+
+def _sentences(results: Results) -> dict[str, int]:
+    """Number of training sentences of each training corpus, as recorded, or else as its slice says."""
+    sentences: dict[str, int] = {}
+    for train, tags in zip(results.records["train"].to_pylist(), results.tags(), strict=True):
+        if train is not None and train not in sentences:
+            cut = split_slice(train)[1]
+            if "training_train_sentences" in tags:
+                sentences[train] = int(tags["training_train_sentences"])
+            elif cut.end is not None:
+                sentences[train] = cut.end - (cut.begin or 0)
+    return sentences

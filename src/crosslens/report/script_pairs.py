@@ -1,0 +1,175 @@
+"""Scores before and after transliteration (Muller 2022): a table and a figure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crosslens.corpora.catalogue import split_scheme, split_slice
+from crosslens.errors import RequestError
+from crosslens.report.blocks import trained_scores
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.record import Results
+from crosslens.scores.intervals import half_width
+from crosslens.unseen.typology import language_name
+
+if TYPE_CHECKING:
+    import altair
+
+ORIGINAL, TRANSLITERATED = "original script", "transliterated"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Scores of one model on a corpus in its original script, and transliterated.
+
+    Attributes:
+        group: task, metric, and whether the models were trained on the language.
+        label: language, corpus, scheme and model.
+        original: score in the original script.
+        transliterated: score after transliteration.
+    """
+
+    group: str
+    label: str
+    original: cells.Cell
+    transliterated: cells.Cell
+
+    @property
+    def difference(self) -> cells.Cell:
+        """Transliterated minus original, within seeds."""
+        return self.transliterated.minus(self.original)
+
+
+def script_pairs(results: Results) -> list[Pair]:
+    """Pair scores of corpora with scores of the same corpora in another script.
+
+    Zero-shot, a model is tested on both. Trained on the language, one model was trained and tested on the original and
+    another one on the transliterated corpora.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    scores = trained_scores(results)
+    originals = {
+        (score.task, score.model, score.train, score.corpus): score for score in scores if not _scheme(score.corpus)[1]
+    }
+    several = len({score.model for score in scores}) > 1
+    pairs = []
+    for score in scores:
+        corpus, scheme = _scheme(score.corpus)
+        train, of_train = _scheme(score.train)
+        original = originals.get((score.task, score.model, train, corpus))
+        if not scheme or original is None or of_train not in ("", scheme):
+            continue
+        setting = "trained on the language" if of_train else f"zero-shot from {score.source or train}"
+        label = [
+            language_name(original.target or ""),
+            f"{split_slice(corpus)[0]}, {scheme}",
+            score.model if several else "",
+        ]
+        pairs.append(
+            Pair(
+                f"{score.task}, {score.metric}, {setting}",
+                ", ".join(filter(None, label)),
+                original.score,
+                score.score,
+            )
+        )
+    order = list(dict.fromkeys(pair.group for pair in pairs))
+    return sorted(pairs, key=lambda pair: order.index(pair.group))
+
+
+def scripts(results: Results) -> list[Table]:
+    """Scores in the original script, transliterated, and the difference; one table, or none without such corpora."""
+    pairs = script_pairs(results)
+    if not pairs:
+        return []
+    notes = Notes()
+    intervals = {id(pair): _interval(pair.difference) for pair in pairs}
+    tested = any(intervals.values())
+    groups: dict[str, tuple[Row, ...]] = {}
+    for pair in pairs:
+        shown = [
+            cell_of(pair.original, "score", notes),
+            cell_of(pair.transliterated, "score", notes),
+            cell_of(pair.difference, "difference", notes),
+        ]
+        low, high = intervals[id(pair)] or (None, None)
+        shown += [Cell(low, "vs_paper"), Cell(high, "vs_paper")] if tested else []
+        groups[pair.group] = (*groups.get(pair.group, ()), Row(pair.label, tuple(shown)))
+    caption = (
+        "Scores of corpora in their original script and transliterated, mean over seeds. Zero-shot: one model is tested"
+        " on both. Trained on the language: one model is trained and tested on each."
+    )
+    caption += " Low, high: 95 % confidence interval of the difference over seeds." if tested else ""
+    head = (ORIGINAL, TRANSLITERATED, "Δ", *(("low", "high") if tested else ()))
+    return [Table("scripts", caption, head, groups, tuple(notes.texts))]
+
+
+def script_figure(results: Results) -> "altair.ConcatChart":
+    """Both scores of each pair on one line, one panel for each task and setting.
+
+    Raises:
+        RequestError: when no corpus has scores in two scripts; when altair is not installed.
+    """
+    alt = grammar()
+    pairs = script_pairs(results)
+    if not pairs:
+        raise RequestError("these results contain no corpus in two scripts")
+    panels = [
+        _panel([pair for pair in pairs if pair.group == group], group)
+        for group in dict.fromkeys(pair.group for pair in pairs)
+    ]
+    return styled(alt.vconcat(*panels))
+
+
+def _panel(pairs: Sequence[Pair], title: str) -> "altair.LayerChart":
+    alt = grammar()
+    kinds = (ORIGINAL, TRANSLITERATED)
+    rows = [
+        {"language": pair.label, "script": kind, "score": cell.mean}
+        for pair in pairs
+        for kind, cell in zip(kinds, (pair.original, pair.transliterated), strict=True)
+    ]
+    order = list(dict.fromkeys(row["language"] for row in rows))
+    axis = alt.Axis(labelLimit=360, grid=True)
+    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(
+        alt.Y("language:N", sort=order, title=None, axis=axis)
+    )
+    legend = alt.Legend(orient="bottom", symbolOpacity=1)
+    line = base.mark_rule(color="#999999", strokeWidth=2).encode(alt.X("min(score):Q"), alt.X2("max(score):Q"))
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        alt.X("score:Q", title="score, points", scale=alt.Scale(zero=False)),
+        alt.Color("script:N", sort=kinds, title=None, scale=alt.Scale(domain=kinds, range=COLOURS[:2]), legend=legend),
+        alt.Shape("script:N", sort=kinds, title=None, scale=alt.Scale(domain=kinds), legend=legend),
+        tooltip=["language:N", "script:N", alt.Tooltip("score:Q", format=".1f")],
+    )
+    return (line + points).properties(width=320, height=alt.Step(17))
+
+
+def _interval(difference: cells.Cell) -> tuple[float, float] | None:
+    """95 % interval over seeds; None with fewer than two."""
+    seeds = len(difference.by_seed)
+    if difference.mean is None or difference.std is None:
+        return None
+    half = float(half_width(difference.std**2 / seeds, seeds))
+    return (difference.mean - half, difference.mean + half) if math.isfinite(half) else None
+
+
+def _scheme(name: str) -> tuple[str, str]:
+    """A corpus without its transliterations, and what they are.
+
+    >>> _scheme("ud/ug_udt:test[:300]@uroman")
+    ('ud/ug_udt:test[:300]', 'uroman')
+    """
+    schemes: list[str] = []
+    while True:
+        bare, _ = split_slice(name)
+        original, scheme = split_scheme(bare)
+        if not scheme:
+            return name, " then ".join(reversed(schemes))
+        schemes.append(scheme.removeprefix("@"))
+        name = original + name.removeprefix(bare)

@@ -1,0 +1,52 @@
+"""Scores by amount of training data, as a table and a figure."""
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.report.learning_curves import amounts, learning_curve_figure, learning_curves
+from crosslens.results.record import Results
+from made_results import SCORES, score
+
+
+def wolof(value, train, start=None, sentences=None):
+    tags = {"training_train_sentences": sentences} if sentences else {}
+    condition = Condition(start=start).columns if start else {}
+    return score("wo", value, train=train, tags=tags, **condition)
+
+
+WHOLE = "ud/wo_wtb:train"
+RECORDS = [
+    wolof(92.0, WHOLE, sentences=1188),
+    wolof(77.0, f"{WHOLE}[:100]"),  # its name says how many
+    wolof(90.0, f"{WHOLE}[:500]", sentences=500),
+    wolof(93.0, WHOLE, "bilstm", sentences=1188),
+    wolof(72.0, f"{WHOLE}[:100]", "bilstm", sentences=100),
+    wolof(78.0, f"{WHOLE}[:100]", "adapted", sentences=100),
+]
+
+
+def test_amounts_are_rows_and_models_are_columns():
+    (table,) = amounts(Results.of(RECORDS))
+    assert table.head == ("encoder", "BiLSTM", "adapted")
+    ((title, rows),) = table.groups.items()
+    assert "Wolof" in title
+    assert {row.label: [cell.value for cell in row.cells] for row in rows} == {
+        "100": [77.0, 72.0, 78.0],
+        "500": [90.0, None, None],
+        "1,188": [92.0, 93.0, None],
+    }
+
+
+def test_one_amount_makes_no_curve():
+    assert learning_curves(Results.of(RECORDS[:1])) == []
+    assert amounts(Results.of(SCORES)) == []
+    with pytest.raises(RequestError, match="several amounts"):
+        learning_curve_figure(Results.of(SCORES))
+
+
+def test_every_score_is_a_point_over_its_amount():
+    (drawn,) = learning_curve_figure(Results.of(RECORDS)).to_dict()["datasets"].values()
+    points = {(row["model"], row["sentences"], row["score"]) for row in drawn}
+    assert len(points) == len(RECORDS)
+    assert ("BiLSTM", 1188, 93.0) in points

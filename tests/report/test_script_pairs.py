@@ -1,0 +1,63 @@
+"""Scores before and after transliteration, as a table and a figure."""
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.report.script_pairs import script_figure, script_pairs, scripts
+from crosslens.results.record import Results
+from made_results import SCORES, score
+
+UYGHUR = "ud/ug_udt:test"
+
+
+def uyghur(value, *, scheme="", train="ud/en_ewt:train", source="en", **more):
+    target = "ug-Latn" if scheme else "ug"
+    corpus = UYGHUR + scheme
+    made = score(target, value, corpus=corpus, train=train, **more)
+    return type(made)(**{name: getattr(made, name) for name in made.__slots__} | {"source": source})
+
+
+ZERO_SHOT = [uyghur(40.0 + seed, seed=seed) for seed in (1, 2, 3)]
+ZERO_SHOT += [uyghur(50.0 + 2 * seed, scheme="@uyghur-latin", seed=seed) for seed in (1, 2, 3)]
+OWN = [
+    uyghur(80.0, train="ud/ug_udt:train", source="ug"),
+    uyghur(85.0, scheme="@uroman", train="ud/ug_udt:train@uroman", source="ug-uroman"),
+]
+
+
+def test_a_corpus_stands_beside_its_transliteration_within_seeds():
+    (pair,) = script_pairs(Results.of(ZERO_SHOT))
+    assert pair.group == "pos, accuracy, zero-shot from en"
+    assert pair.label == "Uyghur, ud/ug_udt:test, uyghur-latin"
+    assert pair.difference.by_seed == {1: 11.0, 2: 12.0, 3: 13.0}
+    (table,) = scripts(Results.of(ZERO_SHOT))
+    assert table.head == ("original script", "transliterated", "Δ", "low", "high")
+    ((row,),) = table.groups.values()
+    original, latin, difference, low, high = (cell.value for cell in row.cells)
+    assert (original, latin, difference) == pytest.approx((42.0, 54.0, 12.0))
+    half = 4.302652729911275 / 3**0.5  # Student's t with two degrees of freedom, standard deviation 1
+    assert (low, high) == pytest.approx((12.0 - half, 12.0 + half))
+
+
+def test_models_trained_on_the_language_are_a_group_of_their_own():
+    (table,) = scripts(Results.of([*ZERO_SHOT[:1], *ZERO_SHOT[3:4], *OWN]))
+    assert list(table.groups) == ["pos, accuracy, zero-shot from en", "pos, accuracy, trained on the language"]
+    assert table.head[-1] == "Δ"  # one seed has no interval
+    (row,) = table.groups["pos, accuracy, trained on the language"]
+    assert [cell.value for cell in row.cells] == [80.0, 85.0, 5.0]
+
+
+def test_models_trained_on_other_data_are_not_paired():
+    assert scripts(Results.of([ZERO_SHOT[0], OWN[1]])) == []
+    assert scripts(Results.of(SCORES)) == []
+    with pytest.raises(RequestError, match="no corpus in two scripts"):
+        script_figure(Results.of(SCORES))
+
+
+def test_both_scripts_are_points_of_the_figure():
+    drawn = script_figure(Results.of([*ZERO_SHOT, *OWN])).to_dict()["datasets"].values()
+    points = sorted(sorted((row["script"], row["score"]) for row in rows) for rows in drawn)
+    assert points == [
+        [("original script", 42.0), ("transliterated", 54.0)],
+        [("original script", 80.0), ("transliterated", 85.0)],
+    ]
