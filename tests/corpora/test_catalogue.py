@@ -175,7 +175,7 @@ def test_what_there_is(treebanks, monkeypatch):
     words = {f"{its}/{name}": expected[name] for its in ("ud", "uner") for name in expected}
     assert on_disk(treebanks) == words | texts
     assert "10 corpora" in roots(treebanks)[0].describe()
-    with pytest.raises(RequestError, match="the data folder .*x' does not exist"):
+    with pytest.raises(RequestError, match=r"the data folder .*x' does not exist"):
         roots(treebanks / "x")
     monkeypatch.setenv("CROSSLENS_DATA", str(treebanks / "x"))
     assert "no such folder" in roots()[0].describe()

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.by_layer import Line, means_over_pairs, measures_of, similarity_lines
-from crosslens.report.layer_figures import WHITE_INK
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
-from crosslens.results.chart import grammar, styled
+from crosslens.results.chart import DARK, grammar, heat_map, styled
 from crosslens.results.record import Results, concatenated
 
 if TYPE_CHECKING:
@@ -94,13 +93,13 @@ def _map(line: Line, measure: str) -> "altair.LayerChart":
         if cell.mean is not None
     ]
     first, second = (f"layer, {name}" for name in line.languages or ("first language", "second language"))
-    base = alt.Chart(alt.InlineData(values=rows), title=[line.group, line.label]).encode(
-        alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),
-        alt.Y("layer:O", title=first, sort="descending"),
+    return heat_map(
+        rows,
+        x=alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("layer:O", title=first, sort="descending"),
+        colour=alt.Color("value:Q", title=measure.upper(), scale=alt.Scale(scheme="blues", domain=[0, 1])),
+        dark=alt.datum.value > DARK,
+        formats={"value": ".2f"},
+        width=24,
+        title=[line.group, line.label],
     )
-    colour = alt.Color("value:Q", title=measure.upper(), scale=alt.Scale(scheme="blues", domain=[0, 1]))
-    tip = ["layer:O", "target:O", alt.Tooltip("value:Q", format=".3f")]
-    ink = alt.condition(alt.datum.value > WHITE_INK, alt.value("white"), alt.value("black"))
-    numbers = base.mark_text(fontSize=8).encode(alt.Text("value:Q", format=".2f"), color=ink)
-    boxes = base.mark_rect().encode(colour, tooltip=tip)
-    return (boxes + numbers).properties(width=alt.Step(24), height=alt.Step(17))

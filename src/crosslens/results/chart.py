@@ -353,7 +353,7 @@ def heat_map(
     dark: Any,
     formats: Mapping[str, str],
     width: int,
-    title: str = "",
+    title: str | list[str] = "",
 ) -> "altair.LayerChart":
     """A heat map with a number in each box.
 
@@ -365,7 +365,7 @@ def heat_map(
         dark: condition for white numbers.
         formats: number column -> its format; the first is written in the boxes, all are shown under the pointer.
         width: of a box, in pixels.
-        title: of the map.
+        title: of the map; a list of lines.
     """
     alt = grammar()
     base = alt.Chart(alt.InlineData(values=rows), title=title).encode(x, y)
