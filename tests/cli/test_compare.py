@@ -37,6 +37,19 @@ def test_similarity_with_nulls_intervals_and_vectors(run, tiny_bert):
     assert (status, "--out: sim exists already" in said) == (2, True)
 
 
+def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
+    trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
+    words = ("--seed", "3", "--keep-model", "--device", "cpu", "--out", "tagger")
+    assert run("finetune", "pos", tiny_bert, *trained, *words)[0] == 0
+    measured = ("--pairs", "en-fr", "--measures", "cka", "--null", "untrained", "--device", "cpu", "--out", "sim")
+    status, _, said = run("compare", "tagger/model", *measured)
+    assert status == 0, said
+    described = {
+        tuple(row[name] for name in ("state", "task", "ablation", "seed")) for row in rows_of("sim/results.csv")
+    }
+    assert described == {("fine-tuned", "pos", "1-2", "3"), ("untrained", "", "0-4", "1")}
+
+
 def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
     for language, lines in SENTENCES.items():
         (tmp_path / f"dev.{language}").write_text("\n".join(lines) + "\n", "utf-8")

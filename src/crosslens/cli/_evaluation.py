@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from crosslens.data.formats import Format
     from crosslens.results.record import Results
     from crosslens.tasks import Task
+    from crosslens.training.model import TaskModel
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
@@ -19,6 +20,15 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
 
     names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
     return [load_corpus(name, data=data, format=format) for name in names]
+
+
+def of_model(results: "Results", model: "TaskModel") -> "Results":
+    """Say in the records of a fine-tuned encoder what it was fine-tuned for; those of an untrained one stay."""
+    from crosslens.results.record import concatenated
+
+    named = {name: model.columns[name] for name in ("task", "seed", "train", "train_digest", "dev", "selection")}
+    states = [(state, block) for (state,), block in results.groups("state")]
+    return concatenated(block.with_columns(**named) if state == "fine-tuned" else block for state, block in states)
 
 
 def write_results(results: "Results", out: str | Path) -> None:

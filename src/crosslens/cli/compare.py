@@ -99,7 +99,7 @@ def command(
     crosslens compare E --against F --pairs en-en --out before-and-after
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
-    from crosslens.cli._evaluation import write_results
+    from crosslens.cli._evaluation import of_model, write_results
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
@@ -120,8 +120,10 @@ def command(
     from crosslens.cli._display import print_table, progress, say
     from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
+    from crosslens.training.checkpoint import is_model, load_model
 
-    loaded = load_encoder(encoder, device=device)
+    model = load_model(encoder, device=device) if is_model(encoder) else None
+    loaded = model.encoder if model is not None else load_encoder(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     with progress() as bar:
@@ -136,8 +138,11 @@ def command(
             interval="jackknife" if intervals else "none",
             seed=seed,
             export=export,
+            state=None if model is None else "fine-tuned",
             progress=bar,
         )
+    if model is not None:
+        results = of_model(results, model)
     write_results(results, out)
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     print_table(results.table(), title=title, decimals=3)

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from crosslens.errors import RequestError
+from crosslens.report.by_layer import measures_of
 from crosslens.report.papers import Paper
+from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
-from crosslens.similarity.measures import CKA
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
 
 
@@ -13,7 +15,7 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     """Table 4 of Muller et al. (2021): Spearman's correlation of gap and similarity, for each task and state.
 
     The gap is same-language minus cross-language, so good similarities correlate negatively; the paper prints the same
-    with the other sign.
+    with the other sign. Where the records have fertility and length, partial correlations that control for both follow.
 
     Returns:
         One table, or none where the records hold no scores and similarities of one source and encoder.
@@ -21,7 +23,7 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     Raises:
         RequestError: when `available_correlations` refuses them.
     """
-    measures = [measure for (measure,), _ in results.groups("measure") if measure in CKA]
+    measures = measures_of(results)
     correlated = available_correlations(results, measures=measures)
     if not correlated:
         return []
@@ -29,16 +31,19 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     head = tuple(dict.fromkeys(name for name, _ in named))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
-    for measure, state in dict.fromkeys((each.measure, each.state) for each in correlated):
-        row = {name: each for name, each in named if (each.measure, each.state) == (measure, state)}
-        printed = tuple(_coefficient(row.get(name), notes) for name in head)
-        groups[measure] = (*groups.get(measure, ()), Row(state, printed))
-        if beside is not None and measure == "cka":
-            theirs = [
-                beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
-                for name in head
-            ]
-            groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
+    for measure in dict.fromkeys(each.measure for each in correlated):
+        for state, row in _rows([pair for pair in named if pair[1].measure == measure]).items():
+            printed = tuple(_coefficient(row.get(name), notes) for name in head)
+            groups[measure] = (*groups.get(measure, ()), Row(state, printed))
+            if beside is not None and measure == "cka":
+                theirs = [
+                    beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
+                    for name in head
+                ]
+                groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
+        for state, row in _rows(_controlled(results, measure)).items():
+            label = f"{state}, controlling for {' and '.join(CONTROL)}"
+            groups[measure] += (Row(label, tuple(_coefficient(row.get(name), notes) for name in head)),)
     caption = (
         "Spearman correlation, over languages, of the transfer gap (same-language minus cross-language score) and"
         " similarity (mean over layers)."
@@ -47,6 +52,57 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
     beneath = f" Below ours: {beside.name} as published, and ours minus published." if beside else ""
     caption += beneath if any(row.kind == "beside" for rows in groups.values() for row in rows) else ""
     return [Table("correlation", caption, head, groups, tuple(notes.texts))]
+
+
+CONTROL = ("fertility", "length-ratio")
+"""Confounds of the partial correlations: how a language is split into subwords, and how long its sentences are."""
+
+Named = Sequence[tuple[str, Correlated]]
+"""Correlations, each with the name of its column."""
+
+
+def _rows(named: Named) -> dict[str, dict[str, Correlated]]:
+    """State -> name of a column -> its correlation."""
+    rows: dict[str, dict[str, Correlated]] = {}
+    for name, each in named:
+        rows.setdefault(each.state, {})[name] = each
+    return rows
+
+
+def _controlled(results: Results, measure: str) -> Named:
+    try:
+        correlated = available_correlations(results, measures=[measure], control=CONTROL)
+    except RequestError:  # the records lack a confound, or there are too few languages
+        return []
+    return list(zip(names_of(correlated), correlated, strict=True))
+
+
+def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Table]:
+    """Figure 3 of Muller et al. (2021) by layer: the correlation of `correlation` in each layer.
+
+    Returns:
+        One table, or none where there is nothing to correlate.
+
+    Raises:
+        RequestError: when `available_correlations` refuses the records.
+    """
+    correlated = available_correlations(results, measures=[measure], layers="each")
+    layers = sorted({each.layer for each in correlated if each.layer is not None})
+    lines: dict[str, dict[int | None, Correlated]] = {}
+    for name, each in zip(names_of(correlated), correlated, strict=True):
+        lines.setdefault(f"{name}: {each.state}", {})[each.layer] = each
+    if not layers:
+        return []
+    notes = Notes()
+    rows = tuple(
+        Row(name, tuple(_coefficient(by_layer.get(layer), notes) for layer in layers))
+        for name, by_layer in lines.items()
+    )
+    caption = f"Spearman correlation, over languages, of the transfer gap and {measure}, by layer (0: embeddings)."
+    head = tuple(map(str, layers))
+    return [
+        Table("correlation-by-layer", caption + _same_language(correlated), head, {measure: rows}, tuple(notes.texts))
+    ]
 
 
 def overlap(results: Results) -> list[Table]:
@@ -86,9 +142,15 @@ def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:
     if correlated is None:
         return Cell(None, "coefficient")
     result = correlated.correlation
+    if correlated.undefined:
+        return Cell(None, "coefficient", note=notes.number("; ".join(correlated.caveats)))
     test = f"p = {result.p:.3f}, permutation test over {len(result.languages)} languages"
-    note = "; ".join([*([] if correlated.undefined else [test]), *correlated.caveats])
-    return Cell(None if correlated.undefined else result.value, "coefficient", note=notes.number(note))
+    return Cell(
+        result.value,
+        "coefficient",
+        note=notes.number("; ".join([test, *correlated.caveats])),
+        interval=Interval(result.low, result.high, marked=False, over="languages"),
+    )
 
 
 def _same_language(correlated: Sequence[Correlated]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from crosslens.errors import RequestError
 from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.by_layer import BY_LAYER
-from crosslens.report.correlations import correlation, overlap
+from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layer_by_layer import layer_by_layer
 from crosslens.report.learning_curves import amounts
 from crosslens.report.papers import Paper, Printed
@@ -52,6 +52,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
+        lambda: correlation_by_layer(results),
         lambda: overlap(results),
         lambda: scripts(results),
         lambda: amounts(results),

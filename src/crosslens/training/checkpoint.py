@@ -98,6 +98,11 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
 
 
+def is_model(folder: str | Path) -> bool:
+    """Whether `save_model` wrote the folder."""
+    return (Path(folder) / DESCRIPTION).is_file()
+
+
 def load_model(folder: str | Path, *, task: Task | None = None, device: str | torch.device | None = None) -> TaskModel:
     """Load a model that `save_model` wrote.
 
@@ -119,7 +124,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         True
     """
     folder = Path(folder)
-    if not (folder / DESCRIPTION).is_file():
+    if not is_model(folder):
         reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
         raise EncoderError(
             f"{folder} {reason}, so it is not a model fine-tuned by crosslens",
