@@ -55,7 +55,7 @@ def write_arrow(path, columns, labels=None, *, listed=False):
     table = pa.table(columns)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
-    features = {name: {"dtype": "string", "_type": "Value"} for name in columns}
+    features: dict[str, dict] = {name: {"dtype": "string", "_type": "Value"} for name in columns}
     for name, names in (labels or {}).items():
         feature = {"names": names, "_type": "ClassLabel"}
         features[name] = {"feature": feature, "_type": "List"} if listed else feature
