@@ -6,7 +6,7 @@ from functools import cache
 import pyarrow as pa
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.results.cells import Cell, cells, condition_of, encoders_apart, groups_of
+from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, groups_of
 from crosslens.results.record import Results
 from crosslens.tasks import TASKS, find_task
 
@@ -121,3 +121,15 @@ def score_blocks(results: Results) -> list[Block]:
         words = [f"translated from {translated_from}" if translated_from else "", split if len(splits) > 1 else ""]
         blocks.append(Block(task, metric, source, encoder, ", ".join(filter(None, words)), records))
     return blocks
+
+
+def score_head(column: Column) -> str:
+    """Head of a column of scores: ``Ref`` for the reference model, or what was changed."""
+    return "Ref" if column.condition.is_reference and not column.variant else column.label
+
+
+def column_head(scores: Cells, column: Column) -> str:
+    """Head of a column that is compared with its reference: ``Ref``, ``Δ 1-2``."""
+    if not scores.is_difference(column):
+        return score_head(column)
+    return "Δ " + ", ".join(filter(None, (column.condition.change, column.variant)))

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
 from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layer_by_layer import layer_by_layer
 from crosslens.report.learning_curves import amounts
+from crosslens.report.metrics import metrics
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import names_in_papers, treebank_of
 from crosslens.report.script_pairs import scripts
@@ -50,6 +51,7 @@ def all_tables(
         lambda: layer_deltas(results, beside=beside),
         lambda: by_target(results, beside=beside, significance=significance),
         lambda: layer_sets(results, beside=beside),
+        lambda: metrics(results),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),
         lambda: correlation_by_layer(results),
@@ -127,11 +129,11 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     blocks = list(_blocks(results))
     if not blocks:
         return []
-    head = tuple(dict.fromkeys(_score_head(column) for block in blocks for column in block.scores.columns))
+    head = tuple(dict.fromkeys(score_head(column) for block in blocks for column in block.scores.columns))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
-        columns = {_score_head(column): column for column in block.scores.columns}
+        columns = {score_head(column): column for column in block.scores.columns}
         rows: list[Row] = []
         for key in (*block.same, *block.cross):
             printed = tuple(cell_of(block.scores.get(key, columns.get(name)), "score", notes) for name in head)
@@ -319,16 +321,6 @@ def _models(block: Results) -> dict[Column, _Models]:
     }
 
 
-def _score_head(column: Column) -> str:
-    return "Ref" if column.condition.is_reference and not column.variant else column.label
-
-
-def _head(block: _Block, column: Column) -> str:
-    if not block.scores.is_difference(column):
-        return _score_head(column)
-    return "Δ " + ", ".join(filter(None, (column.condition.change, column.variant)))
-
-
 def _table(
     name: str,
     caption: str,
@@ -337,11 +329,13 @@ def _table(
     beside: Paper | None,
     significance: Significance | None = None,
 ) -> Table:
-    head = tuple(dict.fromkeys(_head(block, column) for block in blocks for column in block.scores.columns))
+    head = tuple(
+        dict.fromkeys(column_head(block.scores, column) for block in blocks for column in block.scores.columns)
+    )
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
-        columns = {_head(block, column): column for column in block.scores.columns}
+        columns = {column_head(block.scores, column): column for column in block.scores.columns}
         ordered = [columns.get(text) for text in head]
         rows: list[Row] = []
         for line in lines(block):

@@ -1,0 +1,67 @@
+from statistics import fmean
+
+import pytest
+
+from crosslens.report.metrics import metrics
+from crosslens.results.record import Record, Results
+
+
+def scored(metric, target, value, *, seed=1, layers=None, task="parsing"):
+    changed = {"condition": '[{"layers":"1-2"}]', "ablation": "1-2"} if layers else {}
+    return Record(
+        metric=metric,
+        value=value,
+        task=task,
+        encoder="e",
+        source="en",
+        target=target,
+        corpus=f"ud/{target}_pud:test",
+        split="test",
+        seed=seed,
+        **changed,
+    )
+
+
+@pytest.fixture
+def scores():
+    return {
+        (metric, target, seed): 50.0 + 7 * len(metric) + 3 * len(target) + ord(target[0]) % 7 + seed
+        for metric in ("las", "uas_nopunct")
+        for target in ("en", "fr", "de")
+        for seed in (1, 2)
+    }
+
+
+def test_every_metric_has_a_row_for_the_source_and_for_the_mean_of_the_others(scores):
+    results = Results.of(scored(metric, target, value, seed=seed) for (metric, target, seed), value in scores.items())
+    (table,) = metrics(results)
+    assert (table.name, table.head) == ("metrics-parsing", ("Ref",))
+    (rows,) = table.groups.values()
+    assert [row.label for row in rows] == [
+        "las: en – en",
+        "las: en – x, mean of 2",
+        "uas_nopunct: en – en",
+        "uas_nopunct: en – x, mean of 2",
+    ]
+    expected = [
+        fmean(value for (name, target, _), value in scores.items() if name == metric and (target == "en") is same)
+        for metric in ("las", "uas_nopunct")
+        for same in (True, False)
+    ]
+    assert [row.cells[0].value for row in rows] == pytest.approx(expected)
+
+
+def test_conditions_are_differences(scores):
+    results = Results.of(
+        scored(metric, target, value - 2 * bool(layers), seed=seed, layers=layers)
+        for (metric, target, seed), value in scores.items()
+        for layers in (None, "1-2")
+    )
+    (table,) = metrics(results)
+    assert table.head == ("Ref", "Δ 1-2")
+    assert [row.cells[1].value for rows in table.groups.values() for row in rows] == pytest.approx([-2.0] * 4)
+
+
+def test_a_task_with_one_metric_has_no_table(scores):
+    results = Results.of(scored("accuracy", target, value, task="pos") for (_, target, _), value in scores.items())
+    assert metrics(results) == []
