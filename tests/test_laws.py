@@ -18,7 +18,7 @@ PARSERS = {
 }
 """The files that take text apart, each of one kind."""
 
-SHOWN = {"report/page.py", "cli/_display.py", "cli/align.py"}
+SHOWN = {"report/page.py", "cli/_display.py", "cli/align.py", "report/learning_curves.py"}
 """The files that show provenance."""
 
 TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition"}

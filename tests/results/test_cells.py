@@ -40,6 +40,7 @@ AXES = {
     "translated_from": (None, "en"),
     "depth": (6, 12),
     "layer": (0, 1),
+    "target_layer": (None, 1),
     "encoder_digest": ("1" * 64, "2" * 64),
     "corpus_digest": ("3" * 64, "4" * 64),
     "train_digest": ("5" * 64, "6" * 64),

@@ -47,7 +47,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     paper = find_paper(beside) if beside else None
 
     from crosslens.cli._display import print_report, say
-    from crosslens.report.figures import write_figures
+    from crosslens.report.charts.figures import write_figures
     from crosslens.report.findings import findings
     from crosslens.report.incomplete import not_evaluated, with_caption
     from crosslens.report.page import known_runs, make_page

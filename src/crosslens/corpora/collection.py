@@ -305,7 +305,7 @@ _ALL: dict[str, Collection] = {
         partial(tsv.read, layout=tsv.XNLI_MT),
         language_tag,
         licence="CC BY-NC 4.0",
-        published="XNLI-MT-1.0.zip, dl.fbaipublicfiles.com/XNLI",
+        published="dl.fbaipublicfiles.com/XNLI",
     ),
     # langid/train.tsv, sentences with their languages, which is langid/all
     "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),

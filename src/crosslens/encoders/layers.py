@@ -24,7 +24,7 @@ class Layered(Protocol):
     def depth(self) -> int: ...
 
 
-_NUMBER = re.compile("[0-9]{1,4}")
+_NUMBER = re.compile("[0-9]{1,9}")
 """A layer. Other digits than ASCII's would be another name of the same condition."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crosslens.errors import RequestError
-from crosslens.report.by_layer import measures_of
+from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.papers import Paper
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows

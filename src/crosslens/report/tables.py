@@ -7,9 +7,9 @@ from functools import partial
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
-from crosslens.report.by_layer import BY_LAYER
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
-from crosslens.report.layer_by_layer import layer_by_layer
+from crosslens.report.layers.by_layer import BY_LAYER
+from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.report.learning_curves import amounts
 from crosslens.report.metrics import metrics
 from crosslens.report.papers import Paper, Printed

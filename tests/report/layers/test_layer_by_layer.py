@@ -3,8 +3,8 @@
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.report.by_layer import similarity
-from crosslens.report.layer_by_layer import layer_by_layer, layer_maps
+from crosslens.report.layers.by_layer import similarity
+from crosslens.report.layers.layer_by_layer import layer_by_layer, layer_maps
 from crosslens.results.record import Results
 from made_records import similarity as record
 

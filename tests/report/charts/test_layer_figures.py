@@ -3,8 +3,14 @@
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.report.by_layer import Line, similarity_lines
-from crosslens.report.layer_figures import MEASURED, curves, layer_figures, similarity_by_language, similarity_by_pair
+from crosslens.report.charts.layer_figures import (
+    MEASURED,
+    curves,
+    layer_figures,
+    similarity_by_language,
+    similarity_by_pair,
+)
+from crosslens.report.layers.by_layer import Line, similarity_lines
 from crosslens.results.cells import Cell
 from crosslens.results.record import Results
 from made_records import PLAIN, score, similarity

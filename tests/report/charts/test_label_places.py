@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crosslens.report.label_places import Place, label_width, place_labels
+from crosslens.report.charts.label_places import Place, label_width, place_labels
 
 SIZE = {"width": 300.0, "height": 200.0, "font": 10.0, "radius": 4.0}
 

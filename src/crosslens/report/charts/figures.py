@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.charts.layer_figures import layer_figures
+from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.correlations import names_of
-from crosslens.report.layer_by_layer import layer_maps
-from crosslens.report.layer_figures import layer_figures
+from crosslens.report.layers.layer_by_layer import layer_maps
 from crosslens.report.learning_curves import learning_curve_figure
-from crosslens.report.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.script_pairs import script_figure
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated

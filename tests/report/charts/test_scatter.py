@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.report.scatter import gap_against_similarity, score_against_overlap
+from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
 from made_records import score, similarity

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
-from crosslens.report.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
+from crosslens.report.layers.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
 from crosslens.results.chart import (
     COLOURS,
     DARK,
@@ -157,7 +157,8 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
     if not rows:
         raise RequestError("these results contain no similarity of translations between two languages")
     sources = {line.languages[0] for line in lines if line.languages and line.group in rows}
-    names = {pair: pair.split("–", 1)[-1] if len(sources) == 1 else pair for pair in rows}
+    targets = {line.group: line.languages[1] for line in lines if line.languages}
+    names = {pair: targets[pair] if len(sources) == 1 else pair for pair in rows}
     points = [row for panel in rows.values() for row in panel]
     style = similarity_style(
         list(dict.fromkeys(row["encoder"] for row in points)), orient="bottom", direction="vertical", columns=2

@@ -154,10 +154,10 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
     mapped = {retrieved for retrieved, record in read if "procrustes" in record["measure"]}
     return _gather(
         (
-            f"{retrieved.pair}: {record['metric'].replace('@', ' at ')}",
+            f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            record | {"layer": layer_of(record, source=retrieved.pair.split("–")[0])},
+            record | {"layer": layer_of(record, source=retrieved.languages[0])},
         )
         for retrieved, record in read
     )
@@ -173,7 +173,7 @@ def _baseline(record: cells.Row, *, is_mapped: bool) -> str:
 class _Retrieved:
     """The two sides of a retrieval, whatever its direction; the method is how neighbours are ranked."""
 
-    pair: str
+    languages: tuple[str, str]
     encoders: str
     method: str
 
@@ -185,7 +185,7 @@ def _retrieved(record: cells.Row, orientation: Mapping[frozenset, tuple[str, str
     first = orientation[frozenset(pair)]
     settings.pop("against_condition", None)
     method = " ".join(settings.values())
-    return _Retrieved("–".join(first), _joined(encoders if pair == first else reversed(encoders)), method)
+    return _Retrieved(first, _joined(encoders if pair == first else reversed(encoders)), method)
 
 
 def _joined(encoders: Iterable[str | None]) -> str:

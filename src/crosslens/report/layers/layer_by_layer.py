@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.report.by_layer import Line, means_over_pairs, measures_of, similarity_lines
+from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of, similarity_lines
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers

@@ -6,7 +6,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.report.figures import FORMATS, all_figures, write_figures
+from crosslens.report.charts.figures import FORMATS, all_figures, write_figures
 from crosslens.results.chart import score_chart, similarity_chart
 from crosslens.results.record import Record, Results
 from made_records import made_up

@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.by_layer import BY_LAYER
+from crosslens.report.layers.by_layer import BY_LAYER
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Record, Results
 from made_records import PLAIN, score, similarity

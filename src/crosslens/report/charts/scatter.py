@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from crosslens.formatting import plain
 from crosslens.report.blocks import main_metric
+from crosslens.report.charts.label_places import place_labels
 from crosslens.report.correlations import names_of
-from crosslens.report.label_places import place_labels
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
