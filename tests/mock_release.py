@@ -16,7 +16,7 @@ from pathlib import Path
 import langcodes
 
 from crosslens.corpora.catalogue import LABS, RAW, name_split, split_name, split_scheme, split_slice
-from crosslens.corpora.collection import COLLECTIONS, SPLITS, language_tag
+from crosslens.corpora.collection import COLLECTIONS, CONLL_NAMES, CONLL_SPLITS, SPLITS, language_tag
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import conllu, iob, tsv
 from crosslens.data.sentence import Text
@@ -45,6 +45,10 @@ PATHS = {
     "mldoc": "{corpus}.{split}{thousand}",
     "langid": "{split}.tsv",
     "wili": "x_{split}.txt",
+    "conll2002": "{code}.{part}",
+    "conll2003": "{code}.{part}",
+    "msra": "msra_{split}_bio.txt",
+    "xnli_mt": "multinli.{split}.{corpus}.tsv",
 }
 """Collection -> path in its folder, as published. A study that names another collection needs its path here."""
 
@@ -52,6 +56,7 @@ LABELS = {
     "sib200": ("politics", "sports", "travel"),
     "mldoc": ("CCAT", "ECAT", "GCAT", "MCAT"),
     "xnli": ("entailment", "neutral", "contradiction"),
+    "xnli_mt": ("entailment", "neutral", "contradictory"),
 }
 """Labels of texts and pairs, in turn: nothing can be learnt from them."""
 
@@ -71,7 +76,10 @@ class Wanted:
     @property
     def path(self):
         thousand = ".1000" if self.split == "train" else ""
-        return PATHS[self.collection].format(corpus=self.corpus, split=self.split, thousand=thousand)
+        code = {tag: code for code, tag in CONLL_NAMES.items()}.get(self.corpus)
+        part = {split: part for part, split in CONLL_SPLITS.items()}.get(self.split)
+        names = {"corpus": self.corpus, "split": self.split, "thousand": thousand, "code": code, "part": part}
+        return PATHS[self.collection].format(**names)
 
     @property
     def language(self):
@@ -180,7 +188,7 @@ class MockRelease:
             sentences = replace(
                 sentences,
                 items=tuple(
-                    Text(pair if file.collection == "xnli" else (" ".join(pair),), label, str(number))
+                    Text(pair if file.collection.startswith("xnli") else (" ".join(pair),), label, str(number))
                     for number, (pair, label) in enumerate(zip(segments, labels, strict=False))
                 ),
             )
@@ -262,6 +270,15 @@ def _write(corpus: Corpus, file: Wanted, path: Path) -> None:
         blocks = [zip(sentence.words, sentence.entities or (), strict=True) for sentence in corpus.sentences]
         text = "\n".join("".join(f"{prefix}{word}{tab}{tag}\n" for word, tag in block) for block in blocks)
         path.write_text(text, "utf-8")
+    elif file.collection in ("conll2002", "conll2003", "msra"):
+        between = " - - " if file.collection.startswith("conll") else "\t"
+        blocks = [zip(sentence.words, sentence.entities or (), strict=True) for sentence in corpus.sentences]
+        path.write_text(
+            "\n".join("".join(f"{word}{between}{tag}\n" for word, tag in block) for block in blocks), "utf-8"
+        )
+    elif file.collection == "xnli_mt":
+        rows = ("\t".join((*text.segments, text.label or "")) for text in corpus.texts)
+        path.write_text("".join(f"{row}\n" for row in ("premise\thypo\tlabel", *rows)), "utf-8")
     elif file.collection in ("sib200", "xnli"):
         tsv.write(corpus, path)
     elif file.collection == "wili":

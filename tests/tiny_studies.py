@@ -72,7 +72,7 @@ class Reported:
 
     def texts(self, figure):
         root = ElementTree.parse(self.folder / f"{figure}.svg").getroot()
-        return [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
+        return [" ".join(element.itertext()) for element in root.iter() if element.tag.endswith("}text")]
 
     @property
     def paper(self):
