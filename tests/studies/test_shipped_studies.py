@@ -198,7 +198,7 @@ def test_subword_overlap_is_correlated_with_the_gap(reported):
     texts = report.texts("overlap")
     assert "subwords seen in the source-language training data, percent" in texts
     for task in shown:
-        assert any(re.match(rf"{task} en, types (r .*, p |no coefficient)", text) for text in texts), task
+        assert any(text.startswith(f"{task} en, types ") for text in texts), task
 
 
 def test_each_script_of_a_corpus_is_a_row(reported):
