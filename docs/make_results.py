@@ -21,7 +21,7 @@ from crosslens.results.record import read_results
 
 FOLDER = Path(__file__).with_name("results")
 MARKED = re.compile(
-    r"(?P<start><!-- crosslens report (?P<file>\S+)(?: --beside (?P<paper>\S+))? > (?P<table>[^\s:]+)"
+    r"(?P<start><!-- crosslens report (?P<file>\S+)(?: --beside (?P<paper>\S+))?(?: --spread (?P<spread>\S+))? > (?P<table>[^\s:]+)"
     r"(?:: (?P<groups>[^>]+?))? -->\n).*?(?P<end><!-- end -->)",
     re.DOTALL,
 )
@@ -39,7 +39,7 @@ def _table(match: re.Match[str]) -> str:
     table = tables[match["table"]]
     if match["groups"]:
         table = replace(table, groups={title: table.groups[title] for title in match["groups"].split("; ")})
-    return to_markdown(table)
+    return to_markdown(table, spread=match["spread"] or "none")
 
 
 @cache
