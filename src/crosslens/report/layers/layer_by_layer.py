@@ -100,6 +100,6 @@ def _map(line: Line, measure: str) -> "altair.LayerChart":
         colour=alt.Color("value:Q", title=measure.upper(), scale=alt.Scale(scheme="blues", domain=[0, 1])),
         dark=alt.datum.value > DARK,
         formats={"value": ".2f"},
-        width=24,
+        width=28,
         title=[line.group, line.label],
     )
