@@ -27,7 +27,7 @@ check: $(READY)
 	$(RUN)/ruff check src tests benchmarks
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
-	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
 	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
 
 fix: $(READY)
@@ -38,7 +38,7 @@ lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/pip install -q -r constraints-lowest.txt
 	$(VENV)-lowest/bin/pip install -q --no-deps -e .
-	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n 2 --dist loadfile
 
 bench: $(READY)
 	$(RUN)/pip install -q -c constraints.txt '.[bench]'

@@ -18,8 +18,6 @@ from crosslens.studies.study import library, read_study
 from mock_release import MockRelease
 from tiny_studies import Reported, Romaniser, save_encoder, tiny
 
-pytestmark = pytest.mark.xdist_group("shipped studies")  # each is run once, by one process
-
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
@@ -198,7 +196,7 @@ def test_subword_overlap_is_correlated_with_the_gap(reported):
     texts = report.texts("overlap")
     assert "subwords seen in the source-language training data, percent" in texts
     for task in shown:
-        assert any(text.startswith(f"{task} en, types ") for text in texts), task
+        assert f"{task} en, types" in texts
 
 
 def test_each_script_of_a_corpus_is_a_row(reported):

@@ -1,5 +1,6 @@
 """Tidy records of measurements: one row per number, with the same columns everywhere."""
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -170,7 +171,13 @@ class Results:
         members: dict[tuple, list[int]] = {}
         for index, row in enumerate(self.records.select(list(columns)).to_pylist()):
             members.setdefault(tuple(row.values()), []).append(index)
-        return [(key, Results(self.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
+        order = [index for rows in members.values() for index in rows]
+        ordered = self.records.take(pa.array(order, pa.int64()))  # taken once: each group is a slice of it
+        ends = itertools.accumulate(len(rows) for rows in members.values())
+        return [
+            (key, Results(ordered.slice(end - len(rows), len(rows))))
+            for (key, rows), end in zip(members.items(), ends, strict=True)
+        ]
 
     def with_columns(self, **columns: Any) -> "Results":
         """Set columns to one value in all rows.

@@ -1,6 +1,8 @@
 """Find the set of corpora that a study names."""
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import DEFAULT_PRESET
@@ -33,7 +35,7 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
     shipped = data_sets()
     if name not in shipped:
         raise RequestError(f"there is no set of corpora {name!r}", hint=suggest(name, [*shipped, "lab"]))
-    shipped_data = read_settings(shipped[name], Data)
+    shipped_data = _read(shipped[name])
     if not part:
         return shipped_data
     of_source = {task: {part: sources[part]} for task, sources in shipped_data.tasks.items() if part in sources}
@@ -41,6 +43,11 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
         known = {source for sources in shipped_data.tasks.values() for source in sources}
         raise RequestError(f"{name} has no source {part!r}", hint=suggest(part, known))
     return shipped_data.model_copy(update={"tasks": of_source})
+
+
+@cache
+def _read(path: Path) -> Data:
+    return read_settings(path, Data)
 
 
 def _lab(preset: str, tasks: Sequence[str]) -> Data:
