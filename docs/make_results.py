@@ -1,5 +1,7 @@
 """Fill the tables of docs/results with what `crosslens report` writes: python docs/make_results.py. A test checks them.
 
+It also draws the README's figure from the same records.
+
 A page marks a table by the arguments of the command, the table's name and, if only some of its groups are to be shown,
 their titles:
 
@@ -13,12 +15,16 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from crosslens.report.charts.figures import drawn, layer_profiles
 from crosslens.report.papers import find_paper
 from crosslens.report.render import to_markdown
 from crosslens.report.table import Table
 from crosslens.report.tables import all_tables
-from crosslens.results.record import read_results
+from crosslens.results.layer_profile import DARK, LIGHT, Ink
+from crosslens.results.record import concatenated, read_results
 
+ENDINGS = {"": LIGHT, "-dark": DARK}
+IMAGES = Path(__file__).with_name("images")
 FOLDER = Path(__file__).with_name("results")
 MARKED = re.compile(
     r"(?P<start><!-- crosslens report (?P<file>\S+)(?: --beside (?P<paper>\S+))?(?: --spread (?P<spread>\S+))? > (?P<table>[^\s:]+)"
@@ -48,6 +54,15 @@ def _tables(file: str, paper: str | None) -> dict[str, Table]:
     return {table.name: table for table in all_tables(results, beside=find_paper(paper) if paper else None)}
 
 
+def layer_profile(ink: Ink) -> str:
+    """The README's figure as SVG: tagging and parsing with multilingual-e5-small. Its descriptions of marks are left out."""
+    results = concatenated(read_results(FOLDER / f"{task}-real-encoder.parquet") for task in ("pos", "parsing"))
+    return re.sub(r' (?:aria-\w+|role)="[^"]*"', "", drawn(layer_profiles(results, ink=ink)))
+
+
 if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    for ending, ink in ENDINGS.items():
+        (IMAGES / f"layer-profile{ending}.svg").write_text(layer_profile(ink), "utf-8")
     for page in sorted(FOLDER.glob("*.md")):
         page.write_text(filled(page.read_text("utf-8")), "utf-8")

@@ -5,7 +5,7 @@ import pytest
 
 from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, refuse_existing, write_bytes, write_text
+from crosslens.files import new_folder, refuse_existing, temporary_folder, write_bytes, write_text
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -36,6 +36,43 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
         (folder / "whole").write_text("x")
         assert not (tmp_path / "deep" / "out").exists()
     assert [p.name for p in (tmp_path / "deep").rglob("*")] == ["out", "whole"]
+
+
+def test_files_are_on_disk_before_their_folder_has_its_name(tmp_path, monkeypatch):
+    synced = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), fsync(file)))
+    monkeypatch.setattr(os, "replace", lambda *names: (synced.append("named"), replace(*names)))
+    with new_folder(tmp_path / "out") as folder:
+        (folder / "deep").mkdir()
+        (folder / "deep" / "file").write_text("x")
+    assert synced == [(tmp_path / "out" / "deep" / "file").stat().st_ino, "named"]
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_writer(tmp_path):
+    """Nobody holds its lock; the folder of a process at work, and files of other names, stay."""
+    (tmp_path / ".out.abcdefgh.unfinished").mkdir()
+    (tmp_path / ".out.abcdefgh.unfinished" / "half").touch()
+    (tmp_path / ".out.ijklmnop.unfinished").touch()
+    (tmp_path / ".out.ijklmnop").touch()
+    (tmp_path / ".other.abcdefgh.unfinished").touch()
+    with temporary_folder(tmp_path / "out") as at_work:
+        write_text(tmp_path / "out", "x")
+        assert at_work.is_dir()
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [".other.abcdefgh.unfinished", ".out.ijklmnop", "out"]
+
+
+def test_files_in_a_new_folder_have_the_modes_of_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "deep").mkdir(mode=0o700)
+            (folder / "deep" / "file").touch(mode=0o600)
+    finally:
+        os.umask(before)
+    paths = (tmp_path / "out", tmp_path / "out" / "deep", tmp_path / "out" / "deep" / "file")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in paths] == [0o750, 0o750, 0o640]
 
 
 def test_what_exists_is_never_overwritten(tmp_path):

@@ -10,5 +10,5 @@ def rows_of(path):
         return list(csv.DictReader(stream))
 
 
-def finetune(run, encoder, *more, test="ud/en_pud,ud/fr_pud", out="out"):
-    return run("finetune", "pos", encoder, "--train", "ud/en_toy", "--test", test, "--out", out, *FAST, *more)
+def finetune(run, encoder, *more, task="pos", train="ud/en_toy", test="ud/en_pud,ud/fr_pud", out="out"):
+    return run("finetune", task, encoder, "--train", train, "--test", test, "--out", out, *FAST, *more)

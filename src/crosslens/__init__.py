@@ -56,8 +56,10 @@ _HOME = {
     "save_model": "training.checkpoint",
     "sentence_retrieval": "alignment.measure",
     "subword_overlap": "similarity.overlap",
+    "test": "studies.paired",
     "transfer_by_layer": "alignment.transplant",
     "transliterate": "data.transliteration",
+    "word_order_distance": "similarity.word_order",
     "word_translation": "alignment.measure",
 }
 

@@ -6,26 +6,30 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crosslens.errors import RequestError, WorkError
+
+try:
+    import fcntl
+except ImportError:  # Windows: what killed processes left stays
+    fcntl = None
+
+UNFINISHED = ".unfinished"
+"""Ending of the hidden files and folders that are renamed when they are complete."""
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file atomically."""
     path = Path(path)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
+    with _unfinished(path, _new_file) as partial:
+        with open(partial, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(partial, 0o666 & ~_umask())
         os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
 
 
 def write_text(path: str | Path, content: str) -> None:
@@ -64,7 +68,7 @@ def _refuse_unwritable(folder: Path) -> None:
 def disk_reason(error: BaseException) -> str | None:
     """Return why the operating system refused to read or write, or None for other errors.
 
-    Safetensors reports such refusals as an error of its own, in whose text the system's stands.
+    Libraries in Rust (safetensors, tokenizers) raise errors of their own, with the system's reason in the text.
 
     >>> disk_reason(OSError(28, "No space left on device", "out/model"))
     'out/model: no space left on device'
@@ -72,11 +76,21 @@ def disk_reason(error: BaseException) -> str | None:
     if isinstance(error, OSError):
         reason = (error.strerror or str(error) or type(error).__name__).strip()
         reason = reason[:1].lower() + reason[1:]
-        return f"{error.filename}: {reason}" if error.filename is not None else reason
-    if type(error).__name__ == "SafetensorError":
-        reported = re.search(r"I/O error: (.+?) \(os error \d+\)", str(error))
-        return reported[1][:1].lower() + reported[1][1:] if reported else None
-    return None
+        name = error.filename2 or error.filename  # a file that is renamed has its final name second
+        return f"{name}: {reason}" if name is not None else reason
+    reported = re.search(r"[^:\s][^:]* (?=\(os error \d+\))", str(error))
+    return reported[0][:1].lower() + reported[0][1:].strip() if reported else None
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the operating system refused to read a file, which is then unread rather than damaged.
+
+    >>> is_refusal(OSError(5, "Input/output error")), is_refusal(OSError("invalid header"))
+    (True, False)
+    """
+    absent = isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError)
+    # Libraries that seek to where a damaged file points get EINVAL.
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL) and not absent
 
 
 def write_finished(path: str | Path, write: Callable[[Path], None]) -> None:
@@ -127,16 +141,104 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     """
     path = refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
+    with _unfinished(path, tempfile.mkdtemp) as partial:
         yield partial
-        os.chmod(partial, 0o777 & ~_umask())
+        for entry in (partial, *partial.rglob("*")):  # safetensors lets only the owner read its files
+            if not entry.is_symlink():
+                os.chmod(entry, (0o777 if entry.is_dir() else 0o666) & ~_umask())
+        _sync(partial)
         if path.is_dir():
             path.rmdir()
         os.replace(partial, path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+
+
+@contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """Create a hidden folder beside a path for the work on it, and remove it when the block ends."""
+    with _unfinished(path, tempfile.mkdtemp) as partial:
+        yield partial
+
+
+@contextmanager
+def _unfinished(path: Path, make: Callable[..., str]) -> Iterator[Path]:
+    """Create a hidden file or folder beside a path, and remove it in the end unless it was renamed.
+
+    It is locked. The system releases the locks of a killed process, so that the next writer of the same path can tell
+    what that process left behind, and removes it.
+    """
+    _remove_abandoned(path)
+    while True:
+        partial = Path(make(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED))
+        with suppress(BlockingIOError):  # another writer takes it for abandoned, because it was not locked yet
+            lock = _lock(partial)
+            if partial.exists():
+                break
+            _unlock(lock)
+    try:
+        yield partial
+    finally:
+        _remove(partial)
+        _unlock(lock)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what killed processes left of their work on a path."""
+    with suppress(OSError):
+        for entry in list(os.scandir(path.parent)):
+            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(UNFINISHED):
+                with suppress(BlockingIOError):  # its writer is at work
+                    lock = _lock(entry.path)
+                    if lock is not None:
+                        _remove(Path(entry.path))
+                        _unlock(lock)
+
+
+def _lock(path: str | Path) -> int | None:
+    """Lock a file or folder for this process; None where the system or the file system has no such locks.
+
+    Raises:
+        BlockingIOError: if another process holds the lock.
+    """
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return handle
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
+
+
+def _new_file(**place: object) -> str:
+    handle, name = tempfile.mkstemp(**place)  # pyright: ignore
+    os.close(handle)
+    return name
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Wait until all files below a folder are on disk, so that a power cut leaves none of them empty."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            with open(path, "rb") as stream:
+                os.fsync(stream.fileno())
 
 
 def _umask() -> int:

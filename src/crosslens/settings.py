@@ -1,10 +1,13 @@
 """Strict settings files in YAML 1.2. Errors list every invalid setting with file, line, path and a suggestion."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -13,10 +16,18 @@ from crosslens.errors import RequestError, suggest
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
-Count = Annotated[int, Field(ge=1)]
+
+def _no_boolean(value: Any) -> Any:
+    """Refuse ``true``, which Python counts as 1."""
+    if isinstance(value, bool):
+        raise ValueError("expected an integer")
+    return value
+
+
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_boolean)]
 """A positive integer."""
 
-Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Seed = Annotated[int, Field(ge=0, lt=2**63), BeforeValidator(_no_boolean)]
 """A random seed, as records can hold it."""
 
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -30,6 +41,82 @@ class Strict(BaseModel):
     """Immutable settings that reject unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with one setting.
+
+    Attributes:
+        location: keys and list indices that lead to the setting in its file; empty: several settings together.
+        reason: what is wrong with it.
+    """
+
+    location: tuple[str | int, ...]
+    reason: str
+
+    @property
+    def setting(self) -> str:
+        """Dotted name of the setting: ``conditions.0.layers``."""
+        return ".".join(map(str, self.location))
+
+    def __str__(self) -> str:
+        return f"{self.setting}: {self.reason}" if self.location else self.reason
+
+
+class InvalidSettings(ValueError):
+    """Raised by a validator of several settings to say which of them are wrong.
+
+    Args:
+        problems: the problems, at locations relative to the validated settings.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+def unknown_setting(*location: str | int, known: Iterable[str]) -> Problem:
+    """The problem of a setting that does not exist, with a suggestion."""
+    return Problem(location, f"unknown setting; {suggest(str(location[-1]), known)}")
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """Describe every invalid setting in the words of a settings file.
+
+    Args:
+        error: raised by the validation of ``model``.
+        model: class of the settings.
+
+    Returns:
+        One problem per location, in the order of validation. Where parts of a setting are invalid, the setting itself
+        is left out.
+    """
+    problems: list[Problem] = []
+    for detail in error.errors():
+        location, settings = _in_file(detail["loc"], model)
+        cause = detail.get("ctx", {}).get("error")
+        if detail["type"] == "extra_forbidden":
+            problems.append(unknown_setting(*location, known=settings))
+        elif isinstance(cause, InvalidSettings):
+            problems += [Problem((*location, *problem.location), problem.reason) for problem in cause.problems]
+        else:
+            message = detail["msg"]
+            reason = str(cause) if detail["type"] == "value_error" else _EXPECTED.get(detail["type"], message)
+            problems.append(Problem(location, reason[:1].lower() + reason[1:]))
+    locations = [problem.location for problem in problems]
+    innermost = [
+        problem
+        for problem in problems
+        if not any(other[: len(problem.location)] == problem.location != other for other in locations)
+        or not problem.location
+    ]
+    return [
+        Problem(
+            location, " or ".join(dict.fromkeys(problem.reason for problem in group)).replace(" or expected", " or")
+        )
+        for location, group in groupby(innermost, key=lambda problem: problem.location)
+    ]
 
 
 def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, str] | None = None) -> Settings:
@@ -71,7 +158,8 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     try:
         return model.model_validate(_plain(document))
     except ValidationError as error:
-        raise RequestError("\n".join(_explain(path, document, model, problem) for problem in error.errors())) from None
+        lines = [_explain(path, document, problem, overrides or {}) for problem in problems_of(error, model)]
+        raise RequestError("\n".join(lines)) from None
 
 
 def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, kind: str) -> Any:
@@ -114,8 +202,12 @@ def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: st
     try:
         return model.model_validate(replaced)
     except ValidationError as error:
-        problems = [(str(problem["loc"][0]), problem["msg"]) for problem in error.errors()]
-        lines = [f"{setting}={settings.get(setting, '')}: {message}" for setting, message in problems]
+        lines = [
+            f"{problem.location[0]}={settings.get(str(problem.location[0]), '')}: {problem.reason}"
+            if problem.location
+            else f"{what}: {problem.reason}"
+            for problem in problems_of(error, model)
+        ]
         raise RequestError("; ".join(dict.fromkeys(lines))) from None
 
 
@@ -134,12 +226,11 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _explain(path: str | Path, document: CommentedMap, model: type[BaseModel], error: Any) -> str:
-    location, reason = error["loc"], error["msg"]
-    where, setting = f"{path}:{_line_of(document, location)}", ".".join(map(str, location))
-    if error["type"] == "extra_forbidden":
-        return f"{where}: there is no setting {setting}; {suggest(location[-1], _settings_of(model, location[:-1]))}"
-    return f"{where}: {setting}: {reason[0].lower()}{reason[1:]}"
+def _explain(path: str | Path, document: CommentedMap, problem: Problem, overrides: Mapping[str, str]) -> str:
+    """Say what is wrong and where it was written: the line of the file, or the option that overrode it."""
+    if any(problem.setting == name or problem.setting.startswith(f"{name}.") for name in overrides):
+        return f"--set {problem}"
+    return f"{path}:{_line_of(document, problem.location)}: {problem}" if problem.location else f"{path}: {problem}"
 
 
 def _line_of(node: Any, location: tuple) -> int:
@@ -154,8 +245,48 @@ def _line_of(node: Any, location: tuple) -> int:
     return line + 1
 
 
-def _settings_of(model: Any, location: tuple) -> list[str]:
-    for name in location:
-        field = getattr(model, "model_fields", {}).get(name)
-        model = field.annotation if field else None
-    return list(getattr(model, "model_fields", {}))
+_EXPECTED = {
+    **dict.fromkeys(("tuple_type", "list_type"), "expected a list, as in [a, b]"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type"), "expected settings of the form `name: value`"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "expected an integer"),
+    **dict.fromkeys(("float_type", "float_parsing"), "expected a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
+    "string_type": "expected text",
+    "too_short": "is empty",
+}
+"""Type of an error of pydantic, which speaks of Python's types -> what a settings file should hold."""
+
+
+def _in_file(location: tuple, model: Any) -> tuple[tuple, list[str]]:
+    """Translate a location of pydantic, which names the member of a union, to that in the settings file.
+
+    Returns:
+        The location in the file, and the known names at its last key.
+    """
+    in_file: list[str | int] = []
+    settings: list[str] = []
+    for key in location:
+        members = {getattr(member, "__name__", str(member)): member for member in _members(model)}
+        if len(members) > 1 and key in members:
+            model = members[key]
+            continue
+        in_file.append(key)
+        model = next(iter(members.values()), None)
+        fields = getattr(model, "model_fields", {})
+        settings = list(fields)
+        model = fields[key].annotation if key in fields else next(reversed(_inner(model)), None)
+    return tuple(in_file), settings
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The types that a setting may be of, without None and without constraints."""
+    if get_origin(annotation) is Annotated:
+        return _members(get_args(annotation)[0])
+    if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
+        return [member for inner in get_args(annotation) for member in _members(inner)]
+    return [] if annotation in (None, NoneType) else [annotation]
+
+
+def _inner(annotation: Any) -> list[Any]:
+    """The types of the items of a list, or of the keys and values of a mapping."""
+    return [inner for inner in get_args(annotation) if inner is not Ellipsis]

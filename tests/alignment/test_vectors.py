@@ -109,6 +109,9 @@ def test_static_vectors_are_read_with_and_without_their_sizes(tmp_path):
     [
         ("the 1 2\ncat 3\n", "a.vec:2: 1 numbers after the word, where the first has 2"),
         ("the x y\n", "a.vec:1: 0 numbers"),
+        ("the 1 2\ncat nan 2\n", "a.vec:2: the vector has numbers that are not finite"),
+        ("the inf 2\n", "a.vec:1: the vector has numbers that are not finite"),
+        ("the 1e39 2\n", "a.vec:1: the vector has numbers that are not finite"),
         ("", "contains no vectors"),
     ],
 )

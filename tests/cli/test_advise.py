@@ -6,7 +6,7 @@ import pytest
 def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
     words = (
         "advise",
-        "wo",
+        "WO",
         "--text",
         "fr.txt",
         "--encoder",
@@ -23,6 +23,7 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
     status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
     assert status == 0, err
     for part in (
+        "wo: coverage of fr.txt",
         "Latin 100 %",
         "unknown %",
         "subwords a word",

@@ -38,3 +38,19 @@ def test_constant_scores_have_no_coefficient_and_a_reason(run, tmp_path):
     assert status == 0, said
     assert "nan" not in shown + said
     assert "pos, en, pretrained, cka: no coefficient: all transfer gaps are equal" in said
+
+
+def test_word_order_is_correlated_for_each_encoder_by_name(run, tmp_path):
+    gaps = {"de": 4, "fr": 5, "hi": 20, "ru": 10, "zh": 22}
+    far = Record(source="en", measure="word_order", metric="distance")
+    records = [dataclasses.replace(far, target=target, value=gap / 100) for target, gap in gaps.items()]
+    for encoder in ("first", "second"):
+        score = Record(task="pos", encoder=encoder, source="en", target="en", metric="accuracy", value=90.0)
+        records += [score, *(dataclasses.replace(score, target=target, value=90.0 - gaps[target]) for target in gaps)]
+    Results.of(records).write(tmp_path / "results.csv")
+    status, shown, said = run("correlate", "results.csv", "--measures", "word_order")
+    assert status == 0, said
+    assert "first pos en treebanks word_order" in shown
+    assert "second pos en treebanks word_order" in shown
+    assert shown.count("+1.000") + shown.count(" 1.000") >= 2
+    assert "word_order is a distance" in shown + said

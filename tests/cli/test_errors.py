@@ -57,14 +57,42 @@ WRONG = {
     "seeds that are none": (["plan", "smoke", "--set", "seeds=true"], "seeds"),
     "a search over nothing": (["plan", "smoke", "--set", "grid={batch: []}"], "grid.batch"),
     "a command that is none": (["finetun"], "did you mean 'finetune'"),
+    "an encoder without a name": (["overlap", "", "--train", "lab/src", "--test", "lab/adj"], "encoder is empty"),
+    "a line break behind a name": (
+        ["overlap", "@", "--train", "lab/src\n", "--test", "lab/adj"],
+        "'lab/src\\n' not found",
+    ),
+    **{
+        f"the language {language!r}": (
+            ["advise", language, "--text", "x.txt", "--encoder", "@"],
+            f"{language!r} is not a language tag",
+        )
+        for language in ("", "../..", "english", "w o")
+    },
+    "a command by another name": (["train"], "did you mean 'finetune'"),
+    "a setting as an option": ([*FINETUNE, "--learning-rate", "1"], "it is a setting: --set learning_rate=VALUE"),
+    "a setting of a study as an option": (["run", "smoke", "--seeds", "1"], "it is a setting: --set seeds=VALUE"),
+    "an invalid setting of a study": (["plan", "smoke", "--set", "grid={epoch: [1]}"], "--set grid.epoch: unknown"),
     "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
 }
+
+
+def test_an_interrupted_command_says_whether_it_resumes(run, tiny_bert, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crosslens.runs.finetuning.finetune_and_evaluate", interrupted)
+    monkeypatch.setattr("crosslens.encoders.load.load_encoder", interrupted)
+    status, _, said = run(*(str(tiny_bert) if word == "@" else word for word in FINETUNE), "--out", "out")
+    assert (status, "the same command resumes" in said) == (1, True)
+    status, _, said = run("encoders", "show", str(tiny_bert))
+    assert (status, "resumes" in said) == (1, False)
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, arguments, message):
     arguments = [str(tiny_bert) if a == "@" else a for a in arguments]
-    out = [] if arguments[0] == "data" else ["--out", "out"]
+    out = [] if arguments[0] in ("data", "advise") else ["--out", "out"]
     status, shown, said = run(*arguments, *out)
     assert status == 2, said
     assert message in said

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.formats.conllu import read
 from toy_commands import finetune, rows_of
 
@@ -17,6 +18,8 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     assert first[0]["value"] == second[0]["value"]
 
     gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    status, _, err = run("predict", "out/model", gold, "--out", "p.txt", "--device", "cpu")
+    assert (status, "name a file that ends in .conllu" in err) == (2, True)
     assert run("predict", "out/model", gold, "--out", "p.conllu", "--device", "cpu")[0] == 0
     assert read("p.conllu")[0].heads == read(gold)[0].heads
     status, shown, _ = run("score", "pos", gold, "p.conllu", "--json")
@@ -24,3 +27,17 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     assert json.loads(shown)["accuracy"] == pytest.approx(float(second[0]["value"]))
     status, shown, _ = run("score", "pos", gold, gold)
     assert shown.startswith("accuracy 100.00  95 % [100.00, 100.00]  n=")
+
+
+def test_labels_of_texts_are_written_as_the_file_is_named(run, tiny_bert, tmp_path):
+    rows = [("a good film", "good"), ("a bad film", "bad")]
+    (tmp_path / "en.csv").write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    named = {"task": "document", "train": "en=en.csv", "test": "en=en.csv"}
+    assert finetune(run, tiny_bert, "--recipe", "small", "--keep-model", **named)[0] == 0
+    for ending in ("tsv", "csv", "jsonl"):
+        assert run("predict", "out/model", "en.csv", "--out", f"p.{ending}", "--device", "cpu")[0] == 0
+        assert [text.text for text in load_corpus(f"p.{ending}").texts] == [text for text, _ in rows]
+        assert run("score", "document", "en.csv", f"p.{ending}")[0] == 0
+    status, _, error = run("predict", "out/model", "en.csv", "--out", "p.conllu", "--device", "cpu")
+    assert status == 2
+    assert "document is written as .tsv or .csv or .jsonl" in error

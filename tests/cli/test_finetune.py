@@ -21,7 +21,7 @@ def test_the_main_job(run, tiny_bert, tmp_path):
     assert rows[0]["dev"] == "ud/en_toy:dev"  # the source's dev set, unless another is named
     described = json.loads((tmp_path / "out" / "run.json").read_text())
     assert len(described["changed_tensors"]["1-2"]) == 32
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["results.csv", "run.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["counts.npz", "results.csv", "run.json"]
 
 
 def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):

@@ -45,10 +45,10 @@ def test_a_laboratory_of_other_shares(run, tmp_path):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("anchors=1.5", "anchors=1.5: Input should be less than or equal to 1"),
-        ("homonyms=-0.1", "homonyms=-0.1: Input should be greater than or equal to 0"),
+        ("anchors=1.5", "anchors=1.5: input should be less than or equal to 1"),
+        ("homonyms=-0.1", "homonyms=-0.1: input should be greater than or equal to 0"),
         ("anchor=0.5", "a laboratory has no setting 'anchor'"),
-        ("sentences=0", "sentences=0: Input should be greater than or equal to 1"),
+        ("sentences=0", "sentences=0: input should be greater than or equal to 1"),
         ("anchors", "--set anchors: is not key=value"),
     ],
 )

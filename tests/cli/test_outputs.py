@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 import crosslens.files
 from crosslens.errors import RequestError, WorkError
 from crosslens.files import disk_reason, refuse_existing, write_finished, write_folder
+from crosslens.results.record import read_results
+from crosslens.training.loop import Loop, Optimiser
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -102,6 +105,29 @@ def test_errors_of_safetensors_are_the_disk(tmp_path):
     error = SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
     assert disk_reason(error) == "no space left on device"
     assert disk_reason(SafetensorError("invalid header")) is None
+    assert disk_reason(Exception("Permission denied (os error 13)")) == "permission denied"  # by tokenizers
+
+
+def test_a_failed_rename_names_the_target(tmp_path):
+    with pytest.raises(OSError, match="No such file") as caught:
+        os.replace(tmp_path / ".out.x.unfinished", tmp_path / "out")
+    assert disk_reason(caught.value) == f"{tmp_path / 'out'}: no such file or directory"
+
+
+def test_what_cannot_be_read_is_not_called_damaged(tmp_path, monkeypatch, encoder):
+    """Its hint would be to remove it."""
+
+    def refuse(*args, **options):
+        raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "results.json"
+    path.touch()
+    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(torch, "load", refuse)
+    loop = Loop(encoder.model, [{"params": [*encoder.model.parameters()], "peak": 1.0}], Optimiser(steps=1), seed=1)
+    for read in (read_results, loop.load):
+        with pytest.raises(OSError, match="Input/output error"):
+            read(path)
 
 
 def test_a_refusal_of_the_system_is_one_sentence(run, folder, treebanks, monkeypatch):

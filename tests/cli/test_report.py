@@ -27,6 +27,12 @@ def test_a_report_of_similarity_alone_has_its_table_figures_and_page(run, tmp_pa
     assert {"index.html", "similarity-cka.tex", "similarity.svg", "similarity-by-pair.pdf"} <= files
 
 
+def test_records_of_an_unknown_task_are_named(run, tmp_path):
+    Results.of([Record(task="poss", source="en", target="fr", metric="accuracy", value=90.0)]).write("results.csv")
+    status, _, said = run("report", "results.csv", "--out", "report")
+    assert (status, "unknown task 'poss' (did you mean 'pos'?)" in said) == (0, True), said
+
+
 def test_tables_for_a_paper(run, tiny_bert):
     assert finetune(run, tiny_bert, out="all/reference")[0] == 0
     assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0
@@ -37,7 +43,7 @@ def test_tables_for_a_paper(run, tiny_bert):
     files = sorted(path.name for path in Path("report").iterdir())
     names = ("by-target-pos", "layer-deltas", "layer-sets")
     tables = [f"{name}.{ending}" for name in names for ending in ("csv", "md", "tex")]
-    figures = [f"layers-by-target.{ending}" for ending in ("pdf", "png", "svg")]
+    figures = [f"{name}.{ending}" for name in ("layer-profile", "layers-by-target") for ending in ("pdf", "png", "svg")]
     assert files == sorted([*tables, *figures, "index.html", "tables.tex"])
     assert run("report", "all", "--out", "again", "--beside", "muller2021")[0] == 0
     for name in set(files) - {"layers-by-target.pdf"}:  # whose objects stand in any order

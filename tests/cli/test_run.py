@@ -77,7 +77,10 @@ def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_pa
         (("run", "nothing.yaml", "--out", "runs"), "there is no settings file nothing.yaml"),
         (("run", "firts-align", "--out", "runs"), "there is no study 'firts-align'"),
         (("run", "study.yaml", "--out", "runs", "--executor", "proceses"), "did you mean 'processes'?"),
-        (("run", "study.yaml", "--out", "runs", "--set", "seed=3"), "there is no setting seed; did you mean 'seeds'"),
+        (
+            ("run", "study.yaml", "--out", "runs", "--set", "seed=3"),
+            "--set seed: unknown setting; did you mean 'seeds'",
+        ),
         (("run", "study.yaml", "--out", "runs", "--set", "data=labb"), "no set of corpora 'labb'"),
         (("run", "study.yaml", "--out", "runs", "--only", "abc"), "toy has no run abc"),
         (("run", "study.yaml", "--out", "study.yaml"), "is a file, not a store of runs"),

@@ -79,7 +79,7 @@ def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, mo
     assert load_corpus("ud/en_toy", data=treebanks).release is None
     monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
     assert load_corpus("ud/en_toy").release is None
-    assert [root.given_by for root in roots(tmp_path)] == ["--data", "CROSSLENS_DATA", "cache"]
+    assert [root.given_by for root in roots(tmp_path)] == ["--data", "CROSSLENS_DATA", "cache", "shipped"]
 
 
 def test_patterns(treebanks):
@@ -130,8 +130,9 @@ def test_wrong_names(treebanks, name, message):
 
 
 def on_disk(folder):
-    """What a folder has, without the artificial languages, which are always there."""
-    return {name: splits for name, splits in list_corpora(folder).items() if not name.startswith(("lab/", "lab_"))}
+    """What a folder has, without the artificial languages and the shipped sample, which are always there."""
+    always = ("lab/", "lab_", "sample/")
+    return {name: splits for name, splits in list_corpora(folder).items() if not name.startswith(always)}
 
 
 def test_collections_of_entities(tmp_path):
@@ -162,6 +163,15 @@ def test_files_of_other_kinds(tmp_path, treebanks):
     assert (read.language, read.layers, str(read[1].where)) == ("wo", frozenset(), f"{tmp_path / 'x.txt'}:3")
     (tmp_path / "tags.txt").write_text("Dakar B-LOC\nci O\n")
     assert load_corpus(tmp_path / "tags.txt")[0].entities == ("B-LOC", "O")
+    (tmp_path / "first[:1]").write_text("Dakar B-LOC\n\nci O\n")
+    assert len(load_corpus(f"wo={tmp_path / 'first[:1]'}")) == 2
+    assert len(load_corpus(f"wo={tmp_path / 'first[:1]'}[:1]")) == 1
+    conllu = next((treebanks / "ud").glob("*/fr_pud-ud-test.conllu")).read_bytes()
+    (tmp_path / "X.CONLLU").write_bytes(conllu)
+    (tmp_path / "x.conll").write_bytes(conllu)
+    assert load_corpus(tmp_path / "X.CONLLU").layers
+    with pytest.raises(DataError, match=r"looks like CoNLL-U: let its name end in .conllu"):
+        load_corpus(tmp_path / "x.conll")
     uner = treebanks / "uner" / "UNER_EN-pud" / "en_pud-ud-test.iob2"
     assert (load_corpus(uner).language, load_corpus(uner).split) == ("en", "test")
     with pytest.raises(DataError, match="is a folder"):

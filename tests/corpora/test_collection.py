@@ -2,7 +2,8 @@
 
 import pytest
 
-from crosslens.corpora.catalogue import list_corpora, load_corpus
+from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError
 from crosslens.tasks import find_task
 from made_corpora import texts, write_texts
@@ -54,3 +55,23 @@ def test_both_formats_are_the_same_corpus(tmp_path):
     (tmp_path / "wili" / "y_train.txt").write_text("aa\n", "utf-8")
     with pytest.raises(DataError, match=r"y_train.txt: 1 labels, but .*x_train.txt has 9 texts"):
         load_corpus("wili/all:train", data=tmp_path)
+
+
+def test_the_shipped_sample_needs_no_data_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    monkeypatch.setattr("crosslens.corpora.catalogue.cache_folder", lambda: tmp_path / "none")
+    shipped = {name: splits for name, splits in list_corpora().items() if name.startswith("sample/")}
+    assert shipped["sample/en"] == ["train", "dev", "test"]
+    assert {tuple(splits) for name, splits in shipped.items() if name != "sample/en"} == {("test",)}
+    assert match_corpora("sample/*") == list(shipped)
+    french = load_corpus("sample/fr")
+    assert (french.name, french.language, french.split, len(french)) == ("sample/fr:test", "fr", "test", 100)
+    train, dev = (load_corpus(f"sample/en:{split}") for split in ("train", "dev"))
+    assert (len(train), len(dev)) == (600, 100)
+    assert not {s.id for s in train.sentences} & {s.id for s in dev.sentences}
+    find_task("parsing").check(train)
+    sides = load_parallel("sample/test")
+    assert [f"sample/{language}" for language in sides.languages] == list(shipped)
+    assert [s.words for s in sides["fr"].sentences] == [s.words for s in french.sentences]
+    with pytest.raises(DataError, match="sample/fr has no train split"):
+        load_corpus("sample/fr:train")

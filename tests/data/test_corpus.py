@@ -29,3 +29,9 @@ def test_the_digest_is_of_the_content(written):
     two = read(written(block("# sent_id = other", "# more", *PLAIN).replace("\n", "\r\n"), "b.conllu"), name="other")
     other = read(written(block(*PLAIN).replace("VERB", "NOUN"), "c.conllu"))
     assert one.digest == two.digest != other.digest
+
+
+def test_it_shows_its_size_and_not_its_items(toy):
+    corpus = toy("test")
+    assert repr(corpus) == f"Corpus {corpus.name} (en): {len(corpus)} sentences, {corpus.words} words"
+    assert repr(toy(task="nli")[:1]) == "Corpus xnli/en:train (en): 1 text"

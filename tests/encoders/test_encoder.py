@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from toy_architectures import IDS, MASK
@@ -53,3 +54,14 @@ def test_padding_does_not_move_a_sentence(loaded):
         alone = usual.states(short, torch.ones_like(short))
         padded = usual.states(long, (torch.arange(7) < torch.tensor([[4], [7]])).long())
     torch.testing.assert_close(padded[:1, :4], alone, rtol=1e-4, atol=1e-5)
+
+
+def test_it_shows_its_size_and_what_was_changed(encoder):
+    lines = repr(encoder).splitlines()
+    assert lines[0] == f"Encoder {encoder.name}"
+    assert lines[1].strip().startswith("bert, 4 layers × 32 dimensions")
+    assert lines[2].strip() == f"vocabulary of {len(encoder.tokenizer)} subwords; inputs of up to {encoder.capacity}"
+    changed = freeze(random_init(encoder, "1-2"), "0")
+    assert repr(changed).splitlines()[:3] == lines
+    (last,) = repr(changed).splitlines()[3:]
+    assert last.strip() == "re-initialised: 32 tensors of layers 1-2; frozen: 5 tensors of layers 0"

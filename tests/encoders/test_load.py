@@ -95,6 +95,26 @@ def test_truncated_and_damaged_files(copy_of):
         load_encoder(copy_of)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_attention_heads": 0}, "invalid config.json: num_attention_heads cannot be 0"),
+        ({"hidden_act": "evil"}, "invalid config.json: hidden_act cannot be 'evil'"),
+        ({"hidden_size": "64"}, "invalid config.json: Field 'hidden_size' expected int, got str"),
+    ],
+)
+def test_settings_of_no_encoder_are_named(copy_of, settings, message):
+    configure(copy_of, **settings)
+    with pytest.raises(EncoderError, match=message):
+        load_encoder(copy_of)
+
+
+def test_a_configuration_without_settings(copy_of):
+    (copy_of / "config.json").write_text("null")
+    with pytest.raises(EncoderError, match=r"invalid config.json: it must hold settings"):
+        load_encoder(copy_of)
+
+
 def test_values_that_are_no_numbers(copy_of):
     tensors = load_file(copy_of / "model.safetensors")
     tensors["encoder.layer.1.output.dense.bias"][3] = float("nan")

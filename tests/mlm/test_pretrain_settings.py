@@ -29,7 +29,7 @@ def test_every_mistake_in_a_settings_file_is_told_with_its_line(tmp_path):
     assert [line.split(": ")[0].rpartition(":")[2] for line in lines] == ["6", "7", "8", "10"]
     assert "vocabulary.size" in lines[0]
     assert "a width of 30 is not divisible by 4 heads" in lines[1]
-    assert "there is no setting lerning_rate; did you mean 'learning_rate'" in lines[3]
+    assert "lerning_rate: unknown setting; did you mean 'learning_rate'" in lines[3]
 
 
 def test_settings_are_yaml_1_2_and_can_be_overridden(tmp_path):

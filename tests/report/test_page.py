@@ -1,5 +1,7 @@
 """The page as text."""
 
+import base64
+import hashlib
 import html.parser
 import json
 import re
@@ -37,10 +39,23 @@ def test_the_page_holds_every_record(page, page_records):
 
 
 def test_nothing_outside_is_named_and_no_name_is_markup(page):
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "<img" not in page
     assert "<b>done" not in page
     assert page.count("</script>") == 2
+
+
+def test_no_script_or_style_but_the_page_s_own_may_run(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)[1]
+    assert "default-src 'none'" in policy
+    for pattern in (r"<style>(.*?)</style>", r"<script>(.*?)</script>"):
+        digest = hashlib.sha256(re.search(pattern, page, re.DOTALL)[1].encode()).digest()
+        assert f"'sha256-{base64.b64encode(digest).decode()}'" in policy
+
+
+def test_findings_are_folded_below_the_headline(page):
+    assert page.index('id="headline"') < page.index("<details") < page.index('id="heat"')
+    assert "Read the findings" in page
 
 
 class Checker(html.parser.HTMLParser):

@@ -1,6 +1,10 @@
 """The page in a real browser."""
 
+import html
+import re
 import shutil
+import subprocess
+import urllib.parse
 
 import pytest
 
@@ -32,8 +36,66 @@ def opened(browser, page, tmp_path):
     tab.goto((tmp_path / "index.html").as_uri())
     yield tab
     assert said == []
-    assert len(asked) == 1
+    assert set(asked) == {(tmp_path / "index.html").as_uri()}  # once more when reloaded
     tab.close()
+
+
+@pytest.fixture
+def seen(page, tmp_path):
+    """The page after its script, for a part behind the # of its address, without playwright."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here")
+
+    def dumped(**state):
+        (tmp_path / "index.html").write_text(page, "utf-8")
+        address = (tmp_path / "index.html").as_uri() + "#" + urllib.parse.urlencode(state, doseq=True)
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--dump-dom",
+        ]
+        done = subprocess.run(
+            [chromium, *options, "--virtual-time-budget=2000", address],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return done.stdout.split('<script type="application/json"')[0]
+
+    return dumped
+
+
+def element(document, name):
+    match = re.search(rf'<(\w+)[^>]*? id="{name}".*?</\1>', document, re.DOTALL)
+    assert match, name
+    return match[0]
+
+
+def first_column(document):
+    table = element(document, "heat")
+    return [html.unescape(re.sub("<.*?>", "", cell)) for cell in re.findall(r'<th scope="row">(.*?)</th>', table)]
+
+
+@pytest.mark.browser
+def test_the_address_holds_the_view(seen):
+    """Task, order, search and the language that is followed come from the address."""
+    document = seen()
+    assert first_column(document)[1:] == [f"ud/{name}_pud:test" for name in ("fr", "العربية", HOSTILE)] + [
+        "cross-language mean of 3"
+    ]
+    assert 'class="chosen"' not in element(document, "heat")
+    assert "POS tagging" in element(document, "subject")
+    document = seen(task="parsing", sort="name", language="العربية", find="ud")
+    assert "Dependency parsing" in element(document, "subject")
+    assert first_column(document)[1:4] == sorted(first_column(document)[1:4])
+    assert re.findall(r'<tr class="chosen">.*?<bdi>(.*?)</bdi>', element(document, "heat")) == ["ud/العربية_pud:test"]
+    assert len(re.findall('class="target chosen"', document)) == 1
+    assert first_column(seen(find="nothing of the kind")) == ["cross-language mean of 3"]
+    assert first_column(seen(task="no such task"))  # an address from another page shows the first table
 
 
 @pytest.mark.browser
@@ -44,7 +106,7 @@ def test_the_controls_change_what_is_shown(opened):
     french = opened.locator("#heat tr", has_text="ud/fr_pud:test").locator("td").nth(1)
     assert french.get_attribute("class") == "cell five"
     assert "± 0.00 over 2 seeds, n 100" in french.locator("button").get_attribute("title")
-    opened.select_option("#task", "parsing")
+    opened.locator("#tabs button", has_text="Dependency parsing").click()
     french.locator("button").click()
     assert opened.inner_text("#count") == "2 of 32 scores"
     before = opened.inner_html("#curves")
@@ -53,6 +115,22 @@ def test_the_controls_change_what_is_shown(opened):
     assert "pretrained: translations, 2 pairs" in opened.locator("#values").text_content()
     opened.select_option("#pair", f"en-{HOSTILE}")
     assert opened.locator("#curves polyline").count() == 2
+
+
+@pytest.mark.browser
+def test_a_language_that_is_clicked_is_followed_everywhere(opened):
+    opened.locator("#heat th button", has_text="fr_pud").press("Enter")  # by the keyboard
+    assert opened.evaluate("location.hash") == "#language=fr"
+    assert opened.evaluate("document.activeElement.textContent") == "ud/fr_pud:test"
+    assert opened.locator("#heat tr.chosen").count() == opened.locator("#profiles .target.chosen").count() == 1
+    assert opened.inner_text("#chosen").startswith("Following fr")
+    assert "1 pair" in opened.locator("#values").text_content()  # curves of that language, no mean
+    before = opened.inner_html("main")
+    opened.reload()
+    assert opened.inner_html("main") == before
+    opened.click("#chosen button")
+    assert opened.evaluate("location.hash") == ""
+    assert opened.locator(".chosen:visible").count() == 0
 
 
 @pytest.mark.browser

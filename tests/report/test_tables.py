@@ -78,22 +78,34 @@ def test_layer_deltas_are_means_over_targets_and_seeds(records):
 
 def test_by_target_names_corpora_where_a_language_has_several(records):
     (table,) = by_target(records + Results.of([score("en", 90.0, bank="en_ewt")]))
-    labels = [row.label for row in table.groups["pos, accuracy"]]
-    assert labels == ["en – ud/en_ewt:test", "en – ud/en_pud:test", "en – fr", "en – sv", "en – x, mean of 2 languages"]
-    assert values(table.groups["pos, accuracy"][0]) == [90.0, None, None]
+    labels = {title: [row.label for row in rows] for title, rows in table.groups.items()}
+    assert labels == {
+        "pos, accuracy, same-language": ["en – ud/en_ewt:test", "en – ud/en_pud:test"],
+        "pos, accuracy, cross-language": ["en – fr", "en – sv", "en – x, mean of 2 languages"],
+    }
+    assert values(table.groups["pos, accuracy, same-language"][0]) == [90.0, None, None]
     assert [table.name for table in by_target(records + Results.of([score("fr", 50.0, task="parsing")]))] == [
         "by-target-pos",
         "by-target-parsing",
     ]
 
 
-def test_layer_sets_are_scores_themselves_with_the_spread_of_seeds(records):
+def test_layer_sets_are_scores_themselves(records):
     (table,) = layer_sets(records + Results.of([score("en", 95.0, split="dev")]))
     rows = table.groups["pos, accuracy, source en"]
     assert [row.label for row in rows] == ["en test", "fr test", "sv test", "en dev"]
     assert values(rows[1]) == [89.0, 80.5, 88.25]
-    spread = [cell.std for row in rows for cell in row.cells if cell.std is not None]
-    assert f"{min(spread):.2f} to {max(spread):.2f}, median {np.median(spread):.2f}" in table.caption
+
+
+def test_layer_sets_give_the_spread_of_seeds_by_task(records):
+    """The caption of Table 5 has the least, median and largest standard deviation of each task."""
+    parsing = [score("fr", value, seed=seed, task="parsing") for seed, value in ((1, 40.0), (2, 60.0))]
+    ner = [score("fr", 70.0, task="ner")]  # one seed has no spread
+    (table,) = layer_sets(records + Results.of([*parsing, *ner]))
+    spread = [cell.std for row in table.groups["pos, accuracy, source en"] for cell in row.cells]
+    assert len(spread) == 9
+    pos = f"pos {min(spread):.2f}/{np.median(spread):.2f}/{max(spread):.2f}"
+    assert table.caption.endswith(f"over seeds, min/median/max: {pos}, parsing 14.14/14.14/14.14.")
 
 
 def test_published_numbers_stand_below_ours(records):
@@ -203,13 +215,32 @@ def test_a_corpus_that_a_paper_trains_on_is_not_taken_for_its_language(records):
         score("en", 90.0, bank=bank, train="ud/en_partut:train", task="parsing") for bank in ("en_partut", "en_lines")
     )
     (table,) = by_target(partut, beside=find_paper("muller2021"))
-    (mine, printed, _, other, below, _) = table.groups["parsing, las"]
+    (mine, printed, _, other, below, _) = table.groups["parsing, las, same-language"]
     assert (mine.label, other.label) == ("en – ud/en_lines:test", "en – ud/en_partut:test")
     assert values(below) == [90.40]  # Table 2, and not the 88.98 of Table 6
     assert values(printed) == [find_paper("muller2021").find("parsing", ["en_partut"], ["en_lines"], Condition()).value]
     other_test = Results.of([score("en", 90.0, bank="en_gum", task="parsing")])
     (table,) = by_target(other_test, beside=find_paper("muller2021"))
     assert len(table.groups["parsing, las"]) == 1  # another test set than the paper's
+
+
+def test_domains_and_languages_are_groups_as_in_table_2():
+    """In the paper, the rows "domain analyses" stand before the rows "cross-language"."""
+    targets = {"en_partut": "en", "en_lines": "en", "fr_partut": "fr", "fr_gsd": "fr"}
+    ours = Results.of(
+        score(language, 80.0, bank=bank, train="ud/en_partut:train", **layers)
+        for bank, language in targets.items()
+        for layers in ({}, {"layers": "1-2"})
+    )
+    russian = Results.of(score(target, 70.0, source="ru", train="ud/ru_gsd:train") for target in ("ru", "fr"))
+    (table,) = by_target(ours + russian, beside=find_paper("muller2021"))
+    plain = {title: [row.label for row in rows if row.kind == "plain"] for title, rows in table.groups.items()}
+    assert plain == {
+        "pos, accuracy, same-language": ["en – ud/en_lines:test", "en – ud/en_partut:test", "ru – ru"],
+        "pos, accuracy, cross-language": ["en – ud/fr_gsd:test", "en – ud/fr_partut:test", "ru – fr"],
+    }
+    published = table.groups["pos, accuracy, same-language"][1]
+    assert (published.label, values(published)) == ("muller2021", [93.09, -0.58])
 
 
 def test_all_tables(records):

@@ -1,11 +1,13 @@
 """Scores as a table: differences to the reference, and means over languages."""
 
+import dataclasses
+
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.results.pivot import CROSS, SAME
+from crosslens.results.pivot import CROSS, SAME, SHOWN, sections
 from crosslens.results.record import COLUMNS, Record, Results
-from made_results import SCORES, score
+from made_results import SCORES, score, similarity
 
 
 def test_the_table_has_differences_to_the_reference_and_means_apart():
@@ -56,3 +58,63 @@ def test_a_table_mixes_nothing():
         Results.of([*SCORES, other]).table()
     with pytest.raises(RequestError, match="no scores"):
         Results.of([]).table()
+
+
+def by_layer(pair, values, **columns):
+    return [dataclasses.replace(similarity(pair, layer, value), **columns) for layer, value in enumerate(values)]
+
+
+def test_the_best_layer_has_the_highest_mean_over_pairs_and_seeds():
+    results = Results.of([*by_layer("en-fr", (0.1, 0.9, 0.5, 0.5)), *by_layer("en-de", (0.1, 0.2, 0.7, 0.7))])
+    assert results.best_layer() == 2  # 0.6, as layer 3, against 0.55 of layer 1
+    assert results.best_layer(target="fr") == 1
+    seeds = [*by_layer("en-fr", (0.6, 0.5), seed=1), *by_layer("en-fr", (0.1, 0.5), seed=2)]
+    assert Results.of(seeds).best_layer() == 1
+
+
+def test_a_layer_that_lacks_a_pair_is_not_the_best():
+    decoder = [*by_layer("en-fr", (None, 0.5, 0.4)), *by_layer("en-de", (0.9, 0.1, 0.4))]
+    assert Results.of(decoder).best_layer() == 2
+    with pytest.raises(RequestError, match="no layer has a value for every pair"):
+        Results.of([*by_layer("en-fr", (0.1, None)), *by_layer("en-de", (None, 0.1))]).best_layer()
+
+
+def test_the_best_layer_of_what_has_none_or_several_measures():
+    with pytest.raises(RequestError, match="these results have no layers"):
+        Results.of(SCORES).best_layer()
+    both = Results.of([*by_layer("en-fr", (0.1,)), *by_layer("en-fr", (0.2,), measure="rsa")])
+    with pytest.raises(RequestError, match="several measures: cka, rsa"):
+        both.best_layer()
+
+
+def test_scores_by_layer_are_a_table_of_layers():
+    scores = [dataclasses.replace(score("fr", 50.0 + layer), layer=layer) for layer in range(3)]
+    table = Results.of(scores).table()
+    assert list(table.columns) == [0, 1, 2]
+    assert table.to_numpy().tolist() == [[50.0, 51.0, 52.0]]
+    assert Results.of(scores).best_layer(metric="accuracy") == 2
+
+
+def test_everything_is_in_one_section_and_is_shown():
+    others = [dataclasses.replace(record, metric="las", task="parsing") for record in SCORES]
+    results = Results.of([*SCORES, *others, *by_layer("en-fr", (0.25, 0.75))])
+    assert [record for section in sections(results) for record in section.records] == list(results)
+    text = repr(results)
+    assert text.splitlines()[0] == "20 records"
+    for shown in ("pos accuracy, source en, e", "parsing las", "similarity by layer", "−20.00", "0.750"):
+        assert shown in text
+    html = results._repr_html_()
+    assert html.count("<table") == 3
+    assert "−20.00" in html
+
+
+def test_what_no_table_can_hold_is_shown_as_records():
+    text = repr(Results.of([score("fr", 90.0), score("fr", 80.0)]))
+    assert "90.00" in text
+    assert "two records contradict one another" in text
+
+
+def test_only_the_first_tables_are_shown():
+    many = Results.of([dataclasses.replace(SCORES[0], metric=f"m{number}") for number in range(SHOWN + 2)])
+    assert repr(many).endswith("and 2 more tables; filter(…) selects records")
+    assert many._repr_html_().count("<table") == SHOWN

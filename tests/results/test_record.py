@@ -1,3 +1,4 @@
+import csv
 import json
 from types import MappingProxyType
 
@@ -9,7 +10,7 @@ from crosslens.results.record import COLUMNS, Record, Results, read_results
 from made_results import SCORES, score, similarity
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
 def test_written_and_read_again_absent_stays_absent(tmp_path, ending):
     records = [
         *SCORES,
@@ -70,7 +71,7 @@ def test_the_columns_are_the_ones_promised():
     )
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
 def test_files_without_the_column_of_a_second_layer_are_read(tmp_path, ending):
     results = Results.of(SCORES)
     Results(results.records.drop_columns("target_layer")).write(tmp_path / f"older.{ending}")
@@ -87,6 +88,27 @@ def test_adding_filtering_and_grouping():
         results.filter(targt="fr")
 
 
+def test_they_are_a_sequence_of_records():
+    results = Results.of(SCORES)
+    assert Results.of(list(results)).records.equals(results.records)
+    assert (results[0], results[-1]) == (SCORES[0], SCORES[-1])
+    assert list(results[1:3]) == SCORES[1:3]
+    assert list(results[::-4]) == SCORES[::-4]
+    assert list(sum([results[:2], results[2:], results[:0]])) == SCORES
+    tagged = Record(metric="las", tags={"n": 1})
+    assert Results.of([tagged])[0].tags == {"n": 1}
+    with pytest.raises(IndexError):
+        results[len(SCORES)]
+    with pytest.raises(TypeError):
+        _ = results + 1
+
+
+@pytest.mark.parametrize("record", [*SCORES[:4], Record(), Record(condition=None, tags={"n": 1})])
+def test_a_record_shows_what_makes_it(record):
+    assert eval(repr(record), {"Record": Record}) == record
+    assert "None" not in repr(record).replace("condition=None", "")
+
+
 def test_similarities_have_layers_across():
     rows = [similarity("en-fr", layer, layer / 10, m) for m in ("cka", "cka_shuffled") for layer in range(3)]
     table = Results.of(rows).table()
@@ -97,11 +119,18 @@ def test_similarities_have_layers_across():
 def test_files_that_are_no_results(tmp_path):
     with pytest.raises(DataError, match="no such results file"):
         read_results(tmp_path / "x.csv")
-    for name, content in (("a.csv", "a,b\n1,2\n"), ("b.csv", ""), ("c.parquet", "x"), ("d.json", "{"), ("e.txt", "")):
+    for name, content in (
+        ("a.csv", "a,b\n1,2\n"),
+        ("b.csv", ""),
+        ("c.parquet", "x"),
+        ("d.json", "{"),
+        ("e.txt", ""),
+        ("f.jsonl", "{}\n"),
+    ):
         (tmp_path / name).write_text(content)
         with pytest.raises(DataError):
             read_results(tmp_path / name)
-    with pytest.raises(RequestError, match=r"as .csv, .parquet or .json"):
+    with pytest.raises(RequestError, match=r"as .csv, .parquet, .json or .jsonl"):
         Results.of(SCORES).write(tmp_path / "x.xlsx")
 
 
@@ -139,6 +168,9 @@ def test_what_pandas_made_of_a_file_is_read(tmp_path):
     assert "3.0" in (tmp_path / "without.csv").read_text()
     for name in ("without", "with"):
         assert read_results(tmp_path / f"{name}.csv").records.equals(results.records), name
+    quoted = pd.read_csv(tmp_path / "results.csv", dtype=str, keep_default_na=False)
+    quoted.to_csv(tmp_path / "quoted.csv", index=False, quoting=csv.QUOTE_ALL)
+    assert read_results(tmp_path / "quoted.csv").records.equals(results.records)
     frame["seed"] += 0.5
     frame.to_csv(tmp_path / "half.csv", index=False)
     with pytest.raises(DataError, match="cannot be read as results"):

@@ -10,15 +10,22 @@ from crosslens.runs.status import RATE_WINDOW, Status, status
 from crosslens.runs.store import Store
 
 
+def done(number: int) -> str:
+    """Id of a finished run."""
+    return f"{number:016x}"
+
+
 @pytest.fixture
 def store(tmp_path):
     """A store with finished runs: so many seconds ago; and a study of them and of others."""
 
     def make(*ago, left=()):
         store, now = Store(tmp_path), time.time()
-        names = [f"done{number}" for number in range(len(ago))]
+        names = [done(number) for number in range(len(ago))]
         for name, seconds in zip(names, ago, strict=True):
             store.path(name).mkdir()
+            for file in ("run.json", "records.parquet"):
+                (store.path(name) / file).touch()
             os.utime(store.path(name), (now - seconds, now - seconds))
         plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2}
         store.keep_plan("s", {"plan.json": json.dumps(plan)})
@@ -44,13 +51,19 @@ def test_there_is_no_rate_of_fewer_than_two_runs(store, ago):
 
 def test_what_runs_and_what_failed_is_counted_of_what_is_left(store):
     made = store(10, left=("a", "b", "c"))
-    for name in ("done0", "b", "c"):
+    for name in (done(0), "b", "c"):
         (made.folder / "failed" / name).mkdir()
-    with made.claim("a") as mine, made.claim("done0"):
+    with made.claim("a") as mine, made.claim(done(0)):
         assert mine
         (found,) = status(made)
     assert (found.running, found.failed) == (1, 2)
     assert status(made)[0].running == 0
+
+
+def test_finished_runs_that_lack_a_file_are_counted(store):
+    made = store(10, 20)
+    (made.path(done(1)) / "run.json").unlink()
+    assert "2 of 2 runs done, 1 damaged" in status(made)[0].describe()
 
 
 def test_a_study_that_is_done_has_no_time_left():

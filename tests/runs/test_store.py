@@ -165,6 +165,8 @@ def test_damage_is_told_with_what_to_do(tmp_path):
     with pytest.raises(StoreError, match=r"run.json is damaged"):
         store.describe(run.id)
     (store.path(run.id) / "run.json").unlink()
+    with pytest.raises(StoreError, match=r"run.json is missing .remove .* to repeat the run"):
+        store.missing(wanted)
     with pytest.raises(StoreError, match=r"run.json is missing"):
         store.describe(run.id)
 

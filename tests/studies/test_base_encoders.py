@@ -56,7 +56,7 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
     assert first.waiting == 4  # two seeds of what begins with either
     assert {each.run.condition.label for each in first.runs[4:]} == {"reference", "BiLSTM"}
 
-    outcome = run_study(study, store.folder)
+    outcome = run_study(study, store.folder, executor="serial")
     assert not outcome.failed
     assert len(store.ids()) == 2 * 2 + 4 * 2
     whole = plan(study, store)
@@ -90,7 +90,7 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
 def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
     """How adapted encoders differ is then in no interval: the plan, the summary and the typology each say it."""
     study, store = read(folder, tiny_bert, more="starts: one\n"), Store(folder / "runs")
-    assert not run_study(study, store.folder).failed
+    assert not run_study(study, store.folder, executor="serial").failed
     assert len(store.ids()) == 2 + 4 * 2
     assert plan(study, store).notes == tuple(
         f"{label}: all 2 seeds start from one encoder; intervals and tests do not include variation between such"

@@ -145,8 +145,8 @@ def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
     [
         ("conditions: [{factor: no-anchors}]", "needs a pretraining study"),
         ("encoder: pretrain:lab\nconditions: [{factor: no-such}]", "there is no factor 'no-such'"),
-        ("bilingual: [fr]", "bilingual needs a pretraining study"),
-        ("encoder: pretrain:lab\nbilingual: []", "bilingual is empty"),
+        ("bilingual: [fr]", "bilingual: needs a pretraining study"),
+        ("encoder: pretrain:lab\nbilingual: []", "bilingual: is empty"),
     ],
 )
 def test_studies_that_ask_what_cannot_be(tmp_path, text, reason):

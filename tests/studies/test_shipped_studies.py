@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from crosslens.cli import cli
 from crosslens.corpora.catalogue import list_corpora
 from crosslens.data import transliteration
+from crosslens.mlm.factors import FACTORS
+from crosslens.report.papers import find_paper
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import library, read_study
 from mock_release import MockRelease
@@ -128,6 +130,20 @@ def test_published_scores_stand_below_sets_of_layers(reported):
     assert all(published)
 
 
+def test_factors_of_pretraining_are_rows_with_the_papers_scores(reported):
+    report = reported("pretraining-factors")
+    head, groups = report.table("pretraining-factors")
+    columns = [*report.study.bilingual, "mean"]
+    assert [column for column in head if not column.endswith(" std")] == [*columns, *(f"Δ {name}" for name in columns)]
+    assert {group.split(",")[0] for group in groups} == set(report.blocks)
+    for group, rows in groups.items():
+        published = {row[0]: cells for row, cells in rows.items() if row[1] == report.paper}
+        assert list(published) == ["reference", *FACTORS], group  # the paper's order
+        assert [row for row in rows if isinstance(row, str)] == list(published)
+    (inference,) = [rows for group, rows in groups.items() if group.startswith("nli")]
+    assert inference["reference", report.paper][0] == "73.6"  # accuracy of Default in French, Table 1
+
+
 @pytest.mark.parametrize("name", SUPERVISED)
 def test_supervision_has_a_column_for_each_training_set_with_the_papers(reported, name):
     report = reported(name)
@@ -140,7 +156,9 @@ def test_supervision_has_a_column_for_each_training_set_with_the_papers(reported
     printed = 0
     for table in named:
         head, groups = report.table(table)
-        settings = [column for column in head if column not in ("wu2019", "ours − theirs")]
+        systems = [column for column in head if column.endswith(tuple(find_paper("wu2019").systems))]
+        assert bool(systems) == ("wu2019" in head)
+        settings = [column for column in head if column not in ("wu2019", "ours − theirs", *systems)]
         own = ["in-language"] if len(trained) > 1 else []
         assert settings == own + translated + ["zero-shot from en"]
         assert head.count("wu2019") == head.count("ours − theirs")
@@ -155,7 +173,7 @@ def test_supervision_has_a_column_for_each_training_set_with_the_papers(reported
 
 def test_gold_tags_stand_beside_the_papers_gold_tags(reported):
     head, groups = reported("gold-tags").table("supervision-parsing-las_nopunct")
-    assert head == ["zero-shot from en", "wu2019", "ours − theirs"]
+    assert head == ["zero-shot from en", "wu2019", "ours − theirs", "zero-shot, Ahmad et al. (2019)"]
     (rows,) = groups.values()
     assert "mean" in rows
 

@@ -9,6 +9,7 @@ from crosslens.studies.study import Study, data_sets, library, read_study
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import find_recipe
 
+CORPORA = "name: mine\nencoder: e\ndata:\n  tasks:\n    pos:\n      src:\n        train: lab/src\n"
 LEAST = "name: mine\nencoder: e\ndata: lab\n"
 
 
@@ -89,16 +90,42 @@ def test_norwegian_is_a_language(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (LEAST + "condtions: [none]\n", "study.yaml:4: there is no setting condtions; did you mean 'conditions'"),
+        (LEAST + "condtions: [none]\n", "study.yaml:4: condtions: unknown setting; did you mean 'conditions'"),
+        (
+            LEAST + "grid: {learning_rat: [1]}\n",
+            "study.yaml:4: grid.learning_rat: unknown setting; did you mean 'learn",
+        ),
+        (
+            LEAST + "similarity:\n  sentencs: 5\n",
+            "study.yaml:5: similarity.sentencs: unknown setting; did you mean 'sen",
+        ),
+        (
+            LEAST + "select: [last, {orcale: x}]\n",
+            "study.yaml:4: select.1.orcale: unknown setting; did you mean 'oracle'",
+        ),
+        (LEAST + "probes:\n  - probe: langd\n    train: a\n    test: b\n", "study.yaml:5: probes.0.probe: there is no"),
+        (
+            CORPORA + "        devv: x\n        tests: [lab/src]\n",
+            "study.yaml:8: data.tasks.pos.src.devv: unknown setting;",
+        ),
+        (CORPORA + "        tests: lab/src\n", "study.yaml:8: data.tasks.pos.src.tests: expected a list"),
+        (CORPORA + "        tests: []\n", "study.yaml:8: data.tasks.pos.src.tests: is empty"),
+        (CORPORA.replace("pos:", "poss:") + "        tests: [a]\n", "study.yaml:5: data.tasks.poss: there is no task"),
+        (
+            "name: mine\nencoder: e\ndata: 5\n",
+            "study.yaml:3: data: expected settings of the form `name: value` or text",
+        ),
+        (LEAST + "seeds: [true]\n", "study.yaml:4: seeds.0: expected an integer"),
+        (LEAST + "tasks: [pos, poss]\n", "study.yaml:4: tasks.1: there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
         (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
-        (LEAST + "seeds: [1, 1]\n", "seeds has duplicates"),
-        (LEAST + "conditions: []\n", "conditions is empty"),
+        (LEAST + "seeds: [1, 1]\n", "study.yaml:4: seeds: has duplicates"),
+        (LEAST + "conditions: []\n", "study.yaml:4: conditions: is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (
             LEAST + "conditions: [{layer: 1}]\n",
-            "study.yaml:4: conditions.0: unknown setting layer; did you mean 'layers'",
+            "study.yaml:4: conditions.0.layer: unknown setting; did you mean 'layers'",
         ),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
@@ -111,6 +138,8 @@ def test_mistakes_are_named_with_their_place(tmp_path, text, words):
     with pytest.raises(RequestError) as caught:
         read_study(write(tmp_path, text))
     assert words in str(caught.value)
+    for word in ("data.data", "data.str", "tuple", "value error", ": :", "none is known"):
+        assert word not in str(caught.value).lower()
 
 
 def test_all_mistakes_at_once(tmp_path):

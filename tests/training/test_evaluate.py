@@ -2,8 +2,13 @@
 
 import dataclasses
 
+import pytest
+
+from crosslens.errors import EncoderError, RequestError
+from crosslens.training.checkpoint import save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
+from crosslens.training.predict import predict
 from toy_trainings import FAST
 
 
@@ -32,3 +37,33 @@ def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):
     assert results.records["selection"].to_pylist() == [f"oracle {french.name}"]
     usual = finetune(encoder, "pos", train=toy(), dev=toy("dev"), recipe=recipe)
     assert usual.facts["selection"] == "best"
+
+
+@pytest.fixture
+def data(monkeypatch, treebanks):
+    monkeypatch.setenv("CROSSLENS_DATA", str(treebanks))
+
+
+def test_a_name_a_corpus_and_several_give_the_same_records(tagger, toy, data):
+    by_name = evaluate(tagger, "ud/en_toy")
+    assert by_name.records.equals(evaluate(tagger, [toy("test")]).records)
+    assert by_name.records.equals(evaluate(tagger, toy("test")).records)
+    assert evaluate(tagger, "ud/*_pud").records["target"].to_pylist() == ["en", "fr"]
+
+
+def test_the_folder_of_a_model_is_a_model(tagger, toy, data, tmp_path):
+    save_model(tagger, tmp_path / "run" / "model")
+    folder = tmp_path / "run" / "model"
+    assert evaluate(folder, "ud/en_toy").records.equals(evaluate(tagger, "ud/en_toy").records)
+    assert predict(str(folder), "ud/en_toy").items == predict(tagger, toy("test")).items
+    with pytest.raises(EncoderError, match=r"has no crosslens.json.*did you mean .*run/model\?"):
+        predict(tmp_path / "run", "ud/en_toy")
+
+
+def test_the_name_of_a_recipe_and_the_dev_split_of_a_named_treebank(encoder, toy, data):
+    by_name = finetune(encoder, "pos", train="ud/en_toy[:4]", recipe="small")
+    assert (by_name.recipe.name, by_name.recipe.epochs) == ("small", 2)
+    best = FAST.model_copy(update={"select": "best", "epochs": 1})
+    assert finetune(encoder, "pos", train="ud/en_toy[:4]", recipe=best).facts["dev"] == "ud/en_toy:dev"
+    with pytest.raises(RequestError, match=r"there is no recipe 'smal' for pos.*did you mean 'small'"):
+        finetune(encoder, "pos", train=toy(), recipe="smal")

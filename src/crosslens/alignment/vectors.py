@@ -245,8 +245,8 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
         most: maximum number of vectors to read; of duplicate words, the first counts.
 
     Raises:
-        DataError: with file and line, if a line has no numbers or another number of them than the first; if the file is
-            missing or empty.
+        DataError: with file and line, if a line has no numbers, another number of them than the first, or numbers that
+            are not finite; if the file is missing or empty.
     """
     words: list[str] = []
     rows: list[np.ndarray] = []
@@ -260,12 +260,15 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
             if len(words) == most:
                 break
             try:
-                row = np.asarray(columns[1:], np.float32)
+                with np.errstate(over="ignore"):  # numbers beyond float32 are refused below
+                    row = np.asarray(columns[1:], np.float32)
             except ValueError:
                 row = np.empty(0, np.float32)
             if not len(row) or (rows and len(row) != len(rows[0])):
                 width = f", where the first has {len(rows[0])}" if rows else ""
                 raise DataError(f"{len(row)} numbers after the word{width}", file=str(path), line=number)
+            if not np.isfinite(row).all():
+                raise DataError("the vector has numbers that are not finite", file=str(path), line=number)
             words.append(normal(columns[0]))
             rows.append(row)
     if not rows:

@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 
 import click
+from click.shell_completion import add_completion_class
 
 from crosslens import __version__
 from crosslens.environment import offline
@@ -18,10 +19,12 @@ COMMANDS = {
     "evaluate": "Evaluate a fine-tuned model on more corpora.",
     "predict": "Annotate a corpus with a fine-tuned model.",
     "score": "Score a prediction file against a gold file.",
+    "test": "Test the difference between two results on the same seeds and sentences.",
     "compare": "Compare representations of parallel sentences layer by layer (CKA, retrieval, …).",
     "correlate": "Correlate the cross-lingual transfer gap with similarity over languages.",
     "align": "Align independently pretrained encoders by an orthogonal mapping.",
     "overlap": "Measure the subword overlap of training and test data.",
+    "word-order": "Measure the word-order distance of treebanks.",
     "probe": "Probe every layer: language identity, topic, part of speech.",
     "plan": "List the runs of a study: done and to do.",
     "run": "Run a study; the same command resumes an interrupted one.",
@@ -38,8 +41,37 @@ COMMANDS = {
     "data": "Download treebanks.",
     "lab": "Export artificial languages: treebanks, texts, dictionaries.",
     "list": "List tasks, probes, recipes, measures, studies, corpora and more.",
+    "completion": "Complete commands, options and names in bash, zsh or fish.",
     "doctor": "Show versions, devices, threads and data folders.",
 }
+
+SYNONYMS = {
+    "train": "finetune",
+    "fine-tune": "finetune",
+    "eval": "evaluate",
+    "annotate": "predict",
+    "similarity": "compare",
+    "download": "data",
+    "studies": "list",
+    "plot": "report",
+    "tables": "report",
+}
+"""What other programs call a command -> its name here."""
+
+SETTINGS = {
+    "finetune": ("crosslens.training.recipe", "Recipe"),
+    "adapt": ("crosslens.mlm.adapt_settings", "Adaptation"),
+    "pretrain": ("crosslens.mlm.pretrain_settings", "Pretraining"),
+    "plan": ("crosslens.studies.study", "Study"),
+    "run": ("crosslens.studies.study", "Study"),
+}
+"""Command -> module and class of the settings that ``--set`` changes."""
+
+MODULES = {"list": "listing", "test": "paired", "word-order": "word_order"}
+"""Command -> its module, where it has another name: that of a built-in or of the standard library would be shadowed."""
+
+RESUMED = ("demo", "finetune", "run", "adapt", "pretrain", "data")
+"""Commands that resume their interrupted work."""
 
 
 class LazyGroup(click.Group):
@@ -53,16 +85,33 @@ class LazyGroup(click.Group):
         """Import a command; return None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        module = "listing" if cmd_name == "list" else cmd_name  # a submodule `list` would shadow the built-in here
-        return importlib.import_module(f"crosslens.cli.{module}").command
+        return importlib.import_module(f"crosslens.cli.{MODULES.get(cmd_name, cmd_name)}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the arguments name; suggest similar names for an unknown one."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise click.UsageError(f"No such command {args[0]!r} ({suggest(args[0], COMMANDS)})", ctx)
+            name = args[0].lower()
+            hint = f"did you mean {SYNONYMS[name]!r}?" if name in SYNONYMS else suggest(name, COMMANDS)
+            raise click.UsageError(f"No such command {args[0]!r} ({hint})", ctx)
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command, and say how it resumes if interrupted, and how a setting given as an option is changed."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if ctx.invoked_subcommand in RESUMED:
+                click.echo("stopped; the same command resumes", err=True)
+            raise
+        except click.NoSuchOption as error:
+            setting = error.option_name.lstrip("-").replace("-", "_")
+            module, settings = SETTINGS.get(error.ctx.info_name or "" if error.ctx else "", (None, ""))
+            if module is None or setting not in getattr(importlib.import_module(module), settings).model_fields:
+                raise
+            message = f"No such option: {error.option_name} (it is a setting: --set {setting}=VALUE)"
+            raise click.UsageError(message, error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -86,6 +135,11 @@ def main() -> None:
     if offline():
         os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    if "_CROSSLENS_COMPLETE" in os.environ:  # set by the shell; imported here so that `--help` starts fast
+        from crosslens.cli._completion import SHELLS
+
+        for completion in SHELLS.values():
+            add_completion_class(completion)
     try:
         cli(prog_name="crosslens")
     except CrosslensError as error:
@@ -104,7 +158,10 @@ def main() -> None:
         if reason is None:
             raise
         click.echo(f"crosslens: {reason}", err=True)
-        click.echo("  hint: no unfinished file was left; once this is mended, run the same command again", err=True)
+        click.echo(
+            "  hint: once this is mended, run the same command again; it resumes or removes what is unfinished",
+            err=True,
+        )
         _close_output()
         sys.exit(1)
 

@@ -1,5 +1,6 @@
 """Terminal output: tables on standard output, progress on standard error."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import click
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -15,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crosslens.errors import RequestError
-from crosslens.formatting import duration, plain, signed
+from crosslens.formatting import duration
 from crosslens.progress import SILENT, Progress, Update
 
 if TYPE_CHECKING:
@@ -23,15 +25,8 @@ if TYPE_CHECKING:
 
     from crosslens.report.render import Spread
     from crosslens.report.table import Table as ReportTable
+    from crosslens.results.pivot import Section
     from crosslens.results.record import Results
-
-
-def _formatter(kind: str, *, is_difference: bool) -> Callable[..., str]:
-    """Return the function that formats the cells of a column, from the kind of its dtype."""
-    if kind == "i":  # counts
-        return lambda value, decimals: str(value)
-    write = signed if is_difference else plain
-    return lambda value, decimals: value if isinstance(value, str) else write(value, decimals=decimals)
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
@@ -40,17 +35,14 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     Columns that do not fit the terminal continue in a further table below. Columns named in
     ``frame.attrs["differences"]`` are printed with a sign.
     """
-    from crosslens.results.pivot import CROSS, SAME
+    from crosslens.results.pivot import CROSS, SAME, writers
 
-    differences = frame.attrs.get("differences", ())
     means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
     labels = [
         " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
     ]
     columns = {
-        str(name): [write(value, decimals=decimals) for value in frame[name]]
-        for name in frame.columns
-        for write in (_formatter(frame[name].dtype.kind, is_difference=name in differences),)
+        str(name): [write(value) for value in frame[name]] for name, write in writers(frame, decimals=decimals).items()
     }
     console = Console(emoji=False)
     room = console.width if console.is_terminal else 10_000  # files and pipes have no width
@@ -85,6 +77,18 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
     yield group
 
 
+def print_json(frame: "pandas.DataFrame") -> None:
+    """Print the rows of a frame as a JSON list of objects, with null for missing values."""
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    click.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def print_records(results: "Results") -> None:
+    """Print records as a JSON list of objects, with null for columns that do not apply."""
+    rows = [{**row, "tags": tags} for row, tags in zip(results.records.to_pylist(), results.tags(), strict=True)]
+    click.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+
+
 LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
 """Level of a difference -> style, readable on dark and light backgrounds."""
 
@@ -117,7 +121,7 @@ def say(text: str) -> None:
 
 
 def show_tables(results: "Results", *, metric: str | None = None, notes: Iterable[str] = ()) -> None:
-    """Print one table for each task, metric, source and encoder, then the similarities, then notes on all of them.
+    """Print the tables of all `crosslens.results.pivot.sections`, then notes on all of them.
 
     If records contradict one another, the reason is printed instead of the table.
 
@@ -126,31 +130,22 @@ def show_tables(results: "Results", *, metric: str | None = None, notes: Iterabl
         metric: metric to print; None: all.
         notes: lines below the tables, such as corpora that were not evaluated.
     """
-    from crosslens.results.cells import groups_of
-    from crosslens.results.record import Results
+    from crosslens.results.pivot import sections
 
-    scores = results.filter(measure=None)
-    for (task, name, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
-        if task and name == (metric or name):
-            seeds = len(block.groups("seed"))
-            title = f"{task} {name}, source {source}, {encoder}"
-            _print_block(block, title=title, note=f"mean of {seeds} seed{'s' * (seeds > 1)}")
-    similar = results.filter(metric="similarity") if metric in (None, "similarity") else Results.of([])
-    for (encoder, task), block in groups_of(similar, "encoder", "task"):
-        after = f", fine-tuned for {task}" if task else ""
-        _print_block(block, title=f"similarity by layer, {encoder}{after}", decimals=3)
+    for section in sections(results if metric is None else results.filter(metric=metric)):
+        _print_section(section)
     for note in notes:
         Console(emoji=False).print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
 
 
-def _print_block(block: "Results", *, title: str, note: str = "", decimals: int = 2) -> None:
+def _print_section(section: "Section") -> None:
     """Print a table, or the reason why it cannot be printed."""
     try:
-        table = block.table()
+        table = section.records.table()
     except RequestError as error:
-        Console(emoji=False).print(f"{title}: {error}", highlight=False, markup=False, soft_wrap=True)
+        Console(emoji=False).print(f"{section.title}: {error}", highlight=False, markup=False, soft_wrap=True)
     else:
-        print_table(table, title=title, note=note, decimals=decimals)
+        print_table(table, title=section.title, note=section.note, decimals=section.decimals)
 
 
 ODDITIES = {

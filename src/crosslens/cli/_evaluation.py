@@ -1,7 +1,7 @@
 """Functions shared by commands that evaluate: load corpora, evaluate, print tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from crosslens.cli._options import split_names
 from crosslens.files import write_folder
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
     """Load the corpora of ``--test``; files are read in the format of the task."""
-    from crosslens.corpora.catalogue import load_corpus, match_corpora
+    from crosslens.corpora.catalogue import load_corpora
 
-    names = [name for pattern in split_names(test) for name in match_corpora(pattern, data=data)]
-    return [load_corpus(name, data=data, format=format) for name in names]
+    return load_corpora(split_names(test), data=data, format=format)
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":
@@ -36,10 +35,15 @@ def write_results(results: "Results", out: str | Path) -> None:
     write_folder(out, lambda folder: results.write(folder / "results.csv"))
 
 
-def show_results(results: "Results", task: "Task", *, title: str, note: str = "") -> None:
-    """Print the table of the task's metric, and warnings about the corpora."""
-    from crosslens.cli._display import print_table, say_oddities
+def show_results(
+    results: "Results", task: "Task", *, title: str, note: str = "", form: Literal["table", "json"] = "table"
+) -> None:
+    """Print the table of the task's metric, or all records as JSON, and warnings about the corpora."""
+    from crosslens.cli._display import print_records, print_table, say_oddities
 
     main_scores = results.filter(metric=task.metric)
     say_oddities(main_scores)
+    if form == "json":
+        print_records(results)
+        return
     print_table(main_scores.table(), title=title, note=note)

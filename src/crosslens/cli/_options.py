@@ -29,6 +29,8 @@ device_option = click.option(
     "--device", metavar="NAME", help="Device: cpu, cuda, cuda:1 or mps [default: a GPU if available]."
 )
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+
 
 def out_option(description: str) -> Callable:
     """Return the option ``--out``, a path that must not exist yet."""

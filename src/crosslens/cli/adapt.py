@@ -38,7 +38,7 @@ def command(
     """Adapt ENCODER to a language by masked language modelling on raw text; the tokenizer is kept.
 
     The same command resumes an interrupted run. The result is an encoder like any other:
-    `crosslens finetune OUT pos …`. An encoder without a masked language modelling head gets a randomly
+    `crosslens finetune pos OUT …`. An encoder without a masked language modelling head gets a randomly
     initialised one. Train that head first, on languages that the encoder was pretrained on: --set freeze=0-12.
     """
     from crosslens.files import refuse_existing

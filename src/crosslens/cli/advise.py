@@ -50,6 +50,7 @@ def command(
     """
     from dataclasses import replace
 
+    import langcodes
     import pandas as pd
 
     from crosslens.cli._display import print_table, say
@@ -57,9 +58,17 @@ def command(
     from crosslens.corpora.parallel import load_parallel
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
+    from crosslens.errors import RequestError
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 
+    try:
+        language = langcodes.standardize_tag(language)
+    except ValueError:
+        hint = "give a language tag, such as wo for Wolof; qaa to qtz stand for languages without one"
+        raise RequestError(f"{language!r} is not a language tag", hint=hint) from None
+    if not langcodes.tag_is_valid(language):
+        say(f"{language!r} is not a registered language tag")
     is_text = text.startswith("raw/") or text.endswith(".txt")
     corpus = load_text(text, data=data) if is_text else load_corpus(text, split="train", data=data)
     candidates = {

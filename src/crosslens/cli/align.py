@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
 from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def sentences(
 
 
 @command.command("transfer")
-@click.argument("task")
+@click.argument("task", type=TASK)
 @click.argument("encoder")
 @against_option
 @pair_option
@@ -262,11 +263,17 @@ def sentences(
     "--parallel", metavar="NAME", help="Parallel sentences whose words are aligned: xnli/dev, en=FILE,fr=FILE."
 )
 @click.option("--links", metavar="FILE", help="Word alignments in Pharaoh format [default: computed with eflomal].")
-@click.option("--train", required=True, metavar="CORPUS", help="Training data in the first language.")
-@click.option("--dev", metavar="CORPUS", help="Development data, if the recipe selects on it.")
-@click.option("--test", required=True, metavar="CORPORA", help="Test corpora of both languages: ud/en_pud,ud/fr_pud.")
+@click.option("--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data in the first language.")
+@click.option("--dev", type=CORPUS, metavar="CORPUS", help="Development data, if the recipe selects on it.")
+@click.option(
+    "--test",
+    required=True,
+    type=CORPORA,
+    metavar="CORPORA",
+    help="Test corpora of both languages: ud/en_pud,ud/fr_pud.",
+)
 @click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
-@click.option("--recipe", metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
+@click.option("--recipe", type=RECIPE, metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
 @click.option(
     "--seed",

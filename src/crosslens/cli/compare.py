@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._options import SEED, data_option, device_option, out_option, split_names
+from crosslens.cli._names import MEASURES
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, split_names
 
 if TYPE_CHECKING:
     from crosslens.encoders.layers import LayerPairs
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--measures",
     "--measure",
+    type=MEASURES,
     metavar="NAMES",
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 @out_option("Folder for results.csv")
 @data_option
 @device_option
+@json_option
 def command(
     encoder: str,
     corpus: str,
@@ -88,6 +91,7 @@ def command(
     out: str,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Compare how ENCODER represents sentences and their translations, layer by layer.
 
@@ -117,7 +121,7 @@ def command(
     choose_measures(**chosen)  # checks the names before an encoder is loaded
     parallel = select_sentences(corpus, patterns, original=original, sentences=sentences, data=data)
 
-    from crosslens.cli._display import print_table, progress, say
+    from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
@@ -145,7 +149,10 @@ def command(
         results = of_model(results, model)
     write_results(results, out)
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
-    print_table(results.table(), title=title, decimals=3)
+    if as_json:
+        print_records(results)
+    else:
+        print_table(results.table(), title=title, decimals=3)
     undefined = results.records["value"].null_count
     if undefined:
         say(f"{undefined} of {len(results)} values are undefined: the vectors of a layer are all equal, or")

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import split_names
-from crosslens.cli.results import read_paths
+from crosslens.cli._names import MEASURES
+from crosslens.cli._options import json_option, split_names
 
 if TYPE_CHECKING:
     from crosslens.similarity.correlate import Coefficient
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 @click.command("correlate")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--measures", "--measure", default="cka", show_default=True, metavar="NAMES", help="Similarity measures.")
+@click.option(
+    "--measures",
+    "--measure",
+    default="cka",
+    show_default=True,
+    type=MEASURES,
+    metavar="NAMES",
+    help="Similarity measures.",
+)
 @click.option(
     "--layers",
     type=click.Choice(["mean", "each"]),
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
     help="Correlation coefficient.",
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
+@json_option
 def command(
     paths: tuple[str, ...],
     measures: str,
@@ -42,6 +51,7 @@ def command(
     control: str | None,
     coefficient: "Coefficient",
     file: str | None,
+    as_json: bool,
 ) -> None:
     """Correlate the transfer gap with similarity over languages, from the results in PATHS (files, folders, stores).
 
@@ -56,19 +66,23 @@ def command(
 
     import pandas as pd
 
-    from crosslens.cli._display import print_table, say
+    from crosslens.cli._display import print_json, print_table, say
     from crosslens.report.incomplete import not_evaluated
+    from crosslens.runs.recorded import read_recorded
     from crosslens.similarity.transfer_gap import correlations
+    from crosslens.similarity.word_order import WORD_ORDER
 
     correlated = correlations(
-        read_paths(paths),
+        read_recorded(paths),
         measures=split_names(measures),
         layers=layers,
         control=split_names(control) if control else (),
         coefficient=coefficient,
     )
+    by_encoder = ["encoder"] if len({row.encoder for row in correlated}) > 1 else []
     rows = [
         {
+            **({"encoder": row.encoder} if by_encoder else {}),
             "task": row.called,
             "source": row.source,
             "similarity of": row.state,
@@ -85,13 +99,18 @@ def command(
     table = pd.DataFrame(rows)
     if file:
         write_finished(file, lambda path: write_text(path, table.to_csv(index=False)))
+    of_treebanks = any(row.measure == WORD_ORDER for row in correlated)
+    distance = f"; {WORD_ORDER} is a distance: positive if similar languages transfer better" if of_treebanks else ""
     controlled = f", controlling for {control}" if control else ""
-    print_table(
-        table.set_index(["task", "source", "similarity of", "measure", "layer"]),
-        title=f"Correlation of transfer gap and similarity over languages{controlled}",
-        decimals=3,
-        note="negative: languages with similar representations transfer better",
-    )
+    if as_json:
+        print_json(table)
+    else:
+        print_table(
+            table.set_index([*by_encoder, "task", "source", "similarity of", "measure", "layer"]),
+            title=f"Correlation of transfer gap and similarity over languages{controlled}",
+            decimals=3,
+            note=f"negative: similar languages transfer better{distance}",
+        )
     for row in {(row.task, row.source): row for row in correlated if len(row.same_language) > 1}.values():
         say(f"{row.task}: the same-language score of {row.source} is the mean over {', '.join(row.same_language)}")
     for sentence in not_evaluated(paths):

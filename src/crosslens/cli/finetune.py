@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 import click
 
-from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
@@ -20,16 +21,27 @@ def condition_options(command: Callable) -> Callable:
 
 
 @click.command("finetune")
-@click.argument("task")
+@click.argument("task", type=TASK)
 @click.argument("encoder")
-@click.option("--train", required=True, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file.")
-@click.option("--dev", metavar="CORPUS", help="Development data [default: the dev split of the same treebank].")
 @click.option(
-    "--test", required=True, metavar="CORPORA", help="Test corpora, separated by commas; ud/*_pud is all PUD."
+    "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file."
+)
+@click.option(
+    "--dev", type=CORPUS, metavar="CORPUS", help="Development data [default: the dev split of the same treebank]."
+)
+@click.option(
+    "--test",
+    required=True,
+    type=CORPORA,
+    metavar="CORPORA",
+    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
 )
 @condition_options
 @click.option(
-    "--recipe", metavar="NAME", help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK]."
+    "--recipe",
+    type=RECIPE,
+    metavar="NAME",
+    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK].",
 )
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a training setting, e.g. epochs=1."
@@ -54,6 +66,7 @@ def condition_options(command: Callable) -> Callable:
 )
 @data_option
 @device_option
+@json_option
 def command(
     task: str,
     encoder: str,
@@ -70,6 +83,7 @@ def command(
     save_every: int,
     data: str | None,
     device: str | None,
+    as_json: bool,
     **condition: Any,
 ) -> None:
     """Fine-tune ENCODER (a hub name or a folder) for TASK on one language, and evaluate it on others.
@@ -114,4 +128,5 @@ def command(
             chosen,
             title=f"{task} {chosen.metric}, trained on {results.records['train'][0]}",
             note=f"seed {seed}; {out}/results.csv has intervals and signatures",
+            form="json" if as_json else "table",
         )

@@ -2,6 +2,7 @@
 
 import click
 
+from crosslens.cli._names import PRESET
 from crosslens.cli._options import SEED, out_option, read_settings
 
 
@@ -19,6 +20,7 @@ def command() -> None:
     "--preset",
     default="good",
     show_default=True,
+    type=PRESET,
     metavar="NAME",
     help="Preset of artificial languages; see `crosslens list presets`.",
 )

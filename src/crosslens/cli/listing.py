@@ -2,26 +2,15 @@
 
 import click
 
+from crosslens.cli._names import KIND, KINDS, STUDY
 from crosslens.cli._options import data_option
-
-KINDS = (
-    "tasks",
-    "probes",
-    "recipes",
-    "measures",
-    "families",
-    "presets",
-    "factors",
-    "schemes",
-    "studies",
-    "unseen",
-    "corpora",
-)
 
 
 @click.command("list")
-@click.argument("kind", required=False)
-@click.option("--study", help="With corpora: languages and tasks of a study or shipped data set, such as wu2019.")
+@click.argument("kind", required=False, type=KIND)
+@click.option(
+    "--study", type=STUDY, help="With corpora: languages and tasks of a study or shipped data set, such as wu2019."
+)
 @data_option
 def command(kind: str | None, study: str | None, data: str | None) -> None:
     """List KIND: tasks, probes, recipes, measures, families, presets, factors, schemes, studies, unseen or corpora.

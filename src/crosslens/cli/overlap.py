@@ -2,18 +2,26 @@
 
 import click
 
-from crosslens.cli._options import data_option, out_option
+from crosslens.cli._names import CORPORA, CORPUS
+from crosslens.cli._options import data_option, json_option, out_option
 
 
 @click.command("overlap")
 @click.argument("encoder")
-@click.option("--train", required=True, metavar="CORPUS", help="Training data of the source language: ud/en_ewt.")
 @click.option(
-    "--test", required=True, metavar="CORPORA", help="Test corpora, separated by commas; ud/*_pud is all PUD."
+    "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data of the source language: ud/en_ewt."
+)
+@click.option(
+    "--test",
+    required=True,
+    type=CORPORA,
+    metavar="CORPORA",
+    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
 )
 @out_option("Folder for results.csv")
 @data_option
-def command(encoder: str, train: str, test: str, out: str, data: str | None) -> None:
+@json_option
+def command(encoder: str, train: str, test: str, out: str, data: str | None, as_json: bool) -> None:
     """Measure the percentage of the test data's subwords that occur in the training data, with ENCODER's tokenizer.
 
     overlap_types counts each distinct subword once, overlap_tokens every occurrence. To correlate overlap with
@@ -24,7 +32,7 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
 
     refuse_existing(out)
 
-    from crosslens.cli._display import print_table
+    from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import load_tests, write_results
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.encoders.load import load_encoder
@@ -35,6 +43,9 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None) -> 
         load_encoder(encoder, device="cpu"), train=load_corpus(train, split="train", data=data), tests=tests
     )
     write_results(results, out)
+    if as_json:
+        print_records(results)
+        return
     frame = results.to_pandas()
     table = frame.pivot(index=["target", "corpus"], columns="measure", values="value")
     print_table(table, title=f"Subwords of the test data that occur in {train}, in percent", note=f"{out}/results.csv")

@@ -2,6 +2,7 @@
 
 import click
 
+from crosslens.cli._names import STUDY
 from crosslens.cli._options import data_option
 from crosslens.cli._study import set_option, skip_missing_option, store_option
 
@@ -13,7 +14,7 @@ MAX_DIFFERENCES = 3
 
 
 @click.command("plan")
-@click.argument("study")
+@click.argument("study", type=STUDY)
 @store_option
 @set_option
 @click.option("--all", "everything", is_flag=True, help="List finished runs too.")

@@ -4,20 +4,21 @@ from pathlib import Path
 
 import click
 
+from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, device_option, out_option
 
 
 @click.command("predict")
 @click.argument("model")
-@click.argument("corpus")
-@out_option("Output file (.conllu, .iob2 or .tsv)")
+@click.argument("corpus", type=CORPUS)
+@out_option("Output file (.conllu, .iob2, .tsv, .csv or .jsonl)")
 @data_option
 @device_option
 def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:
     """Annotate CORPUS with MODEL; all other annotation is kept.
 
     CORPUS is a name, a .conllu or IOB file, or a .txt file with one tokenised sentence per line. Trees and
-    word tags are written as CoNLL-U, entities as IOB2, text labels as .tsv.
+    word tags are written as CoNLL-U, entities as IOB2, text labels as .tsv, .csv or .jsonl.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_finished
@@ -26,20 +27,23 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_corpus
-    from crosslens.data.formats import FORMATS
+    from crosslens.data.formats import LABELLED
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
     from crosslens.training.predict import predict
 
     loaded = load_model(model, device=device)
-    task, ending = loaded.task, loaded.task.format.ending
-    if Path(out).suffix in (*FORMATS, ending) and Path(out).suffix != ending:
+    task, ending = loaded.task, Path(out).suffix
+    known = LABELLED if task.format in LABELLED else (task.format,)
+    if ending not in {format.ending for format in known}:
+        endings = " or ".join(format.ending for format in known)
         raise RequestError(
-            f"--out {out}: {task.name} is written as {ending}", hint=f"name a file that ends in {ending}"
+            f"--out {out}: {task.name} is written as {endings}", hint=f"name a file that ends in {endings}"
         )
+    format = next((format for format in known if format.ending == ending), task.format)
     items = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, items, progress=bar)
-    write_finished(out, lambda path: task.format.write(predicted, path))
+    write_finished(out, lambda path: format.write(predicted, path))
     unit = f"sentences, {items.words} words" if isinstance(items[0], Sentence) else "texts"
     say(f"{out}: {len(items)} {unit}, {task.name} predicted")

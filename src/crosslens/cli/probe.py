@@ -5,21 +5,24 @@ from typing import Literal
 
 import click
 
-from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings
+from crosslens.cli._names import CORPUS, PROBE
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings
 
 
 @click.command("probe")
-@click.argument("probe")
+@click.argument("probe", type=PROBE)
 @click.argument("encoder")
 @click.option(
     "--train",
     required=True,
+    type=CORPUS,
     metavar="CORPUS",
-    help="Training data: labelled texts (langid/all, a .tsv file), or sentences for upos (ud/en_ewt).",
+    help="Training data: labelled texts (langid/all, a .tsv, .csv or .jsonl file), or sentences for upos (ud/en_ewt).",
 )
-@click.option("--test", required=True, metavar="CORPUS", help="Test data.")
+@click.option("--test", required=True, type=CORPUS, metavar="CORPUS", help="Test data.")
 @click.option(
     "--dev",
+    type=CORPUS,
     metavar="CORPUS",
     help="Development data for the learning-rate schedule [default: a tenth of the training data].",
 )
@@ -44,6 +47,7 @@ from crosslens.cli._options import SEED, data_option, device_option, out_option,
 @out_option("Folder for results.csv and confusion.csv")
 @data_option
 @device_option
+@json_option
 def command(
     probe: str,
     encoder: str,
@@ -57,6 +61,7 @@ def command(
     out: str,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Train a linear classifier for PROBE on the states of every layer of ENCODER, next to a control task.
 
@@ -79,7 +84,7 @@ def command(
 
     import pandas as pd
 
-    from crosslens.cli._display import print_table, progress
+    from crosslens.cli._display import print_records, print_table, progress
     from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
     from crosslens.probes import probing
@@ -105,6 +110,9 @@ def command(
         pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
 
     write_folder(out, write)
+    if as_json:
+        print_records(probed.results)
+        return
     frame = probed.results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._options import out_option
-from crosslens.cli.results import read_paths
 
 if TYPE_CHECKING:
     from crosslens.report.render import Spread
@@ -39,7 +38,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are
     .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
     """
-    from crosslens.errors import RequestError
+    from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_folder
     from crosslens.report.papers import find_paper
 
@@ -55,9 +54,17 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.significance import read_significance
     from crosslens.report.tables import all_tables
     from crosslens.report.typology import read_typologies, typology_table
+    from crosslens.runs.recorded import read_recorded
+    from crosslens.tasks import TASKS
 
-    results = read_paths(paths)
-    significance = read_significance(paths) if spread == "interval" else None
+    results = read_recorded(paths)
+    intervals = None
+    try:
+        intervals = read_significance(paths)
+    except RequestError:  # no finished study: figures show the seeds
+        if spread == "interval":
+            raise
+    significance = intervals if spread == "interval" else None
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
@@ -80,7 +87,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         page = make_page(results, title=title, findings=paragraphs, runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
-            figures[:] = write_figures(results, folder, typology=typology)
+            figures[:] = write_figures(results, folder, typology=typology, significance=intervals)
         except RequestError as error:
             say(str(error))
 
@@ -88,5 +95,9 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     if tables:
         print_report(tables[0], spread=spread)
     else:
-        say("these results fill no table")
+        unknown = sorted({str(task) for task in results.records["task"].drop_null().to_pylist()} - set(TASKS))
+        say(
+            "these results fill no table"
+            + "".join(f"; unknown task {name!r} ({suggest(name, TASKS)})" for name in unknown)
+        )
     say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")

@@ -1,48 +1,6 @@
 """``crosslens results``: merge, print and convert results."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
-
-if TYPE_CHECKING:
-    from crosslens.results.record import Results
-
-
-NAMES = ("results.csv", "results.parquet")
-"""File names of results in folders."""
-
-
-def read_paths(paths: tuple[str, ...]) -> "Results":
-    """Read the records of results files, stores of runs, and other folders.
-
-    Folders are searched recursively for ``results.csv``, or else ``results.parquet``.
-
-    Raises:
-        DataError: when there are no results.
-    """
-    from crosslens.errors import DataError
-    from crosslens.results.record import concatenated
-
-    tables = [table for path in map(Path, paths) for table in _read(path)]
-    if not tables:
-        raise DataError(f"no {' or '.join(NAMES)} in {', '.join(paths)}", hint="name the folder that --out made")
-    return concatenated(tables)
-
-
-def _read(path: Path) -> "list[Results]":
-    from crosslens.results.record import read_results
-    from crosslens.runs.store import Store, is_store
-
-    if is_store(path):  # its studies may be unfinished
-        store = Store(path)
-        return [store.collect(study) for study in store.studies()]
-    return [read_results(file) for file in (_results_files(path) if path.is_dir() else [path])]
-
-
-def _results_files(folder: Path) -> list[Path]:
-    parents = sorted({file.parent for name in NAMES for file in folder.rglob(name)})
-    return [next(parent / name for name in NAMES if (parent / name).is_file()) for parent in parents]
 
 
 @click.command("results")
@@ -60,10 +18,11 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_finished
     from crosslens.report.incomplete import not_evaluated
+    from crosslens.runs.recorded import read_recorded
 
     if file:
         refuse_existing(file, what="--csv")
-    results = read_paths(paths)
+    results = read_recorded(paths)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric is not None and metric not in metrics:
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))

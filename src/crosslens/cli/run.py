@@ -5,12 +5,13 @@ import sys
 
 import click
 
-from crosslens.cli._options import data_option, device_option, read_settings
+from crosslens.cli._names import STUDY
+from crosslens.cli._options import data_option, device_option, json_option, read_settings
 from crosslens.cli._study import set_option, skip_missing_option, store_option
 
 
 @click.command("run")
-@click.argument("study")
+@click.argument("study", type=STUDY)
 @store_option
 @set_option
 @click.option(
@@ -27,6 +28,7 @@ from crosslens.cli._study import set_option, skip_missing_option, store_option
 @skip_missing_option
 @data_option
 @device_option
+@json_option
 def command(
     study: str,
     out: str,
@@ -38,6 +40,7 @@ def command(
     skip_missing: bool,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Run the unfinished runs of STUDY, and show its tables.
 
@@ -47,7 +50,7 @@ def command(
     \b
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
     """
-    from crosslens.cli._display import progress, say, show_tables
+    from crosslens.cli._display import print_records, progress, say, show_tables
     from crosslens.cli._missing import describe_missing
     from crosslens.cli._study import find_study
     from crosslens.report.incomplete import not_evaluated
@@ -89,7 +92,9 @@ def command(
     for note in report.plan.notes:
         say(f"note: {note}")
     done = report.plan.done
-    if done:
+    if as_json:
+        print_records(Store(out).collect(chosen.name))
+    elif done:
         show_tables(Store(out).collect(chosen.name), notes=not_evaluated([f"{out}/studies/{chosen.name}"]))
     for outcome in report.failed:
         say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join(words)} --only {outcome.run}")

@@ -4,19 +4,21 @@ import json
 
 import click
 
+from crosslens.cli._names import CORPUS, TASK
 from crosslens.cli._options import read_settings
 
 
 @click.command("score")
-@click.argument("task")
-@click.argument("gold")
+@click.argument("task", type=TASK)
+@click.argument("gold", type=CORPUS)
 @click.argument("predicted")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Scoring rule, e.g. relations=full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Score PREDICTED against GOLD with the metrics of TASK, in points from 0 to 100.
 
-    Both are .conllu, IOB (UNER, CoNLL, WikiANN) or .tsv files; GOLD can also be a corpus name such as ud/fr_pud.
+    Both are .conllu, IOB (UNER, CoNLL, WikiANN), .tsv, .csv or .jsonl files; GOLD can also be a corpus name such as
+    ud/fr_pud.
     """
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.tasks import find_task

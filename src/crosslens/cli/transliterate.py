@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
+from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, out_option
 
 
 @click.command("transliterate")
-@click.argument("corpus")
+@click.argument("corpus", type=CORPUS)
 @click.option(
     "--scheme",
     required=True,

@@ -2,7 +2,7 @@
 
 Names are looked up in the given data folder, then in ``CROSSLENS_DATA``, then in the user's cache, then in the cache of
 the library ``datasets`` (`crosslens.corpora.hugging_face`). Collections keep their published layout
-(`crosslens.corpora.collection`). ``raw/en`` is raw text, from ``raw/en.txt``.
+(`crosslens.corpora.collection`); ``sample/fr`` is shipped. ``raw/en`` is raw text, from ``raw/en.txt``.
 
 ``lab/sov`` is an artificial language (`crosslens.lab`), generated on demand with the preset ``good``;
 ``lab/sov_no_anchors`` uses the preset ``no-anchors``. ``lab_topics/sov`` has documents with topics, ``lab_pairs/sov``
@@ -17,9 +17,11 @@ Suffixes select and transliterate:
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
@@ -28,6 +30,7 @@ from crosslens.corpora import hugging_face
 from crosslens.corpora.collection import COLLECTIONS, SPLITS, Files, language_tag
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format, arrow, iob, text
+from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
@@ -40,10 +43,13 @@ LAB = "lab"
 LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"{LAB}_langid": "labelled"}
 """Collection of artificial languages -> method of `Laboratory` that generates it."""
 
-_NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?$", re.ASCII)
-_SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]$")
-_SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)$")
-_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)$", re.ASCII)
+_SHIPPED = Path(__file__).parents[1] / "demo"
+"""Folder of crosslens itself that has the collection ``sample``."""
+
+_NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
+_SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
+_SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")
+_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Root:
 
     Attributes:
         folder: path of the folder.
-        given_by: source of the path: ``--data``, ``CROSSLENS_DATA``, ``cache`` or ``Hugging Face``.
+        given_by: source of the path: ``--data``, ``CROSSLENS_DATA``, ``cache``, ``Hugging Face`` or ``shipped``.
     """
 
     folder: Path
@@ -102,12 +108,14 @@ def roots(data: str | Path | None = None) -> list[Root]:
         folders.append(Root(Path(os.environ["CROSSLENS_DATA"]), "CROSSLENS_DATA"))
     folders.append(Root(cache_folder(), "cache"))
     downloads = hugging_face.cache_folder()
-    return [*folders, Root(downloads, "Hugging Face")] if downloads.is_dir() else folders
+    if downloads.is_dir():
+        folders.append(Root(downloads, "Hugging Face"))
+    return [*folders, Root(_SHIPPED, "shipped")]
 
 
 def places(data: str | Path | None = None) -> str:
-    """Data folders in search order, as listed in error messages."""
-    return ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data))
+    """Data folders in search order, as listed in error messages, without the shipped one."""
+    return ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data) if root.folder != _SHIPPED)
 
 
 def cache_folder() -> Path:
@@ -115,18 +123,30 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("crosslens", appauthor=False)) / "data"
 
 
+CorpusLike = Corpus | str | Path | Mapping[str, Any] | Iterable[Any]
+"""What `load_corpus` takes. Data frames and data sets are iterable."""
+
+
 def load_corpus(
-    name: str | Path, *, split: str = "test", data: str | Path | None = None, format: Format | None = None
+    name: CorpusLike,
+    *,
+    split: str = "test",
+    language: str | None = None,
+    data: str | Path | None = None,
+    format: Format | None = None,
 ) -> Corpus:
-    """Read a corpus.
+    """Read a corpus, or make one of texts, words or a table.
 
     Args:
         name: name such as ``ud/en_ewt:train`` or ``uner/en_ewt:dev``, or a path, optionally with a language as in
             ``wo=my.conllu``; with an optional slice such as ``[:200]``. ``.conllu`` files are CoNLL-U; ``.txt`` files
-            have one sentence per line with words separated by spaces, or one word and IOB tag per line; ``.tsv``
-            files have labelled texts (`crosslens.data.formats.tsv`); all others have IOB tags
-            (`crosslens.data.formats.iob`).
+            have one sentence per line with words separated by spaces, or one word and IOB tag per line; ``.tsv``,
+            ``.csv`` and ``.jsonl`` files have labelled texts (`crosslens.data.formats.rows`); all others have IOB tags
+            (`crosslens.data.formats.iob`). Also a list of texts, a list of lists of words, or a table with the columns
+            ``text`` and ``label`` (or ``premise``, ``hypothesis`` and ``label``): a data frame, a mapping of columns,
+            or a `datasets.Dataset`. A `Corpus` is returned unchanged.
         split: default split for names without one.
+        language: BCP 47 tag of texts, words, a table or a file; the names of corpora tell theirs.
         data: data folder to search first.
         format: format of a task, used for files with its extension.
 
@@ -134,15 +154,29 @@ def load_corpus(
         The corpus, with language and split if known.
 
     Raises:
-        RequestError: if the transliteration is unknown or changes nothing.
-        DataError: if the corpus is not found, the slice is empty, or a file cannot be read.
+        RequestError: if the transliteration is unknown or changes nothing, or ``language`` is given for a corpus that
+            has one.
+        DataError: if the corpus is not found, the slice is empty, or a file or object cannot be read.
 
     Example:
         >>> corpus = xl.load_corpus("ud/en_ewt:train[:40]", data=sample)
         >>> len(corpus), corpus.language, corpus.sentences[0].words[:4]
         (40, 'en', ('Al', '-', 'Zaman', ':'))
+        >>> xl.load_corpus("sample/fr[:10]").words
+        277
+        >>> reviews = xl.load_corpus({"text": ["Bien !", "Nul."], "label": ["good", "bad"]}, language="fr")
+        >>> reviews[1].label, reviews.language
+        ('bad', 'fr')
     """
+    if isinstance(name, Corpus) and language in (None, name.language):
+        return name
+    if not isinstance(name, str | Path):
+        return corpus_of(name, pairs=format is TSV, language=language)
     name = str(name)
+    if language is not None and not _LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
+        name = f"{language}={name}"
+    elif language is not None:
+        raise RequestError(f"{name} has a language of its own", hint=f"leave out language={language!r}")
     bare, cut = split_slice(name)
     of, scheme = split_scheme(bare)
     named = _match_name(bare)
@@ -154,6 +188,26 @@ def load_corpus(
     if not len(corpus):
         raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
     return corpus
+
+
+def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: Format | None = None) -> list[Corpus]:
+    """Load one corpus, or each of several; names may be patterns such as ``ud/*_pud``.
+
+    Args:
+        names: a corpus as `load_corpus` takes it, or several.
+        data: data folder to search first.
+        format: format of a task, used for files with its extension.
+
+    Raises:
+        RequestError: as `load_corpus`.
+        DataError: as `load_corpus`, and if nothing matches a pattern.
+    """
+    several = [names] if isinstance(names, str | Path | Corpus) or has_columns(names) else names
+    corpora: list[Corpus] = []
+    for corpus in several:
+        matches = match_corpora(str(corpus), data=data) if isinstance(corpus, str | Path) else [corpus]
+        corpora += [load_corpus(match, data=data, format=format) for match in matches]
+    return corpora
 
 
 def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:
@@ -220,11 +274,14 @@ def _raw_file(part: str, data: str | Path | None) -> Path:
 def split_slice(name: str) -> tuple[str, Slice]:
     """Split a corpus name from its slice; without one, the slice is the whole corpus.
 
+    Existing files whose names end like a slice are not split.
+
     >>> split_slice("ud/en_ewt[7~:200]")
     ('ud/en_ewt', Slice(begin=None, end=200, seed=7))
     """
     sliced = _SLICE.match(name)
-    if not sliced:
+    tagged = _LANGUAGE.match(name)
+    if not sliced or Path(tagged["path"] if tagged else name).is_file():
         return name, Slice()
     begin, end, seed = (int(sliced[part]) if sliced[part] else None for part in ("begin", "end", "seed"))
     return sliced["name"], Slice(begin, end, seed)
@@ -384,10 +441,11 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
-    if format is None or path.suffix != format.ending or path.suffix in FORMATS:
-        if path.suffix == ".txt" and not iob.is_iob(path):
+    ending = path.suffix.lower()
+    if format is None or ending != format.ending or ending in FORMATS:
+        if ending == ".txt" and not iob.is_iob(path):
             return text.read_words(path, name=str(path), language=language)
-        format = CONLLU if path.is_dir() else FORMATS.get(path.suffix, IOB2)
+        format = CONLLU if path.is_dir() else FORMATS.get(ending, IOB2)
         if format is TSV and iob.is_iob(path):
             format = IOB2
     return format.read(path, name=str(path), language=language, split=split)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import langcodes
 
+from crosslens.corpora import wili
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import conll, conllu, iob, text, tsv
+from crosslens.data.formats import conll, conllu, iob, rows, text, tsv
 from crosslens.plugins import Registry
 
 SPLITS = ("train", "dev", "test")
@@ -122,6 +123,24 @@ def _treebank_sides(folder: Path, part: str) -> Sides:
     return sides
 
 
+def _sample(folder: Path) -> Files:
+    """Cuts of treebanks that crosslens ships: one corpus for each language, with English training and dev data."""
+    splits = {"en_ewt": {"train": "train", "test": "dev"}}
+    return {
+        (bank.partition("_")[0], splits.get(bank, {}).get(split, split)): file
+        for (bank, split), file in _treebanks(folder / "sample").items()
+    }
+
+
+def _sample_sides(folder: Path, part: str) -> Sides:
+    """The same sentences in every language."""
+    return {
+        language: partial(_read_treebank, file, name=f"sample/{language}:{split}", language=language, split=split)
+        for (language, split), file in _sample(folder).items()
+        if split == part == "test"
+    }
+
+
 def _uner(folder: Path) -> Files:
     files = sorted((folder / "uner").glob("UNER_*/*.iob2"))
     return _files(files, r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.iob2")
@@ -183,17 +202,12 @@ def _translations(folder: Path) -> Files:
     return _files(files, r"multinli\.(?P<split>train)\.(?P<corpus>\w+)\.tsv")
 
 
-def _read_wili(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
-    """Read texts with labels from a second file in the same folder."""
-    return text.read_labelled(path, path.with_name(f"y_{split}.txt"), name=name, split=split)
-
-
 def _topic_sides(folder: Path, part: str) -> Sides:
     """The same sentences in every language."""
     sides: Sides = {}
     for file in sorted((folder / "sib200").glob(f"*/{part}.tsv")):
         language, name = language_tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
-        sides[language] = partial(tsv.read, file, layout=tsv.SIB200, name=name, language=language)
+        sides[language] = partial(tsv.read, file, layout=rows.SIB200, name=name, language=language)
     return sides
 
 
@@ -204,7 +218,7 @@ def _hypothesis_sides(folder: Path, part: str) -> Sides:
 
 
 def _hypotheses(file: Path, language: str) -> Corpus:
-    corpus = tsv.read(file, layout=tsv.XNLI, name=f"xnli/{file.stem}", language=language)
+    corpus = tsv.read(file, layout=rows.XNLI, name=f"xnli/{file.stem}", language=language)
     return replace(corpus, items=tuple(replace(pair, segments=pair.segments[1:]) for pair in corpus.texts))
 
 
@@ -230,6 +244,16 @@ _ALL: dict[str, Collection] = {
         _treebank_sides,
         get="`crosslens data get ud --release 2.14`",
         licence="per treebank: see its README",
+        published="universaldependencies.org",
+    ),
+    # In crosslens itself. sample/en: 600 training and 100 dev sentences of English-EWT (train and test); test: 100
+    # sentences of PUD in nine languages. Parallel: sample/test
+    "sample": Collection(
+        _sample,
+        _read_treebank,
+        _first_part,
+        _sample_sides,
+        licence="CC BY-SA",
         published="universaldependencies.org",
     ),
     # uner/UNER_English-EWT/en_ewt-ud-train.iob2
@@ -282,7 +306,7 @@ _ALL: dict[str, Collection] = {
     # sib200/eng_Latn/train.tsv, texts with topics. Parallel: sib200/test
     "sib200": Collection(
         _by_language("sib200", "*/*.tsv"),
-        partial(tsv.read, layout=tsv.SIB200),
+        partial(tsv.read, layout=rows.SIB200),
         language_tag,
         _topic_sides,
         get="`crosslens data get sib200`",
@@ -292,7 +316,7 @@ _ALL: dict[str, Collection] = {
     # xnli/dev-en.tsv, pairs. Parallel: xnli/dev, their hypotheses
     "xnli": Collection(
         _in_one_folder("xnli", r"(?P<split>train|dev|test)-(?P<corpus>\w+)\.tsv"),
-        partial(tsv.read, layout=tsv.XNLI),
+        partial(tsv.read, layout=rows.XNLI),
         language_tag,
         _hypothesis_sides,
         get="`crosslens data get xnli`",
@@ -302,17 +326,17 @@ _ALL: dict[str, Collection] = {
     # XNLI-MT-1.0/multinli/multinli.train.fr.tsv: MultiNLI, machine-translated by the authors of XNLI
     "xnli_mt": Collection(
         _translations,
-        partial(tsv.read, layout=tsv.XNLI_MT),
+        partial(tsv.read, layout=rows.XNLI_MT),
         language_tag,
         licence="CC BY-NC 4.0",
         published="dl.fbaipublicfiles.com/XNLI",
     ),
     # langid/train.tsv, sentences with their languages, which is langid/all
-    "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=tsv.LABELLED), _none),
-    # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all
+    "langid": Collection(_whole("langid", "{split}.tsv"), partial(tsv.read, layout=rows.LABELLED), _none),
+    # wili/x_train.txt and y_train.txt: WiLI-2018, which is wili/all, and wili/mbert for the languages of mBERT
     "wili": Collection(
-        _whole("wili", "x_{split}.txt"),
-        _read_wili,
+        wili.files,
+        wili.read,
         _none,
         get="`crosslens data get wili`",
         licence="ODbL 1.0",
@@ -321,7 +345,7 @@ _ALL: dict[str, Collection] = {
     # mldoc/english.train.1000, mldoc/german.dev, which is mldoc/german
     "mldoc": Collection(
         _in_one_folder("mldoc", r"(?P<corpus>[a-z]+)\.(?P<split>train|dev|test)(?:\.1000)?"),
-        partial(tsv.read, layout=tsv.MLDOC),
+        partial(tsv.read, layout=rows.MLDOC),
         language_tag,
         licence="Reuters RCV1 and RCV2: agreement with NIST",
         published="github.com/facebookresearch/MLDoc",

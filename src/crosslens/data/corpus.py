@@ -12,7 +12,7 @@ from crosslens.digests import canonical_json, digest_chunks
 from crosslens.errors import DataError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Corpus(Sequence[Item]):
     """An immutable sequence of sentences or texts, in the order of their source.
 
@@ -35,6 +35,13 @@ class Corpus(Sequence[Item]):
     split: str | None = None
     release: str | None = None
 
+    def __repr__(self) -> str:
+        language = f" ({self.language})" if self.language else ""
+        texts = any(isinstance(item, Text) for item in self.items)
+        unit = ("text" if texts else "sentence") + "s" * (len(self) != 1)
+        words = "" if texts else f", {self.words} words"
+        return f"Corpus {self.name}{language}: {len(self)} {unit}{words}"
+
     @overload
     def __getitem__(self, index: int) -> Item: ...
     @overload
@@ -56,7 +63,10 @@ class Corpus(Sequence[Item]):
             DataError: if the corpus is running text.
         """
         if not all(isinstance(item, Sentence) for item in self.items):
-            raise DataError(f"{self.name} is running text, but sentences of words are needed")
+            raise DataError(
+                f"{self.name} is running text, but sentences of words are needed",
+                hint="split each text into a list of words",
+            )
         return self.items  # pyright: ignore[reportReturnType]
 
     @cached_property

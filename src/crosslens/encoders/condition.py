@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, model_serializer, model_validator
-from pydantic_core import PydanticCustomError
 
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention
 from crosslens.encoders.interventions.factor import Factor
@@ -16,7 +15,8 @@ from crosslens.encoders.interventions.intervention import Stage
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.layers import parse_layers
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError
+from crosslens.settings import InvalidSettings, problems_of, unknown_setting
 
 Kind = TypeVar("Kind", bound=Intervention)
 
@@ -58,8 +58,7 @@ class Condition(BaseModel):
         for key, setting in value.items():
             if key != "recipe":
                 if key not in by_key:
-                    hint = suggest(str(key), [*by_key, "recipe"])
-                    raise PydanticCustomError("unknown", "unknown setting {key}; {hint}", {"key": key, "hint": hint})
+                    raise InvalidSettings([unknown_setting(str(key), known=[*by_key, "recipe"])])
                 settings.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
         return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
@@ -86,10 +85,7 @@ class Condition(BaseModel):
         try:
             return value if isinstance(value, cls) else cls.model_validate(value)
         except ValidationError as error:
-            problems = (
-                f"{'.'.join(map(str, e['loc']))}: {e['msg'][0].lower()}{e['msg'][1:]}".removeprefix(": ")
-                for e in error.errors()
-            )
+            problems = map(str, problems_of(error, cls))
             raise RequestError(f"this condition is invalid: {'; '.join(problems)}") from None
 
     @classmethod

@@ -28,7 +28,7 @@ DEFAULT_CAPACITY = 512
 """Maximum subwords of an input if neither the configuration nor the tokenizer sets a limit."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Encoder:
     """A pretrained encoder, from `load_encoder`. It is never modified: `random_init` and `freeze` return copies.
 
@@ -53,6 +53,20 @@ class Encoder:
     tokenizers: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
     language: str | None = None
     origin: str | None = None
+
+    def __repr__(self) -> str:
+        return "\n  ".join((f"Encoder {self.name}", *self.described))
+
+    @property
+    def described(self) -> tuple[str, ...]:
+        """Facts in at most three lines: architecture, vocabulary, and what was changed since loading."""
+        parts = "; ".join(change.described for change in self.changes)
+        vocabularies = f", for each of {', '.join(self.tokenizers)}" if self.tokenizers else ""
+        return (
+            f"{self.family.name}, {self.depth} layers × {self.width} dimensions, on {self.device}",
+            f"vocabulary of {len(self.tokenizer):,} subwords{vocabularies}; inputs of up to {self.capacity}",
+            *([parts] if parts else []),
+        )
 
     def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
         """Return this encoder with a change that was applied to ``since`` added to the changes."""

@@ -101,7 +101,8 @@ def load_masked_lm(
         The model, and the names of head tensors that the checkpoint lacks, which are randomly initialised.
 
     Raises:
-        EncoderError: if the architecture has no masked language model or the tokenizer no mask token.
+        EncoderError: if the architecture has no masked language model, the tokenizer no mask token, or the weights
+            cannot be read.
     """
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
@@ -120,6 +121,8 @@ def load_masked_lm(
             raise EncoderError(
                 f"{encoder.family.name} encoders have no masked language model in transformers"
             ) from None
+        except (OSError, RuntimeError) as error:  # torch reports a file that cannot be opened as RuntimeError
+            raise EncoderError(f"{encoder.name}: cannot read the weights: {_reason(error)}") from None
     fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
     return model.train(), fresh
 
@@ -154,6 +157,8 @@ def save_tokenizers(
 
 
 def _check_folder(name: str) -> None:
+    if not name.strip():
+        raise EncoderError("the name of the encoder is empty", hint="give a Hugging Face name or a folder")
     folder = Path(name)
     looks_local = folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or folder.exists()
     if not looks_local:
@@ -174,7 +179,9 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
         return True, AutoConfig.from_pretrained(name, local_files_only=True, **options)
     except Exception as error:
         if Path(name).is_dir():
-            raise EncoderError(f"{name}: invalid config.json: {_reason(error)}") from None
+            is_settings = not isinstance(error, TypeError | AttributeError)  # transformers reads any JSON
+            reason = _reason(error) if is_settings else 'it must hold settings, as in {"model_type": "bert"}'
+            raise EncoderError(f"{name}: invalid config.json: {reason}") from None
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):
             raise EncoderError(
                 f"{name} runs its own Python code", hint="allow it only if you trust its authors"
@@ -209,6 +216,9 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
             **options,
         )
     except Exception as error:  # OSError, RuntimeError, SafetensorError, …: depends on the damage
+        wrong = _unusable(config, error)
+        if wrong:
+            raise EncoderError(f"{name}: invalid config.json: {wrong}") from None
         raise EncoderError(f"{name}: cannot read the weights: {_reason(error)}") from None
     for key, shape, expected in sorted(info["mismatched_keys"]):
         raise EncoderError(
@@ -232,6 +242,17 @@ def _load_model(name: str, config: PreTrainedConfig, family: Family, options: di
         if not torch.isfinite(parameter).all():
             raise EncoderError(f"{name}: tensor {key} contains NaN or infinite values")
     return model
+
+
+def _unusable(config: PreTrainedConfig, error: Exception) -> str:
+    """The fields of a configuration that kept transformers from building the model; empty if none did."""
+    fields = config.to_dict().items()
+    wrong = {}
+    if isinstance(error, ZeroDivisionError):
+        wrong = {field: value for field, value in fields if field.startswith("num_") and value == 0}
+    elif isinstance(error, KeyError):  # a name that is looked up, such as that of an activation function
+        wrong = {field: value for field, value in fields if isinstance(value, str) and value == error.args[0]}
+    return ", ".join(f"{field} cannot be {value!r}" for field, value in wrong.items())
 
 
 def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBase:
@@ -262,6 +283,8 @@ def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBa
 
 def _reason(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].endswith(":"):  # the reason stands below
+        return lines[1].removeprefix("TypeError: ").removeprefix("ValueError: ")
     return lines[0] if lines else type(error).__name__
 
 

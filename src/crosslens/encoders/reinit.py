@@ -27,7 +27,7 @@ def random_init(
     encoder: Encoder,
     layers: str | int | tuple[int, ...],
     *,
-    seed: int,
+    seed: int = 1,
     components: Components = "all",
     init: Init = "architecture",
 ) -> Encoder:

@@ -25,7 +25,7 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
-from crosslens.files import new_folder, refuse_existing
+from crosslens.files import new_folder, refuse_existing, write_text
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.objective import (
     Batch,
@@ -214,5 +214,5 @@ def _before(partial: Path, model: Any, held_out: Mapping[str, list[Batch]]) -> d
     """Each language's perplexity before training, saved so that it survives an interruption."""
     note = partial / "before.json"
     if not note.exists():
-        note.write_text(json.dumps(perplexities(model, held_out)), "utf-8")
+        write_text(note, json.dumps(perplexities(model, held_out)))
     return {f"perplexity before {language}": value for language, value in json.loads(note.read_text()).items()}

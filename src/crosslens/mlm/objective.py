@@ -17,7 +17,7 @@ from crosslens.encoders.matmul import computed_in, inference
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
-from crosslens.files import write_text
+from crosslens.files import new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.progress import Listener, listening
 from crosslens.training.distributed import processes
@@ -202,10 +202,10 @@ def claim(partial: Path, identity: str) -> None:
                 hint="remove it to start again, or choose another folder",
             )
         return
-    partial.mkdir(parents=True, exist_ok=True)
-    if any(partial.iterdir()):
+    if partial.exists() and any(partial.iterdir()):
         raise RequestError(f"{partial} holds files that do not belong to a training", hint="choose another folder")
-    write_text(note, identity)
+    with new_folder(partial) as folder:  # at once with its note, without which no later call would resume it
+        write_text(folder / note.name, identity)
 
 
 def release(partial: Path) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
-from crosslens.settings import Count, Positive, Seed, Share, Strict
+from crosslens.settings import Count, Positive, Seed, Share, Strict, problems_of
 
 Anchors = Literal["joint", "default", "none"]
 """Subwords that languages share (Conneau, Wu et al. 2020, section 4.2). ``joint``: one vocabulary for all languages;
@@ -243,6 +243,5 @@ def replaced(settings: Pretraining, changes: Mapping[str, Any]) -> Pretraining:
     try:
         return Pretraining.model_validate(whole)
     except ValidationError as error:
-        details = error.errors()
-        reasons = (f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}".removeprefix(": ") for detail in details)
-        raise RequestError(f"invalid pretraining settings: {'; '.join(reasons)}") from None
+        reasons = "; ".join(map(str, problems_of(error, Pretraining)))
+        raise RequestError(f"invalid pretraining settings: {reasons}") from None

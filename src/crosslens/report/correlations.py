@@ -134,7 +134,9 @@ def overlap(results: Results) -> list[Table]:
 def names_of(correlated: Sequence[Correlated]) -> list[str]:
     """Name each correlation by task, source, and encoder if there are several."""
     several = len({each.encoder for each in correlated}) > 1
-    return [", ".join([f"{each.called} {each.source}", *([each.encoder] if several else [])]) for each in correlated]
+    return [
+        ", ".join([f"{each.called} {each.source}", *([each.encoder or "?"] if several else [])]) for each in correlated
+    ]
 
 
 def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:

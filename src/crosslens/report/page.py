@@ -1,5 +1,7 @@
 """Interactive report: a single self-contained HTML page made from records."""
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.overview import overviews, transfer_correlations
 from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, in_columns
 from crosslens.results.chart import NULLS, PAIR, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
@@ -61,29 +64,60 @@ def make_page(
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
     scores = [row for block, table in zip(blocks, tables, strict=True) for row in _scores(block, table)]
     similar = _similarities(results.filter(metric="similarity", target_layer=None))
+    correlated = transfer_correlations(results) if blocks else []
+    heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
+    for heat, block, table in zip(heats, blocks, tables, strict=True):
+        names = {row: _named(row, table.rows) for row in table.rows}
+        heat["overviews"] = overviews(block, names=names, correlated=correlated)
     records = {
         "scores": _columns(scores),
         "similarities": _columns(similar),
-        "tables": [_heat(block, table) for block, table in zip(blocks, tables, strict=True)],
+        "tables": heats,
         "kinds": list(NULLS.values()),
         "runs": _runs(results, runs or {}),
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    paragraphs = [introduction, *findings] if introduction else findings
-    parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(text)}</p>" for text in paragraphs)]
+    parts = [f"<h1>{escape(title)}</h1>"]
+    parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
+    parts += [_file("profile.html")] if len(scores) else []
+    parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("results.html")] if len(scores) else []
     parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
+    style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style=style, script=script)}">'
+        f"<title>{escape(title)}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_file('page.css')}</style></head><body><main>\n"
+        f"<style>{style}</style></head><body><main>\n"
         + "\n".join(parts)
-        + f'\n</main><script type="application/json" id="records">{text}</script>\n<script>{_file("page.js")}</script>'
+        + f'\n</main><script type="application/json" id="records">{text}</script>\n<script>{script}</script>'
         + "</body></html>\n"
     )
+
+
+SCRIPTS = ("dom.js", "state.js", "profile.js", "heat.js", "curves.js", "scores.js", "page.js")
+"""Files of the page's script, in the order in which they use one another."""
+
+
+def _policy(*, style: str, script: str) -> str:
+    """Content security policy: no request, and no style or script but these."""
+
+    def digest(text: str) -> str:
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
+
+    return (
+        f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none';"
+        " form-action 'none'"
+    )
+
+
+def _folded(findings: Sequence[str]) -> str:
+    paragraphs = "".join(f"<p>{escape(text)}</p>" for text in findings)
+    return f'<details class="findings"><summary>Read the findings</summary>{paragraphs}</details>'
 
 
 def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
@@ -96,7 +130,8 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     known: dict[str, dict[str, str]] = {}
     for store in (Store(path) for path in paths if is_store(Path(path))):
         for run in store.ids():
-            log = (store.path(run) / "log.txt").read_text("utf-8").splitlines()
+            log_file = store.path(run) / "log.txt"
+            log = log_file.read_text("utf-8").splitlines() if log_file.is_file() else []
             described = store.describe(run)
             known[run] = {"log": "\n".join(log[-TAIL:])}
             known[run] |= {"repeat": described["repeat"]} if "repeat" in described else {}
@@ -142,7 +177,7 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
     compared, records = table.compared(), _records(block)
     same, cross, unknown = parts_of(table, block.source)
 
-    def line(row: Key) -> dict[str, Any]:
+    def line(row: Key, part: str) -> dict[str, Any]:
         shown = []
         for column in table.columns:
             cell = compared.get(row, column)
@@ -150,15 +185,20 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
             first = records[row, column, seeds[0]] if seeds else dict.fromkeys(("n", "low", "high"))
             alone = len(cell.by_seed) == 1 and not table.is_difference(column)
             shown.append(_cell(cell) | {name: first[name] for name in (("n", "low", "high") if alone else ("n",))})
-        return {"name": _named(row, table.rows), "cells": shown}
+        return {"name": _named(row, table.rows), "language": row[0], "part": part, "cells": shown}
 
     rows = []
-    for part, title in ((same, SAME), (cross, CROSS), (unknown, None)):
-        rows += [line(row) for row in part]
+    for name, part, title in (("same", same, SAME), ("cross", cross, CROSS), ("unknown", unknown, None)):
+        rows += [line(row, name) for row in part]
         if title and len(part) > 1:
             means = [mean_row(compared, part, column) for column in table.columns]
             rows.append(
-                {"name": f"{title} of {len(part)}", "over": len(part), "cells": [_cell(mean) for mean in means]}
+                {
+                    "name": f"{title} of {len(part)}",
+                    "part": name,
+                    "over": len(part),
+                    "cells": [_cell(mean) for mean in means],
+                }
             )
     columns = [
         {"name": column.label, "head": ("Δ " if difference else "") + short_label(column), "difference": difference}
@@ -207,6 +247,7 @@ def _similarities(results: Results) -> list[Row]:
                         {
                             "state": state.name,
                             "pair": pair,
+                            "language": target,
                             "different": source != target,
                             "measure": measure,
                             "of": named[measure][0],

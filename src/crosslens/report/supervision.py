@@ -1,12 +1,12 @@
 """Tables 2 to 6 of Wu & Dredze (2019): scores by training language."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.papers import Paper
+from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results.cells import Column, groups_of, in_columns, languages_of
 from crosslens.results.pivot import score_cells
@@ -77,7 +77,8 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
 
     Args:
         results: of a study, or put together.
-        beside: a paper whose numbers stand behind ours; a task it prints is shown by the metrics that it prints.
+        beside: a paper whose numbers stand behind ours, and behind these the other systems that it prints; a task it
+            prints is shown by the metrics that it prints.
 
     Returns:
         A table for every task with models of several sources, or that the paper prints.
@@ -143,32 +144,62 @@ def _table(
     task: str, metric: str, split: str | None, columns: dict[_Column, Scores], beside: Paper | None, notes: Notes
 ) -> Table:
     rows = sorted({row for scores in columns.values() for row in scores}, key=lambda row: (row.label, row.language))
-    head: list[str] = []
-    cells: list[list[Cell]] = []  # of each row, and the mean behind them
+    printed: list[tuple[str, list[Cell]]] = []  # head, and the cells of each row with the mean behind them
     for column, scores in columns.items():
         others = [row for row in scores if row.language != column.source]
         ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
-        head.append(column.label)
-        cells.append(ours)
-        published = beside.supervised(task, metric, column.as_published) if beside is not None else {}
-        known = {row: published[row.as_published] for row in scores if row.as_published in published}
-        if beside is None or not known:
+        printed.append((column.label, ours))
+        if beside is None or column.source not in (None, beside.source):
             continue
-        theirs = [Cell(known[row].value, "score") if row in known else NOTHING for row in rows]
-        theirs.append(_mean([known[row].value for row in others], notes) if set(others) <= set(known) else NOTHING)
-        head += [beside.name, "ours − theirs"]
-        cells += [theirs, [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]]
-    printed = [Row(row.label, tuple(column[place] for column in cells)) for place, row in enumerate(rows)]
-    printed.append(Row("mean", tuple(column[-1] for column in cells), "mean"))
+        if known := _known(beside.supervised(task, metric, column.as_published), scores):
+            theirs = _published(known, rows, others, notes)
+            differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
+            printed += [(beside.name, theirs), ("ours − theirs", differences)]
     caption = (
         f"{task}, {metric}: scores by training data. The mean of a column is over its languages, without the source"
         " language of zero-shot transfer."
     )
-    if beside is not None and beside.name in head:
+    if beside is not None and len(printed) > len(columns):
         caption += f" To the right of ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
+    if beside is not None:
+        settings = {column.setting for column in columns if column.source in (None, beside.source)}
+        systems = _other_systems(beside, task, metric, settings, rows, notes)
+        printed += [(f"{setting}, {system}", cells) for (setting, system), cells in systems.items()]
+        listed = "; ".join(dict.fromkeys(f"{system}: {beside.systems[system]}" for _, system in systems))
+        caption += f" Other systems in {beside.name}: {listed}." if listed else ""
     title = ", ".join(filter(None, (task, metric, split)))
     name = "-".join(filter(None, ("supervision", task, metric, split)))
-    return Table(name, caption, tuple(head), {title: tuple(printed)}, tuple(notes.texts))
+    head = tuple(label for label, _ in printed)
+    lines = [Row(row.label, tuple(cells[place] for _, cells in printed)) for place, row in enumerate(rows)]
+    lines.append(Row("mean", tuple(cells[-1] for _, cells in printed), "mean"))
+    return Table(name, caption, head, {title: tuple(lines)}, tuple(notes.texts))
+
+
+def _other_systems(
+    paper: Paper, task: str, metric: str, settings: Collection[str], rows: Sequence[_Row], notes: Notes
+) -> dict[tuple[str, str], list[Cell]]:
+    """Published scores of other systems in our settings, and in settings that only they have."""
+    columns: dict[tuple[str, str], list[Cell]] = {}
+    for (setting, system), published in paper.other_systems(task, metric).items():
+        known = _known(published, rows)
+        if known and (setting in settings or setting not in SETTINGS):
+            others = [row for row in rows if setting == "in-language" or row.language != paper.source]
+            columns[setting, system] = _published(known, rows, others, notes)
+    return columns
+
+
+def _known(published: Mapping[str, Printed], rows: Iterable[_Row]) -> dict[_Row, Printed]:
+    named = {row: row.as_published for row in rows}
+    return {row: published[name] for row, name in named.items() if name is not None and name in published}
+
+
+def _published(known: Mapping[_Row, Printed], rows: Sequence[_Row], others: Sequence[_Row], notes: Notes) -> list[Cell]:
+    """Published scores by row, and their mean over ``others`` if all of these are published."""
+    scores = [
+        Cell(known[row].value, "score", note=notes.number(known[row].note)) if row in known else NOTHING for row in rows
+    ]
+    mean = _mean([known[row].value for row in others], notes) if set(others) <= set(known) else NOTHING
+    return [*scores, mean]
 
 
 def _mean(values: Sequence[float | None], notes: Notes) -> Cell:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results
 
 Row = dict[str, Any]
@@ -126,10 +127,11 @@ class Column:
         reinit = next((each for each in self.condition.interventions if each.kind == "reinit"), None)
         if self.condition.is_reference:
             return (0, 0, [], "")
+        label = re.sub(r"\d+", lambda number: f"{int(number[0]):04}", self.condition.label)  # 9 before 10
         if reinit is None or not reinit.acts_on or not reinit.acts_on[0].isdecimal():
-            return (2, 0, [], self.condition.label)
+            return (2, 0, [], label)
         ends = [[int(end) for end in part.split("-")] for part in reinit.acts_on.split(",")]
-        return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], self.condition.label)
+        return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], label)
 
 
 Key = tuple
@@ -240,8 +242,12 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
 
 
 def disambiguated(results: Results) -> list[Row]:
-    """Records as plain values; of two things with one name each gets the beginning of its digest behind it."""
+    """Records as plain values with short names of encoders.
+
+    Of two things with one name each gets the beginning of its digest behind it.
+    """
     records = results.records.drop_columns("tags").to_pylist()
+    _shorten(records)
     for name, digest in DIGESTS.items():
         known: dict[str, set[str]] = {}
         for record in records:
@@ -254,6 +260,27 @@ def disambiguated(results: Results) -> list[Row]:
     return records
 
 
+def _shorten(records: Sequence[Row]) -> None:
+    """Replace paths of encoders by short names, in the settings of comparisons with another encoder too."""
+    digests: dict[str, set[str]] = {}
+    for record in records:
+        if record["encoder"] is not None:
+            known = digests.setdefault(record["encoder"], set())
+            known |= {record["encoder_digest"]} - {None}
+    against = {
+        text: settings_of(text)["against"]
+        for text in {record["settings"] for record in records}
+        if "against" in settings_of(text)
+    }
+    short = short_names([*digests, *sorted(against.values())], digests)
+    texts = {text: text.replace(f"against={name}", f"against={short[name]}") for text, name in against.items()}
+    if all(name == other for name, other in short.items()):
+        return
+    for record in records:
+        record["encoder"] = short.get(record["encoder"], record["encoder"])
+        record["settings"] = texts.get(record["settings"], record["settings"])
+
+
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     """Group records like `Results.groups`, with separate groups for different things of one name."""
     places: dict[tuple, list[int]] = {}
@@ -263,9 +290,12 @@ def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
 
 
 def encoders_apart(results: Results) -> Results:
-    """Give different encoders of one name different names, so that records can be grouped by name."""
-    names = pa.array([record["encoder"] for record in disambiguated(results)], pa.string())
-    return Results(results.records.set_column(COLUMNS.index("encoder"), SCHEMA.field("encoder"), names))
+    """Give encoders short names, different ones for different encoders, so that records can be grouped by name."""
+    records, named = results.records, disambiguated(results)
+    for column in ("encoder", "settings"):
+        values = pa.array([record[column] for record in named], pa.string())
+        records = records.set_column(COLUMNS.index(column), SCHEMA.field(column), values)
+    return Results(records)
 
 
 def layer_of(record: Row, *, source: str) -> int | None:

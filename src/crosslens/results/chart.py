@@ -390,16 +390,26 @@ def layer_axis() -> Any:
     return alt.X("layer:Q", title="layer (0: embeddings)", axis=alt.Axis(tickMinStep=1, format="d"))
 
 
-def styled(chart: Any) -> Any:
-    """A chart in the common style."""
+def styled(
+    chart: Any, *, axis: Mapping[str, Any] = {}, title: Mapping[str, Any] = {}, background: str = "white"
+) -> Any:
+    """A chart in the common style.
+
+    Args:
+        chart: the chart.
+        axis: further options of all axes, as altair calls them.
+        title: further options of all titles.
+        background: colour behind the chart.
+    """
     alt = grammar()
     text = {"labelFontSize": 11, "titleFontSize": 11}
     config = alt.Config(
+        background=background,
         font="Helvetica, Arial, sans-serif",
         view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(**text, titleFontWeight="normal", gridColor="#e6e6e6", labelLimit=260),
+        axis=alt.AxisConfig(**{**text, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "labelLimit": 260, **axis}),
         legend=alt.LegendConfig(**text, labelLimit=400),
         header=alt.HeaderConfig(labelFontSize=12),
-        title=alt.TitleConfig(fontSize=12, fontWeight="normal"),
+        title=alt.TitleConfig(**{"fontSize": 12, "fontWeight": "normal", **title}),
     )
     return chart.properties(config=config)

@@ -1,10 +1,16 @@
 """Tables of results: targets in rows, conditions in columns, same-language and cross-language scores separate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, mean_of, with_target_layers
+from crosslens.formatting import plain, signed
+from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, groups_of, mean_of, with_target_layers
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -101,18 +107,18 @@ def score_table(results: Results) -> "pandas.DataFrame":
     return frame
 
 
-def similarity_table(results: Results) -> "pandas.DataFrame":
-    """Similarities, one row per language pair and measure and one column per layer.
+def layer_table(results: Results) -> "pandas.DataFrame":
+    """Similarities, probes or scores by layer, one row per language pair and measure and one column per layer.
 
     Where layers were compared with other layers, each ``target_layer`` has a row of its own.
 
     Raises:
-        RequestError: when the records hold no similarity, or one table cannot hold them.
+        RequestError: when the records hold neither similarities nor layers, or one table cannot hold them.
     """
     import pandas as pd
 
     kept = results.records.to_pylist()
-    if all(record["measure"] is None for record in kept):
+    if all(record["measure"] is None and record["layer"] is None for record in kept):
         raise RequestError("these results contain no similarities")
     varying = [
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
@@ -129,9 +135,118 @@ def similarity_table(results: Results) -> "pandas.DataFrame":
             for name, value in zip(varying, distinguishing, strict=True)
         ]
         pair = "-".join(filter(None, (source, target)))
-        index.append((*distinguishing, pair, measure, *([metric] if several else []), *(row[-1:] if across else [])))
+        index.append(
+            (*distinguishing, pair, measure or "", *([metric] if several else []), *(row[-1:] if across else []))
+        )
         values.append([table.get(row, layer).mean for layer in table.columns])
     names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
     return pd.DataFrame(
         values, index=pd.MultiIndex.from_tuples(index, names=names), columns=list(table.columns), dtype=float
     )
+
+
+def best_layer(results: Results) -> int:
+    """Find the layer with the highest mean over pairs, corpora and seeds; see `Results.best_layer`."""
+    kept = results.filter(target_layer=None)
+    layered = Results(kept.records.filter(pc.field("layer").is_valid()))
+    if not len(layered):
+        raise RequestError("these results have no layers", hint="similarities, probes and aligned encoders have them")
+    table = cells(layered, rows=("source", *ROW), columns=("layer",))
+    means = {layer: mean_row(table, table.rows, layer).mean for layer in table.columns}
+    known = {layer: mean for layer, mean in means.items() if mean is not None}
+    if not known:
+        raise RequestError("no layer has a value for every pair and corpus", hint="filter(target=…) picks one")
+    return max(known, key=lambda layer: (known[layer], -layer))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Records that one table can hold.
+
+    Attributes:
+        title: title of the table.
+        records: the records.
+        note: line below the table.
+        decimals: decimals of the numbers.
+    """
+
+    title: str
+    records: Results
+    note: str = ""
+    decimals: int = 2
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Yield scores by task, metric, source and encoder, then what was measured by layer, each for one table."""
+    scores = results.filter(measure=None)
+    for (task, metric, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
+        seeds = len(block.groups("seed"))
+        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source}", encoder)))
+        yield Section(title, block, f"mean of {seeds} seed{'s' * (seeds > 1)}")
+    measured = Results(results.records.filter(pc.field("measure").is_valid()))
+    for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
+        after = f", fine-tuned for {task}" if task else ""
+        yield Section(f"{metric} by layer, {encoder}{after}", block, decimals=3)
+
+
+def writers(frame: "pandas.DataFrame", *, decimals: int = 2) -> dict[Any, Callable[[Any], str]]:
+    """Column of a table -> function that writes its values.
+
+    Columns named in ``frame.attrs["differences"]`` are written with a sign; text and counts as they are.
+    """
+
+    def writer(name: Any) -> Callable[[Any], str]:
+        if frame[name].dtype.kind == "i":
+            return str
+        write = signed if name in frame.attrs.get("differences", ()) else plain
+        return lambda value: value if isinstance(value, str) else write(value, decimals=decimals)
+
+    return {name: writer(name) for name in frame.columns}
+
+
+SHOWN = 6
+"""Maximum number of tables shown of one object."""
+
+ROWS = 60
+"""Maximum number of rows shown of one table."""
+
+HEAD = ("task", "metric", "source", "target", "measure", "layer", "condition", "seed", "value")
+"""Columns of records that are shown where no table can hold them."""
+
+
+def as_text(results: Results) -> str:
+    """Write the tables of results as text."""
+    tables = [
+        "\n".join((title, frame.to_string(formatters=write, max_rows=ROWS), note))
+        for title, frame, write, note in _tables(results)
+    ]
+    return "\n\n".join([_count(results), *tables, *_more(results)])
+
+
+def as_html(results: Results) -> str:
+    """Write the tables of results as HTML."""
+    tables = [
+        f"<p>{escape(title)}</p>{frame.to_html(formatters=write, max_rows=ROWS)}<p>{escape(note)}</p>"
+        for title, frame, write, note in _tables(results)
+    ]
+    lines = [f"<p>{line}</p>" for line in (_count(results), *_more(results))]
+    return "".join([lines[0], *tables, *lines[1:]])
+
+
+def _count(results: Results) -> str:
+    return f"{len(results)} record{'s' * (len(results) != 1)}"
+
+
+def _more(results: Results) -> list[str]:
+    more = len(list(sections(results))) - SHOWN
+    return [f"and {more} more table{'s' * (more > 1)}; filter(…) selects records"] if more > 0 else []
+
+
+def _tables(results: Results) -> Iterator[tuple[str, "pandas.DataFrame", Mapping[Any, Callable], str]]:
+    """Yield title, table, writers and note of the first sections; records themselves where no table can hold them."""
+    for section in islice(sections(results), SHOWN):
+        try:
+            frame, note = section.records.table(), section.note
+        except RequestError as error:
+            frame, note = section.records[:10].to_pandas().filter(list(HEAD)), str(error)
+        yield section.title, frame, writers(frame, decimals=section.decimals), note

@@ -2,12 +2,13 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -15,7 +16,7 @@ import pyarrow.parquet
 
 from crosslens.encoders.condition import REFERENCE
 from crosslens.errors import DataError, RequestError, suggest
-from crosslens.files import write_bytes
+from crosslens.files import is_refusal, write_bytes
 from crosslens.results.version1 import VERSION_1, updated
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
     """One number with everything that identifies it. Columns that do not apply are None, never "" or -1.
 
@@ -112,6 +113,13 @@ class Record:
     signature: str | None = None
     tags: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __repr__(self) -> str:
+        """Show the columns that differ from their defaults, so that the text makes the same record."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        tags = values.pop("tags")
+        shown = {**values, "tags": dict(tags)} if tags else values
+        return f"Record({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
 
 VERSION = 2
 """Version of the columns; files of version 1 are read by `crosslens.results.version1`."""
@@ -132,11 +140,29 @@ def _column(name: str) -> pa.Field:
     return SCHEMA.field(name)
 
 
-@dataclass(frozen=True)
+CountKey = tuple[str | None, str | None, str | None]
+"""Run, corpus digest and metric of a record."""
+
+
+@dataclass(frozen=True, repr=False)
 class Results:
-    """A table of records. ``a + b`` is both."""
+    """A table of records, in a fixed order.
+
+    ``a + b`` and ``sum(parts)`` join results, iteration yields `Record` objects, ``results[0]`` is one of them, and
+    ``results[:10]`` are the first ten as results.
+
+    Attributes:
+        records: the columns.
+        counts: run, corpus digest and metric -> ``(2, sentences)``: numerators and denominators behind a score, for
+            paired tests. `evaluate` adds them; results read from a file have none.
+
+    >>> results = Results.of([Record(metric="las", value=71.0), Record(metric="las", value=73.0)])
+    >>> len(results + results), results[1].value, [record.value for record in results]
+    (4, 73.0, [71.0, 73.0])
+    """
 
     records: pa.Table
+    counts: Mapping[CountKey, np.ndarray] = field(default_factory=lambda: MappingProxyType({}), compare=False)
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Results":
@@ -152,7 +178,28 @@ class Results:
         return self.records.num_rows
 
     def __add__(self, other: "Results") -> "Results":
-        return Results(pa.concat_tables([self.records, other.records]))
+        if not isinstance(other, Results):
+            return NotImplemented
+        return concatenated([self, other])
+
+    def __radd__(self, other: Literal[0]) -> "Results":
+        """Return these results; ``sum`` begins with 0."""
+        return self if other == 0 else NotImplemented
+
+    def __iter__(self) -> Iterator[Record]:
+        for row in self.records.to_pylist():
+            yield _record(row)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Results": ...
+    def __getitem__(self, index: int | slice) -> "Record | Results":
+        """Record at an index, or results of a slice."""
+        if isinstance(index, slice):
+            return Results(self.records.take(pa.array(range(len(self))[index], pa.int64())), self.counts)
+        place = range(len(self))[index]
+        return _record(self.records.slice(place, 1).to_pylist()[0])
 
     def filter(self, **columns: Any) -> "Results":
         """Select the rows with these column values (None: missing; a list: any of them).
@@ -164,7 +211,7 @@ class Results:
         for name, wanted in columns.items():
             values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
             table = table.filter(pc.field(name).isin(pa.array(values, _column(name).type)))
-        return Results(table)
+        return Results(table, self.counts)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
         """Group rows by the values of these columns, in the order of first appearance."""
@@ -175,7 +222,7 @@ class Results:
         ordered = self.records.take(pa.array(order, pa.int64()))  # taken once: each group is a slice of it
         ends = itertools.accumulate(len(rows) for rows in members.values())
         return [
-            (key, Results(ordered.slice(end - len(rows), len(rows))))
+            (key, Results(ordered.slice(end - len(rows), len(rows)), self.counts))
             for (key, rows), end in zip(members.items(), ends, strict=True)
         ]
 
@@ -189,7 +236,7 @@ class Results:
         for name, value in columns.items():
             column = _column(name)
             arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
-        return Results(pa.table(arrays, schema=SCHEMA))
+        return Results(pa.table(arrays, schema=SCHEMA), self.counts)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
@@ -200,8 +247,9 @@ class Results:
         return [json.loads(text) for text in self.records["tags"].to_pylist()]
 
     @property
-    def _similarities_only(self) -> bool:
-        return len(self) > 0 and not self.records["measure"].null_count
+    def _by_layer(self) -> bool:
+        """Whether every record is a similarity, or a score of one layer."""
+        return len(self) > 0 and 0 in (self.records["measure"].null_count, self.records["layer"].null_count)
 
     def table(self) -> "pandas.DataFrame":
         """Tabulate scores by target and condition, or else similarities by pair and layer.
@@ -209,29 +257,66 @@ class Results:
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
         """
-        from crosslens.results.pivot import score_table, similarity_table
+        from crosslens.results.pivot import layer_table, score_table
 
-        return similarity_table(self) if self._similarities_only else score_table(self)
+        return layer_table(self) if self._by_layer else score_table(self)
 
-    def plot(self) -> "altair.LayerChart":
-        """Plot a heat map of scores by target and condition, or else similarity by layer.
+    def best_layer(self, **columns: Any) -> int:
+        """Find the layer with the highest mean value, of a similarity, a probe or a score by layer.
+
+        The mean is over pairs, corpora and seeds, each of which needs a value in the layer; layers that lack one are
+        left out. Of equal layers the lowest is returned.
+
+        >>> rows = [Record(measure="cka", layer=layer, value=value) for layer, value in enumerate((0.2, 0.7, 0.5))]
+        >>> Results.of(rows).best_layer(measure="cka")
+        1
+
+        Args:
+            **columns: values of columns that select the records, as in `filter`.
+
+        Returns:
+            The layer; 0 is the embeddings.
+
+        Raises:
+            RequestError: when no record has a layer; when records are of several encoders, measures, metrics or
+                conditions, which have no common mean.
+        """
+        from crosslens.results.pivot import best_layer
+
+        return best_layer(self.filter(**columns))
+
+    def plot(self) -> "altair.TopLevelMixin":
+        """Plot the layer profile, a heat map of scores if no layers were re-initialised, or similarity by layer.
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
         """
         from crosslens.results.chart import score_chart, similarity_chart
+        from crosslens.results.layer_profile import layer_profile, profile_chart
 
-        return similarity_chart(self) if self._similarities_only else score_chart(self)
+        if len(self) > 0 and not self.records["measure"].null_count:
+            return similarity_chart(self)
+        scores = self.filter(measure=None)
+        try:
+            profile = layer_profile(scores, source=scores.records["source"][0].as_py() if len(scores) else None)
+        except RequestError:
+            return score_chart(self)
+        return profile_chart([profile])
+
+    def __repr__(self) -> str:
+        """Show the tables as text."""
+        from crosslens.results.pivot import as_text
+
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        """Show the table if there is one, else the first records, in notebooks."""
-        try:
-            return self.table().to_html(float_format="%.2f", na_rep="–")
-        except RequestError:
-            return self.to_pandas().head(20).to_html()
+        """Show the tables in notebooks."""
+        from crosslens.results.pivot import as_html
+
+        return as_html(self)
 
     def write(self, path: str | Path) -> None:
-        """Write to ``.csv``, ``.parquet`` or ``.json`` (records), atomically.
+        """Write to ``.csv``, ``.parquet``, ``.json`` (one list) or ``.jsonl`` (one record per line), atomically.
 
         Raises:
             RequestError: for another ending.
@@ -245,28 +330,39 @@ class Results:
             pyarrow.parquet.write_table(versioned, sink, write_page_checksum=True)
         elif path.suffix == ".json":
             sink.write(json.dumps(self.records.to_pylist(), ensure_ascii=False, indent=1, allow_nan=False).encode())
+        elif path.suffix == ".jsonl":
+            for row in self.records.to_pylist():
+                sink.write((json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode())
         else:
-            raise RequestError(f"{path}: results are written as .csv, .parquet or .json", hint="change the ending")
+            raise RequestError(
+                f"{path}: results are written as .csv, .parquet, .json or .jsonl", hint="change the ending"
+            )
         write_bytes(path, sink.getvalue().to_pybytes())
+
+
+def _record(row: dict[str, Any]) -> Record:
+    return Record(**{**row, "tags": MappingProxyType(json.loads(row["tags"]))})
 
 
 def concatenated(parts: Iterable[Results]) -> Results:
     """Concatenate results, in their order."""
-    tables = [part.records for part in parts]
-    return Results(pa.concat_tables(tables)) if tables else Results.of([])
+    parts = list(parts)
+    counts = {key: array for part in parts for key, array in part.counts.items()}
+    return Results(pa.concat_tables([part.records for part in parts]), counts) if parts else Results.of([])
 
 
 def read_results(path: str | Path) -> Results:
     """Read a file written by `Results.write`, by this or an earlier version, or rewritten by pandas.
 
     Args:
-        path: a ``.csv``, ``.parquet`` or ``.json`` file that `Results.write` wrote.
+        path: a ``.csv``, ``.parquet``, ``.json`` or ``.jsonl`` file that `Results.write` wrote.
 
     Returns:
         The records of the file.
 
     Raises:
         DataError: for a file that is missing, or that holds no records of ours.
+        OSError: when the operating system refuses to read the file.
 
     Example:
         >>> record = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)
@@ -284,20 +380,27 @@ def read_results(path: str | Path) -> Results:
                 name: pa.float64() if name in INTEGERS else kind
                 for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
             }
-            options = pyarrow.csv.ConvertOptions(
+            empty = pyarrow.csv.ConvertOptions(
                 column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
             )
-            table = pyarrow.csv.read_csv(path, convert_options=options)
+            try:
+                table = pyarrow.csv.read_csv(path, convert_options=empty)
+            except pa.ArrowInvalid:  # a spreadsheet quotes missing values as well
+                missing = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+                table = pyarrow.csv.read_csv(path, convert_options=missing)
             table = table.drop_columns([name for name in table.column_names if not name])  # the index of a frame
         elif path.suffix == ".parquet":
             table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
-        elif path.suffix == ".json":
-            rows = json.loads(path.read_text("utf-8"))
+        elif path.suffix in (".json", ".jsonl"):
+            text = path.read_text("utf-8")
+            rows = json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
+            if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+                raise DataError("holds no list of records", file=str(path))
             table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in rows[0]})
         else:
-            raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet or .json")
+            raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
         if table.column_names == VERSION_1:
-            return Results(updated(table, SCHEMA))
+            return _checked(Results(updated(table, SCHEMA)), path)
         for name in ADDED:
             if name not in table.column_names:
                 missing = pa.nulls(len(table), SCHEMA.field(name).type)
@@ -308,7 +411,36 @@ def read_results(path: str | Path) -> Results:
                 file=str(path),
                 hint="expected " + ", ".join(COLUMNS),
             )
-        return Results(table.cast(SCHEMA))
-    except (pa.ArrowInvalid, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        return _checked(Results(table.cast(SCHEMA)), path)
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        if is_refusal(error):
+            raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be read as results: {reason}", file=str(path)) from None
+
+
+def _checked(results: Results, path: Path) -> Results:
+    """Check what the types of the columns leave open: numbers are finite, and tags are JSON objects.
+
+    Raises:
+        DataError: naming the first record that is not so.
+    """
+    for column in SCHEMA:
+        if pa.types.is_floating(column.type):
+            infinite = pc.call_function("invert", [pc.call_function("is_finite", [results.records[column.name]])])
+            place = pc.call_function("index", [infinite], pc.IndexOptions(pa.scalar(True))).as_py()
+            if place >= 0:
+                value = results.records[column.name][place].as_py()
+                raise DataError(
+                    f"record {place + 1}: {column.name} is {value}",
+                    file=str(path),
+                    hint="leave out records without a value",
+                )
+    for text in results.records["tags"].unique().drop_null().to_pylist():
+        try:
+            tags = json.loads(text)
+        except ValueError:
+            tags = None
+        if not isinstance(tags, dict):
+            raise DataError(f"the tags {text!r} are not a JSON object", file=str(path), hint="an empty object is {}")
+    return results

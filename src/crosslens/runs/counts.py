@@ -1,15 +1,22 @@
 """Counts per sentence behind a score, stored so that intervals and tests need no second evaluation."""
 
 import io
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 
-from crosslens.files import write_bytes
+from crosslens.errors import DataError
+from crosslens.files import is_refusal, write_bytes
 from crosslens.scores.score import Score
 
 Counts = dict[str, np.ndarray]
 """``QUESTION METRIC`` -> ``(2, sentences)``: numerators and denominators."""
+
+
+COUNTS = "counts.npz"
+"""File name of counts, in a run of a store or in the folder of one fine-tuning."""
 
 
 def counts_of(question: str, score: Score) -> Counts:
@@ -34,8 +41,18 @@ def write_counts(path: Path, counts: Counts) -> None:
 
 
 def read_counts(path: Path) -> Counts:
-    """Read a file that `write_counts` wrote; a missing file has no counts."""
+    """Read a file that `write_counts` wrote; a missing file has no counts.
+
+    Raises:
+        DataError: when the file is damaged.
+    """
     if not path.exists():
         return {}
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    try:
+        # Opened here: numpy leaves a file open that it cannot read.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, LookupError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        if is_refusal(error):
+            raise
+        raise DataError(f"cannot be read as counts per sentence: {error}", file=str(path)) from None

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.errors import CrosslensError, StoreError
+from crosslens.files import disk_reason
 from crosslens.progress import Update
 from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.counts import write_counts
+from crosslens.runs.counts import COUNTS, write_counts
 from crosslens.runs.make import begin, make_encoder, train
 from crosslens.runs.run import AdaptRun, Asked, ModelRun, PretrainRun, Run
-from crosslens.runs.store import COUNTS, Store
+from crosslens.runs.store import Store
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.distributed import threads
 from crosslens.training.model import TaskModel
@@ -97,8 +98,8 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
     except KeyboardInterrupt:
         return outcome("stopped")
     except Exception as error:
-        expected = isinstance(error, CrosslensError)
-        log.extend([str(error)] if expected else traceback.format_exc().splitlines())
+        reason = str(error) if isinstance(error, CrosslensError) else disk_reason(error)
+        log.extend(traceback.format_exc().splitlines() if reason is None else [reason])
         try:
             Store(context.store).keep_failure(run, "\n".join(log) + "\n")
         except StoreError as store_error:

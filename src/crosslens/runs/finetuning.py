@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, refuse_existing, write_folder
+from crosslens.files import refuse_existing, write_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answer
@@ -22,6 +21,7 @@ from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import digest_and_depth
 from crosslens.runs.make import train as train_model
 from crosslens.runs.question import CorpusRef, Score
+from crosslens.runs.recorded import write_recorded
 from crosslens.runs.run import EncoderRef, ModelRun, Training
 from crosslens.tasks import Task, find_task
 from crosslens.training.checkpoint import save_model
@@ -127,8 +127,8 @@ def finetune_and_evaluate(
         settings: setting -> value, for recipe or task.
         vectors: file of pretrained word vectors for a BiLSTM, in fastText's format.
         seed: random seed for re-initialised layers, task head and data order.
-        out: new folder for ``results.csv``, ``run.json`` and ``model/``; None: nothing is written. The training
-            state is kept in ``OUT.state`` until the run ends; the same call resumes from it.
+        out: new folder for ``results.csv``, ``counts.npz``, ``run.json`` and ``model/``; None: nothing is written. The
+            training state is kept in ``OUT.state`` until the run ends; the same call resumes from it.
         keep: ``model`` also saves the fine-tuned model.
         predictions: new folder for the predictions; None: predictions are not written.
         save_every: steps between two saved states.
@@ -182,11 +182,10 @@ def finetune_and_evaluate(
     if not first:
         return Results.of([])
     _say_facts(model, listener.say)
-    with nullcontext() if predictions is None else new_folder(predictions) as folder:
-        results = _evaluate(run, model, request, folder, listener)
+    results = _evaluate(run, model, request, predictions, listener)
 
     def write(folder: Path) -> None:
-        results.write(folder / "results.csv")
+        write_recorded(results, folder)
         described = json.dumps(describe_run(model), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "run.json").write_text(described + "\n", "utf-8")
         if keep == "model":
@@ -230,7 +229,7 @@ def _run(
 
 
 def _evaluate(
-    run: ModelRun, model: TaskModel, request: Request, predictions: Path | None, progress: Listener
+    run: ModelRun, model: TaskModel, request: Request, predictions: str | Path | None, progress: Listener
 ) -> Results:
     tests = [request.corpora.corpus(name) for name in request.tests]
     questions = tuple(Score(CorpusRef(test.name, test.digest), run.training.settings) for test in tests)

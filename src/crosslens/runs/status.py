@@ -22,6 +22,7 @@ class Status:
         failed: runs whose last attempt failed.
         waiting: runs that wait for a recipe search or for their encoder.
         per_hour: finished runs per hour, over the last hour; 0 if unknown.
+        damaged: finished runs that lack a file.
     """
 
     study: str
@@ -31,6 +32,7 @@ class Status:
     failed: int
     waiting: int
     per_hour: float
+    damaged: int = 0
 
     def describe(self) -> str:
         """Return the status as one line."""
@@ -38,6 +40,7 @@ class Status:
         words = [f"{self.study}: {self.done} of {self.runs} runs done"]
         words += [f"{self.running} running"] if self.running else []
         words += [f"{self.failed} failed"] if self.failed else []
+        words += [f"{self.damaged} damaged (`crosslens plan` names the file)"] if self.damaged else []
         words += [f"{self.waiting} wait for others"] if self.waiting else []
         if remaining and self.per_hour:
             words.append(f"{self.per_hour:.0f} an hour, {duration(3600 * remaining / self.per_hour)} left")
@@ -56,5 +59,6 @@ def status(store: Store) -> list[Status]:
         waiting = store.planned(name)["waiting"]
         rate = (len(recent) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
-        statuses.append(Status(name, len(runs), len(times), running, failed, waiting, rate))
+        damaged = sum(bool(store.lacking(run)) for run in runs if run in done)
+        statuses.append(Status(name, len(runs), len(times), running, failed, waiting, rate, damaged))
     return statuses

@@ -12,6 +12,7 @@ A store consists of plain files, which can be copied and read without crosslens.
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +25,13 @@ from filelock import FileLock, Timeout
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import new_folder, write_text
 from crosslens.results.record import Results, concatenated, read_results
-from crosslens.runs.counts import Counts, read_counts, write_counts
+from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, Run
 from crosslens.training import versions
 
-COUNTS = "counts.npz"
+RUN_ID = re.compile(r"[0-9a-f]{16}")
+"""Name of the folder of a finished run."""
 
 
 class Store:
@@ -58,8 +60,9 @@ class Store:
         return self.folder / "runs" / run
 
     def ids(self) -> list[str]:
-        """Ids of the finished runs, sorted."""
-        return sorted(entry.name for entry in os.scandir(self.folder / "runs") if not entry.name.startswith("."))
+        """Ids of the finished runs, sorted. Other files and folders beside them are ignored."""
+        entries = os.scandir(self.folder / "runs")
+        return sorted(entry.name for entry in entries if RUN_ID.fullmatch(entry.name) and entry.is_dir())
 
     def describe(self, run: str) -> dict[str, Any]:
         """Read ``run.json`` of a finished run.
@@ -123,10 +126,21 @@ class Store:
             )
         return read_results(path)
 
+    def lacking(self, run: str) -> list[str]:
+        """Files that every finished run has and this one lacks."""
+        return [name for name in ("run.json", "records.parquet") if not (self.path(run) / name).is_file()]
+
     def missing(self, asked: Asked) -> Asked | None:
-        """Return a run with its unanswered questions; None if the run is finished and every question is answered."""
-        if not self.path(asked.run.id).is_dir():
+        """Return a run with its unanswered questions; None if the run is finished and every question is answered.
+
+        Raises:
+            StoreError: when a file of the run is missing or damaged.
+        """
+        path = self.path(asked.run.id)
+        if not path.is_dir():
             return asked
+        for name in self.lacking(asked.run.id):
+            raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
         answered = set(self.answers(asked.run.id).records["question"].to_pylist())
         unanswered = tuple(question for question in asked.questions if question.id not in answered)
         return replace(asked, questions=unanswered) if unanswered else None
@@ -185,8 +199,15 @@ class Store:
             concatenated([stored, *new]).write(self.path(run) / "records.parquet")
 
     def counts(self, run: str) -> Counts:
-        """Read the counts per sentence of a finished run."""
-        return read_counts(self.path(run) / COUNTS)
+        """Read the counts per sentence of a finished run.
+
+        Raises:
+            StoreError: when the file is damaged.
+        """
+        try:
+            return read_counts(self.path(run) / COUNTS)
+        except DataError as error:
+            raise StoreError(str(error), hint=f"remove {self.path(run)} to repeat the run") from None
 
     def keep_failure(self, run: Run, log: str) -> None:
         """Store log and identity of a failed run."""
@@ -232,12 +253,16 @@ def is_store(folder: str | Path) -> bool:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
+    hint = f"remove {path.parent} to repeat the run"
     try:
-        return json.loads(path.read_text("utf-8"))
+        described = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise StoreError(f"{path} is missing", hint=f"remove {path.parent} to repeat the run") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} is damaged: {error}", hint=f"remove {path.parent} to repeat the run") from None
+        raise StoreError(f"{path} is missing", hint=hint) from None
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{path} is damaged: {error}", hint=hint) from None
+    if not isinstance(described, dict):
+        raise StoreError(f"{path} is damaged: no JSON object", hint=hint)
+    return described
 
 
 @contextmanager

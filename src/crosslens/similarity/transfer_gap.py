@@ -12,6 +12,7 @@ from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import VARIANTS, Key, cells, disambiguated, groups_of, mean_of, refuse_several, variants_of
 from crosslens.results.record import Results
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
+from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import find_task
 
 Layers = Literal["mean", "each"]
@@ -21,6 +22,8 @@ Outcome = Literal["gap", "score"]
 
 OVERLAPS = ("overlap_types", "overlap_tokens")
 """Measures of subword overlap: percentage of the test data's subword types and tokens that occur in training data."""
+
+_PLURALS = {**dict.fromkeys(OVERLAPS, "overlaps"), WORD_ORDER: "word-order distances"}
 
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
     "length-ratio": ("target words divided by source words in parallel sentences", "length_ratio"),
@@ -63,8 +66,9 @@ class Correlated:
     Attributes:
         task: task name.
         source: source language.
-        encoder: encoder name.
-        state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source.
+        encoder: encoder name; None if the records name none.
+        state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source; ``treebanks``
+            for word order, which no encoder is compared for.
         measure: similarity measure.
         layer: layer number; None for the mean over layers.
         gaps: target language -> transfer gap, in points.
@@ -78,7 +82,7 @@ class Correlated:
 
     task: str
     source: str
-    encoder: str
+    encoder: str | None
     state: str
     measure: str
     layer: int | None
@@ -107,7 +111,7 @@ class Correlated:
             return None
         names = {
             "gap": "transfer gaps" if self.outcome == "gap" else "scores",
-            "similarity": "overlaps" if self.measure in OVERLAPS else "similarities",
+            "similarity": _PLURALS.get(self.measure, "similarities"),
         }
         constant = " and all ".join(names[side] for side in self.correlation.constant)
         control = self.correlation.control
@@ -206,7 +210,10 @@ def available_correlations(
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
     correlated: list[Correlated] = []
-    for (encoder,), records in groups_of(_reference(results), "encoder"):
+    reference = _reference(results)
+    of_treebanks = reference.filter(measure=WORD_ORDER)  # which belongs to every encoder
+    for (encoder,), own in groups_of(reference, "encoder"):
+        records = own if encoder is None else own + of_treebanks
         if not len(records.filter(measure=list(measures))):
             continue  # without similarities, gaps are not needed, and may be undefined
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
@@ -350,7 +357,7 @@ def _similarities(
                     for target, partner in gaps.partners.items()
                 }
                 similarities = {target: value for target, value in by_target.items() if value is not None}
-                yield state, measure, layer, similarities, confounds
+                yield "treebanks" if measure == WORD_ORDER else state, measure, layer, similarities, confounds
 
 
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:

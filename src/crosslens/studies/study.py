@@ -9,10 +9,10 @@ from pydantic import Field, field_validator, model_validator
 
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
-from crosslens.errors import EncoderError, RequestError, suggest
+from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
-from crosslens.settings import Count, Seed, Strict, read_settings
+from crosslens.settings import Count, InvalidSettings, Problem, Seed, Strict, read_settings
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
 
@@ -30,7 +30,7 @@ class Source(Strict):
 
     train: str
     dev: str | None = None
-    tests: tuple[str, ...]
+    tests: Annotated[tuple[str, ...], Field(min_length=1)]
     translated_from: str | None = None
     text: str | None = None
 
@@ -56,6 +56,16 @@ class Data(Strict):
     parallel: str | None = None
     recipe: str = DEFAULT_RECIPE
     tasks: Mapping[str, Mapping[str, Source]] = {}
+
+    @field_validator("tasks")
+    @classmethod
+    def _known(cls, tasks: Mapping[str, Mapping[str, Source]]) -> Mapping[str, Mapping[str, Source]]:
+        wrong = [task for task in tasks if task not in TASKS]
+        if wrong:
+            raise InvalidSettings(
+                [Problem((task,), f"there is no task {task!r} ({suggest(task, TASKS)})") for task in wrong]
+            )
+        return tasks
 
 
 class Grid(Strict):
@@ -164,7 +174,8 @@ class Probing(Strict):
     @model_validator(mode="after")
     def _known(self) -> "Probing":
         if self.probe not in PROBES:
-            raise ValueError(f"there is no probe {self.probe!r} ({suggest(self.probe, PROBES)})")
+            reason = f"there is no probe {self.probe!r} ({suggest(self.probe, PROBES)})"
+            raise InvalidSettings([Problem(("probe",), reason)])
         return self
 
 
@@ -262,44 +273,42 @@ class Study(Strict):
 
     @model_validator(mode="after")
     def _known(self) -> "Study":
-        wrong: list[str] = []
-        for task in self.tasks or ():
+        wrong: list[Problem] = []
+        for index, task in enumerate(self.tasks or ()):
             if task not in TASKS:
-                wrong.append(f"there is no task {task!r} ({suggest(task, TASKS)})")
+                wrong.append(Problem(("tasks", index), f"there is no task {task!r} ({suggest(task, TASKS)})"))
             elif self.recipe is not None:
                 try:
                     find_recipe(self.recipe, task, self.set)
                 except RequestError as error:
-                    wrong.append(str(error))
+                    wrong.append(Problem(("recipe",), str(error)))
         for what in ("tasks", "sources", "conditions", "seeds", "select", "bilingual"):
             values = getattr(self, what)
             if values is not None and not values:
-                wrong.append(f"{what} is empty")
+                wrong.append(Problem((what,), "is empty"))
             if values is not None and len(set(values)) < len(values):
-                wrong.append(f"{what} has duplicates")
+                wrong.append(Problem((what,), "has duplicates"))
         labels = [condition.label for condition in self.conditions]
         if len(set(labels)) < len(labels):  # e.g. a factor that is called like a set of layers
-            wrong.append(f"different conditions have the same name: {', '.join(sorted(set(labels)))}")
-        for condition in self.conditions:
+            names = ", ".join(sorted(set(labels)))
+            wrong.append(Problem(("conditions",), f"different conditions have the same name: {names}"))
+        for index, condition in enumerate(self.conditions):
             try:
                 if condition.factor is not None:
                     find_factor(condition.factor, self.factors)
                     if not self.pretrains:
-                        wrong.append(
+                        raise RequestError(
                             f"the factor {condition.factor!r} needs a pretraining study (encoder: pretrain:SETTINGS)"
                         )
-            except RequestError as error:
-                wrong.append(str(error))
-        if self.bilingual is not None and not self.pretrains:
-            wrong.append("bilingual needs a pretraining study (encoder: pretrain:SETTINGS)")
-        if self.depth is not None:
-            for condition in self.conditions:
-                try:
+                if self.depth is not None:
                     condition.scaled(written_for=None, depth=self.depth)
-                except EncoderError as error:
-                    wrong.append(str(error))
+            except RequestError as error:
+                wrong.append(Problem(("conditions", index), str(error)))
+        if self.bilingual is not None and not self.pretrains:
+            reason = "needs a pretraining study (encoder: pretrain:SETTINGS)"
+            wrong.append(Problem(("bilingual",), reason))
         if wrong:
-            raise ValueError("; ".join(wrong))
+            raise InvalidSettings(wrong)
         return self
 
 

@@ -93,7 +93,7 @@ def _rows(cells: Mapping[CellKey, Sequence[_Scores]]) -> Iterable[dict[str, Any]
         reference_rules = rules.get(names, set())
         any_rule = condition.own_recipe and len(reference_rules) == 1
         reference = cells.get((names, Condition(), next(iter(reference_rules)) if any_rule else rule), ())
-        sample = _sample([of_corpus.by_seed for of_corpus in scores])
+        sample = pooled([of_corpus.by_seed for of_corpus in scores])
         if sample is None:
             continue
         mean = sample.estimate()
@@ -103,21 +103,21 @@ def _rows(cells: Mapping[CellKey, Sequence[_Scores]]) -> Iterable[dict[str, Any]
         row |= {"low": max(mean.low, 0.0), "high": min(mean.high, 100.0)}
         compared = not condition.is_reference and len(reference) == len(scores)
         differences = (
-            [_difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)] if compared else []
+            [difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)] if compared else []
         )
-        sample = _sample(differences)
+        sample = pooled(differences)
         if sample is not None:
             delta = sample.estimate()
             row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
         yield row
 
 
-def _difference(scores: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+def difference(scores: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
     """Subtract the reference, on the seeds that both have."""
     return {seed: values - reference[seed] for seed, values in scores.items() if seed in reference}
 
 
-def _sample(corpora: Sequence[Mapping[int, np.ndarray]]) -> Sample | None:
+def pooled(corpora: Sequence[Mapping[int, np.ndarray]]) -> Sample | None:
     """Pool one corpus, or the mean over several, on the seeds that all corpora have; None without such seeds."""
     seeds = [seed for seed in corpora[0] if all(seed in by_seed for by_seed in corpora)] if corpora else []
     if not seeds:

@@ -121,6 +121,7 @@ class Parsing(BaseModel):
         """Encode sentences as overlapping windows."""
         from crosslens.encoders.inputs import read_windows
 
+        corpus.require()  # no annotation, but sentences of words
         return read_windows(encoder, corpus, window=window, context=context)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:

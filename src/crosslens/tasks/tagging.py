@@ -37,6 +37,7 @@ class Tagging(Labelling):
         """Encode sentences as overlapping windows."""
         from crosslens.encoders.inputs import read_windows
 
+        corpus.require()  # no annotation, but sentences of words
         return read_windows(encoder, corpus, window=window, context=context)
 
     def gold(self, item: Item) -> tuple[str, ...]:

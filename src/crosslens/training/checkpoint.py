@@ -24,7 +24,7 @@ from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.errors import EncoderError, RequestError
-from crosslens.files import new_folder
+from crosslens.files import is_refusal, new_folder
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.heads.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
@@ -116,6 +116,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
 
     Raises:
         EncoderError: for a folder that is missing or damaged, or was not written by `save_model`.
+        OSError: when the operating system refuses to read a file.
         RequestError: for a model of an unknown task, or of a task other than ``task``.
 
     Example:
@@ -128,7 +129,9 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
         raise EncoderError(
             f"{folder} {reason}, so it is not a model fine-tuned by crosslens",
-            hint="create one with `crosslens finetune … --keep-model`",
+            hint=f"did you mean {folder / 'model'}?"
+            if is_model(folder / "model")
+            else "create one with `crosslens finetune … --keep-model`",
         )
     try:
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
@@ -149,11 +152,18 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         facts = MappingProxyType(description["facts"])
         source, seed = description["source"], description["seed"]
     except _DAMAGE as error:
+        if is_refusal(error):
+            raise
         reason = (str(error).splitlines() or [""])[0]
         raise EncoderError(
             f"{folder} is damaged: {type(error).__name__}: {reason}", hint="fine-tune the model again"
         ) from None
     return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
+
+
+def as_model(model: TaskModel | str | Path) -> TaskModel:
+    """Return a model, loaded from its folder unless it is one already."""
+    return model if isinstance(model, TaskModel) else load_model(model)
 
 
 def _read_change(described: dict[str, Any]) -> Change:

@@ -1,23 +1,27 @@
 """Evaluation of a fine-tuned model on corpora, as tidy records."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from crosslens import __version__
-from crosslens.corpora.catalogue import load_corpus
+from crosslens.corpora.catalogue import CorpusLike, load_corpora
 from crosslens.data.corpus import Corpus
 from crosslens.files import new_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
+from crosslens.training.checkpoint import as_model
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
 from crosslens.training.prediction_files import prediction_files
 
 
 def evaluate(
-    model: TaskModel,
-    corpora: Sequence[Corpus | str],
+    model: TaskModel | str | Path,
+    corpora: CorpusLike,
     *,
     predictions: str | Path | None = None,
     progress: Listener = None,
@@ -27,18 +31,19 @@ def evaluate(
     """Predict and score every word or text of each corpus; corpora in other languages are scored zero-shot.
 
     Args:
-        model: a fine-tuned model.
-        corpora: corpora, or their names.
+        model: a fine-tuned model, or the folder of one.
+        corpora: a corpus or its name, or several; names may be patterns such as ``ud/*_pud``.
         predictions: new folder for the predictions of each corpus; see `prediction_files`. None: none are written.
         progress: listener for the number of evaluated corpora.
         predicted: called after each corpus with the gold and the predicted corpus.
         scored: called for each corpus and metric with the score and its counts per sentence.
 
     Returns:
-        One record per corpus and metric, with a 95 % bootstrap interval over sentences.
+        One record per corpus and metric, with a 95 % bootstrap interval over sentences, and the counts per sentence.
 
     Raises:
         DataError: for a corpus without the annotation; raised before anything is predicted.
+        EncoderError: for a folder without a model.
         RequestError: when the prediction folder exists, or two corpora would have the same file name.
 
     Example:
@@ -47,7 +52,8 @@ def evaluate(
         >>> frame[["source", "target", "metric", "n"]].values.tolist()
         [['en', 'en', 'accuracy', 234], ['en', 'fr', 'accuracy', 277]]
     """
-    gold = [load_corpus(corpus, format=model.task.format) if isinstance(corpus, str) else corpus for corpus in corpora]
+    model = as_model(model)
+    gold = load_corpora(corpora, format=model.task.format)
     for corpus in gold:
         model.task.check(corpus)
     if predictions is not None:
@@ -62,6 +68,7 @@ def evaluate(
             return evaluate(model, gold, progress=progress, predicted=write, scored=scored)
     columns = model.columns
     records = []
+    counts = {}
     listener = listening(progress)
     for number, full_corpus in enumerate(gold):
         listener.report("evaluating", number, len(gold), "corpora", full_corpus.name)
@@ -72,6 +79,7 @@ def evaluate(
             if scored is not None:
                 scored(corpus, score)
             low, high = score.interval or (None, None)
+            counts[columns["run"], corpus.digest, score.metric] = np.stack([score.numerator, score.denominator])
             tags = {
                 "sentences": len(corpus),
                 "unknown_words": encoded.unknown,
@@ -102,4 +110,4 @@ def evaluate(
         if predicted is not None:
             predicted(corpus, annotated)
     listener.report("evaluating", len(gold), len(gold), "corpora")
-    return Results.of(records)
+    return replace(Results.of(records), counts=counts)

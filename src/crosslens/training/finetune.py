@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from crosslens.corpora.catalogue import load_corpus
-from crosslens.data.corpus import Corpus
+from crosslens.corpora.catalogue import CorpusLike, load_corpus, name_split
 from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
@@ -23,7 +22,7 @@ from crosslens.training.epochs import DevData, Epochs
 from crosslens.training.identity import run_id, training_identity
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
-from crosslens.training.recipe import Recipe, default_recipe
+from crosslens.training.recipe import Recipe, default_recipe, find_recipe
 from crosslens.training.sparse_embeddings import restrict_embeddings
 
 
@@ -31,9 +30,9 @@ def finetune(
     encoder: Encoder,
     task: str | Task,
     *,
-    train: Corpus | str,
-    dev: Corpus | str | None = None,
-    recipe: Recipe | None = None,
+    train: CorpusLike,
+    dev: CorpusLike | None = None,
+    recipe: Recipe | str | None = None,
     seed: int = 1,
     state: str | Path | None = None,
     save_every: int = 500,
@@ -55,10 +54,11 @@ def finetune(
     Args:
         encoder: the encoder, for example from `random_init` or `freeze`; it is not modified.
         task: a task or its name.
-        train: training data in the source language, or its name.
-        dev: development data in the source language; required if the recipe selects the best epoch.
-        recipe: settings of the fine-tuning; None: the task's default. Its task settings apply only when ``task`` is a
-            name.
+        train: training data in the source language: a name, a file, or anything else that `load_corpus` takes.
+        dev: development data in the source language, if the recipe selects the best epoch; None: the dev split of
+            ``train``, if that is a name such as ``ud/en_ewt``.
+        recipe: settings of the fine-tuning, or the name of a recipe; None: the task's default. Its task settings apply
+            only when ``task`` is a name.
         seed: random seed for task head, batch order and dropout.
         state: file for the state of unfinished training. If it exists, training resumes from it, bit-identically on a
             CPU. It remains after training; the caller removes it once the model is saved.
@@ -72,8 +72,8 @@ def finetune(
         The fine-tuned encoder with task head, labels and provenance.
 
     Raises:
-        RequestError: for an unknown task; a recipe that needs missing dev data, or selects by an unknown score; the
-            state of a different training run.
+        RequestError: for an unknown task or recipe; a recipe that needs missing dev data, or selects by an unknown
+            score; the state of a different training run.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
@@ -83,18 +83,30 @@ def finetune(
         >>> tagger = xl.finetune(encoder, "pos", train=train, recipe=recipe, seed=1)
         >>> tagger.task.name, tagger.labels[:3]
         ('pos', ('ADJ', 'ADP', 'ADV'))
+
+        A table of labelled texts:
+
+        >>> texts = {"text": ["a good film", "a bad film"], "label": ["good", "bad"]}
+        >>> classifier = xl.finetune(encoder, "document", train=texts, recipe="small")
+        >>> classifier.labels
+        ('bad', 'good')
     """
+    if isinstance(recipe, str):
+        recipe = find_recipe(recipe, task)
     recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
-    if dev is None and (recipe.select == "best" or recipe.schedule == "plateau"):
+    needs_dev = recipe.select == "best" or recipe.schedule == "plateau"
+    if dev is None and needs_dev and isinstance(train, str):
+        dev = name_split(train, "dev")
+    if dev is None and needs_dev:
         what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
         raise RequestError(
             f"the recipe {what} by dev scores, but there is no dev data",
             hint="give dev data, or set select=last schedule=linear",
         )
-    full_corpus = load_corpus(train, split="train", format=task.format) if isinstance(train, str) else train
+    full_corpus = load_corpus(train, split="train", format=task.format)
     train = full_corpus.limited(recipe.limit)
-    dev = load_corpus(dev, split="dev", format=task.format) if isinstance(dev, str) else dev
+    dev = load_corpus(dev, split="dev", format=task.format) if dev is not None else None
     for corpus in (train, dev):
         if corpus is not None:
             if not any(corpus.lengths):

@@ -19,7 +19,7 @@ from torch import nn
 
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, TrainingError
-from crosslens.files import write_bytes
+from crosslens.files import is_refusal, write_bytes
 from crosslens.training.distributed import processes
 
 Item = TypeVar("Item")
@@ -242,6 +242,7 @@ class Loop(Generic[Item]):
         Raises:
             RequestError: when the file belongs to a different training.
             TrainingError: when the file is damaged.
+            OSError: when the operating system refuses to read it.
         """
         try:
             state = torch.load(path, map_location=self._parameters[0].device, weights_only=True)
@@ -255,6 +256,8 @@ class Loop(Generic[Item]):
         except RequestError:
             raise
         except Exception as error:  # torch raises a dozen kinds for a damaged file
+            if is_refusal(error):
+                raise
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise TrainingError(f"cannot resume from {path}: {reason}", hint="remove it to start again") from None
         self.step, self.halved = state["step"], state["halved"]

@@ -11,8 +11,11 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.tasks import Task
 from crosslens.training.recipe import Recipe, recipe_columns
 
+LABELS_SHOWN = 6
+"""Number of labels that are shown of a model."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TaskModel:
     """A fine-tuned model, returned by `finetune` and accepted by `predict` and `evaluate`.
 
@@ -35,6 +38,15 @@ class TaskModel:
     source: str | None
     seed: int
     facts: Mapping[str, str | int | float]
+
+    def __repr__(self) -> str:
+        recipe = f", recipe {self.recipe.name}" if self.recipe.name else ""
+        training = f"fine-tuned on {self.facts.get('train', 'unknown data')}{recipe}, seed {self.seed}"
+        labels = f"{len(self.labels)} labels: {', '.join(self.labels[:LABELS_SHOWN])}"
+        labels += ", …" if len(self.labels) > LABELS_SHOWN else ""
+        encoder = f"encoder {self.encoder.name}: {self.encoder.described[0]}"
+        changes = self.encoder.described[2:]
+        return "\n  ".join((f"TaskModel {self.task.name}, {training}", labels, encoder, *changes))
 
     @property
     def columns(self) -> dict[str, Any]:

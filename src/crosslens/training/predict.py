@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.windows import Window, by_sentence
@@ -14,27 +16,37 @@ from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.state_cache import StateCache
 from crosslens.progress import SILENT, Listener, Progress, listening
+from crosslens.training.checkpoint import as_model
 from crosslens.training.model import TaskModel
 
 
-def predict(model: TaskModel, corpus: Corpus, *, progress: Listener = None) -> Corpus:
+def predict(model: TaskModel | str | Path, corpus: CorpusLike, *, progress: Listener = None) -> Corpus:
     """Annotate a corpus with a model.
 
     Args:
-        model: a fine-tuned model.
-        corpus: sentences of words, or texts, as the task requires; existing annotation is ignored.
+        model: a fine-tuned model, or the folder of one.
+        corpus: sentences of words, or texts, as the task requires: a corpus or its name, lists of words, texts, or
+            anything else that `load_corpus` takes. Existing annotation is ignored.
         progress: listener for the number of predicted sentences or texts.
 
     Returns:
         The same sentences in the same order, with predicted annotation. Multiword ranges, comments and other annotation
         are kept, so that any scorer can read the result.
 
+    Raises:
+        DataError: for a corpus that cannot be read, or running text where the task needs words.
+        EncoderError: for a folder without a model.
+
     Example:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
         >>> first = xl.predict(tagger, french).sentences[0]
         >>> len(first.upos) == len(first.words)
         True
+        >>> len(xl.predict(tagger, [["Le", "chat", "dort"]])[0].upos)
+        3
     """
+    model = as_model(model)
+    corpus = load_corpus(corpus, format=model.task.format)
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))
 

@@ -93,6 +93,7 @@ def test_what_is_no_archive_is_downloaded_again(server, tmp_path, treebanks, con
     server.files["/ud.tgz"] = content
     with pytest.raises(DownloadError, match="cannot unpack"):
         get("ud", tmp_path, release="9.9", url=f"{server.url}/ud.tgz")
+    assert [*tmp_path.iterdir()] == []
     server.files["/ud.tgz"] = ud_archive(treebanks)
     assert get("ud", tmp_path, release="9.9", url=f"{server.url}/ud.tgz").is_dir()
 
@@ -104,14 +105,30 @@ def test_an_archive_of_two_folders_is_no_release(server, tmp_path, treebanks):
     assert [*tmp_path.iterdir()] == []
 
 
+def test_an_archive_whose_folder_has_an_entry_of_its_own_name(server, tmp_path, treebanks):
+    server.files["/ud.tgz"] = ud_archive(treebanks, ("ud-treebanks-v9.9/ud-treebanks-v9.9", tarfile.DIRTYPE))
+    made = get("ud", tmp_path, release="9.9", url=f"{server.url}/ud.tgz")
+    assert (made / "ud-treebanks-v9.9").is_dir()
+    assert load_corpus("ud/en_toy:train", data=tmp_path).release == "9.9"
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
+        (
+            "ud",
+            {"release": "../../x", "url": "http://127.0.0.1/x.tgz"},
+            r"unknown UD release '../../x'",
+        ),
+        ("ud", {"release": ""}, r"unknown UD release ''.*such as 2.14"),
         ("ud", {"release": "2.99"}, r"unknown UD release '2.99'.*or give --url"),
         ("ud", {}, "which release.*--release"),
         ("ud", {"release": "2.14", "languages": ["fr"]}, "no choice of languages"),
         ("xnli", {"release": "2.14"}, "has no releases"),
         ("xnli", {"sha256": "0" * 64}, "one checksum is ambiguous"),
+        ("xnli", {"url": "ftp://127.0.0.1/x"}, "unsupported address 'ftp://127.0.0.1/x' .*https://"),
+        ("ud", {"release": "9.9", "url": "file:///etc/passwd"}, "unsupported address"),
+        ("ud", {"release": "9.9", "url": "nonsense"}, "unsupported address"),
         ("xlni", {}, "no data called 'xlni'.*xnli"),
         ("panlex", {}, "cannot be downloaded automatically.*SOURCE<tab>TARGET"),
     ],

@@ -54,6 +54,20 @@ def damaged(content):
     return content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "the file is empty"),
+        (b"<!DOCTYPE html>\n<html>", "the file is a web page"),
+        (b"please come back", "the file is neither a zip nor a tar archive"),
+    ],
+)
+def test_what_is_not_an_archive_is_named(tmp_path, content, kind):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(DownloadError, match=f"cannot unpack .*x: {kind}"):
+        unpack(tmp_path / "x", tmp_path / "target")
+
+
 @pytest.mark.parametrize("make", [tar, zipped])
 @pytest.mark.parametrize("damage", [damaged, lambda c: c[: len(c) // 2], lambda c: b"", lambda c: b"<html>"])
 def test_damaged_archives(tmp_path, make, damage):

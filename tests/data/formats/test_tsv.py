@@ -1,7 +1,8 @@
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.data.formats.tsv import MLDOC, SIB200, XNLI, first_sentences, read
+from crosslens.data.formats.rows import MLDOC, SIB200, XNLI
+from crosslens.data.formats.tsv import first_sentences, read
 from crosslens.errors import DataError
 
 SIB = "index_id\tcategory\ttext\n7\tsports\tThe ball is round.\n3\thealth\tCafe\u0301 au lait.\n"
@@ -79,6 +80,7 @@ def test_pairs_that_nobody_agreed_on_are_left_out(tmp_path):
         (SIB200, SIB + "9\tsports\t \n", r"file.tsv:4: empty text"),
         (XNLI, PAIRS + "a\tb\tc\td\n", r"file.tsv:3: 4 tab-separated fields, expected 3"),
         (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 1 tab-separated fields, expected 3"),
+        (XNLI, 'a\tb\tc\n"a\nb"\tb\tc\n', r"file.tsv:2: 1 tab-separated fields, .*write each row on one line"),
         (None, "one column\nonly\n", r"file.tsv:1: unknown tab-separated format"),
         (MLDOC, "CCAT\t\n", r"file.tsv:1: empty text"),
     ],

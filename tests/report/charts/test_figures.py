@@ -1,6 +1,7 @@
 """Charts from records: what they show, and that they are written without a browser or a network."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -173,6 +174,7 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
         (tmp_path / folder).mkdir()
         names = write_figures(records, tmp_path / folder)
     assert names == [
+        "layer-profile",
         "similarity",
         "layers-by-target",
         "seeds",
@@ -195,7 +197,11 @@ def test_every_figure_is_written_and_written_again_alike(records, tmp_path):
 
 
 def test_only_what_the_records_fill_is_drawn(records):
-    assert list(all_figures(records.filter(measure=None))) == ["layers-by-target", "seeds"]
+    assert list(all_figures(records.filter(measure=None))) == [
+        "layer-profile",
+        "layers-by-target",
+        "seeds",
+    ]
     assert list(all_figures(records.filter(metric="similarity"))) == [
         "similarity",
         "similarity-by-pair",
@@ -206,7 +212,16 @@ def test_only_what_the_records_fill_is_drawn(records):
 
 def test_results_draw_themselves(records):
     assert marks(records.filter(measure=["cka", "cka_shuffled"]).plot()) == ["area", "line", "point"]
-    assert marks(records.filter(measure=None).plot()) == ["rect", "text"]
+    (profile,) = records.filter(measure=None).plot().to_dict()["concat"]
+    assert {layer["mark"]["type"] for layer in profile["layer"]} == {"rule", "line", "point", "text"}
+    frozen = Results.of(
+        replace(
+            Record(task="pos", encoder="e", source="en", target=target, metric="accuracy", value=value), **condition
+        )
+        for target, value in (("en", 90.0), ("fr", 80.0))
+        for condition in (Condition().columns, Condition(freeze="0-1").columns)
+    )
+    assert marks(frozen.plot()) == ["rect", "text"]
 
 
 def test_a_notebook_shows_a_table_and_hostile_names_as_text(records):
@@ -214,7 +229,7 @@ def test_a_notebook_shows_a_table_and_hostile_names_as_text(records):
     assert "<table" in shown
     assert "<img" not in shown
     assert "Δ 1-2" in shown
-    assert "<table" in Results.of([])._repr_html_()
+    assert Results.of([])._repr_html_() == "<p>0 records</p>"
 
 
 def test_a_missing_package_is_named_with_its_command(records, monkeypatch):

@@ -29,6 +29,25 @@ def test_the_papers_own_means_do_not_follow_from_its_rows():
     assert printed["x"] == 79.37
 
 
+@pytest.mark.parametrize("paper", [paper for paper in PAPERS.values() if paper.baselines], ids=lambda paper: paper.name)
+def test_published_averages_of_other_systems_follow_from_their_rows(paper):
+    rows = [row for file in paper.baselines for row in read_published(file)]
+    assert {row["system"] for row in rows} == set(paper.systems)
+    assert all(row["note"] for row in rows if not row["value"])  # what has no value says why
+    checked = 0
+    for task, metric in {(row["task"], row["metric"]) for row in rows}:
+        unreadable = {(row["setting"], row["system"]) for row in rows if row["task"] == task and not row["value"]}
+        for system, scores in paper.other_systems(task, metric).items():
+            average = scores["average"].value if system not in unreadable else None
+            if average is not None:
+                # Schwenk and Li's 89.56 is printed as 89.5
+                assert fmean(score.value for target, score in scores.items() if target != "average") == pytest.approx(
+                    average, abs=0.065
+                ), system
+                checked += 1
+    assert checked
+
+
 def test_a_paper_that_there_is_not():
     with pytest.raises(RequestError, match=r"no numbers of 'muler2021'.*did you mean 'muller2021'"):
         find_paper("muler2021")

@@ -1,17 +1,18 @@
 """Download a collection into a data folder: fetch its files, check them, unpack them, and arrange them to be read."""
 
+import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from crosslens.corpora.downloads.fetch import CORRUPTED, fetch, unwritable
 from crosslens.corpora.downloads.published import BY_HAND, PUBLISHED, RELEASES, Published, universal_dependencies
 from crosslens.corpora.downloads.unpack import ENDINGS, unpack
 from crosslens.digests import digest_file
 from crosslens.errors import DownloadError, RequestError, suggest
-from crosslens.files import new_folder, refuse_existing, write_text
+from crosslens.files import new_folder, refuse_existing, temporary_folder, write_text
 from crosslens.progress import Listener, listening
 
 UD = "ud"
@@ -26,11 +27,16 @@ def find_published(name: str, *, release: str | None = None, url: str | None = N
         url: address of a mirror, which may have other releases.
 
     Raises:
-        RequestError: if the collection or release is unknown, or the collection has no public archive.
+        RequestError: if the collection or release is unknown, the collection has no public archive, or the address is
+            not one of the web.
     """
+    if url is not None and urlsplit(url).scheme not in ("http", "https"):
+        raise RequestError(f"unsupported address {url!r}", hint="give one that begins with https:// or http://")
     if name == UD:
         if release is None:
             raise RequestError("which release of Universal Dependencies?", hint="give --release, for example 2.14")
+        if not re.fullmatch(r"\d+(\.\d+)*", release):
+            raise RequestError(f"unknown UD release {release!r}", hint="give a number such as 2.14")
         if url is None and release not in RELEASES:
             hint = f"{suggest(release, RELEASES)}, or give --url"
             raise RequestError(f"unknown UD release {release!r}", hint=hint)
@@ -116,14 +122,15 @@ def _install(
 
     What is not as published is removed, to be downloaded again.
     """
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as name, _adding(target) as new:
-        unpacked = Path(name)
+    with temporary_folder(target) as unpacked, _adding(target) as new:
         for file in files:
             if file.endswith(ENDINGS):
                 try:
                     unpack(staging / file, unpacked, members=published.members)
                 except DownloadError:
                     (staging / file).unlink()
+                    if not any(staging.iterdir()):
+                        staging.rmdir()
                     raise
             else:
                 (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
@@ -142,9 +149,9 @@ def _adding(target: Path) -> Iterator[Path]:
         with new_folder(target) as partial:
             yield partial
         return
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as made:
-        yield Path(made)
-        for child in sorted(Path(made).iterdir()):
+    with temporary_folder(target) as made:
+        yield made
+        for child in sorted(made.iterdir()):
             if not (target / child.name).exists():
                 child.rename(target / child.name)
 

@@ -32,7 +32,7 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
             _unpack_tar(archive, folder, wanted)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _damaged(archive, reason) from None
+        raise _damaged(archive, _kind(archive) or reason) from None
     except OSError as error:
         if error.errno is not None:  # such as a full disk
             raise
@@ -58,6 +58,18 @@ def _refuse_outside(archive: Path, names: list[str]) -> None:
     for name in names:
         if ".." in PurePosixPath(name).parts or name.startswith("/") or PureWindowsPath(name).anchor or "\\" in name:
             raise _damaged(archive, f"{name!r} would be written outside its folder")
+
+
+def _kind(archive: Path) -> str:
+    """What a file is that is not an archive; empty for a damaged archive."""
+    with open(archive, "rb") as stream:
+        start = stream.read(1024).lstrip().lower()
+    if not start:
+        return "the file is empty"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "the file is a web page, not an archive"
+    is_archive = zipfile.is_zipfile(archive) or start.startswith((b"pk\3\4", b"\x1f\x8b")) or b"ustar" in start
+    return "" if is_archive else "the file is neither a zip nor a tar archive"
 
 
 def _damaged(archive: Path, reason: str) -> DownloadError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import conllu, iob, tsv
+from crosslens.data.formats import conllu, iob, labelled, tsv
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,11 @@ class Format:
 CONLLU = Format(".conllu", conllu.read, conllu.write)
 IOB2 = Format(".iob2", iob.read, iob.write)
 TSV = Format(".tsv", tsv.read, tsv.write)
+CSV = Format(".csv", labelled.read_csv, labelled.write_csv)
+JSONL = Format(".jsonl", labelled.read_jsonl, labelled.write_jsonl)
 
-FORMATS = {format.ending: format for format in (CONLLU, IOB2, TSV)}
+LABELLED = (TSV, CSV, JSONL)
+"""Formats of labelled texts; predictions are written in the first one unless the file is named otherwise."""
+
+FORMATS = {format.ending: format for format in (CONLLU, IOB2, *LABELLED)}
 """Filename extension -> format."""

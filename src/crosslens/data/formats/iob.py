@@ -12,6 +12,7 @@ read them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from crosslens.files import write_bytes
 TAG = re.compile(r"O|[BI]-\S+")
 _OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
+CONLLU_COLUMNS = 10
+"""Columns of a CoNLL-U file, which is often named as the older formats are: ``.conll``."""
 DOCUMENT = "-DOCSTART-"
 """Prefix of the line between documents in CoNLL files."""
 
@@ -73,7 +76,8 @@ def read(
         name: name of the corpus in errors and records; the path by default.
         language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.
-        prefixed: whether every word has a language prefix, as in WikiANN; None: if all words have the same one.
+        prefixed: whether every word has a language prefix, as in WikiANN; None: if more than half of the words
+            have the same one.
         otherwise: encoding of a file that is not UTF-8; None rejects it.
 
     Raises:
@@ -135,16 +139,21 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
         return Layout(1, 0, None, "\t")
     first = words[0]
     separator = "\t" if "\t" in first else " "
-    columns = first.split("\t") if separator == "\t" else first.split()
+    columns = first.split("\t") if separator == "\t" else [part for part in first.split(" ") if part]
     if separator == "\t" and len(columns) >= 4 and columns[0] == "1" and TAG.fullmatch(columns[2]):
         return Layout(len(columns), 1, 2, separator)
     if len(columns) == 1:
         return Layout(1, 0, None, separator)
-    prefix = ""
-    match = _LANGUAGE.match(columns[0])
-    if match and prefixed is not False and (prefixed or all(row.startswith(match[0]) for row in words)):
-        prefix = match[0]
+    prefix = "" if prefixed is False else _prefix(words)
+    if not prefixed and 2 * sum(row.startswith(prefix) for row in words) <= len(words):
+        prefix = ""  # words with a colon, not languages
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
+
+
+def _prefix(rows: Sequence[str]) -> str:
+    """The most frequent language prefix of the words; empty without any."""
+    prefixes = Counter(match[0] for match in map(_LANGUAGE.match, rows) if match)
+    return next((prefix for prefix, _ in prefixes.most_common(1)), "")
 
 
 def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Sentence | None:
@@ -182,7 +191,7 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
             raise DataError("the word has no form", file=file, line=number)
         words.append(word)
         if layout.tag is not None:
-            tags.append(_tag(columns[layout.tag], file, number))
+            tags.append(_tag(columns[layout.tag], file, number, layout))
     if not words:
         return None
     return Sentence(
@@ -203,11 +212,13 @@ def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
     return len(columns) != layout.columns or not TAG.fullmatch(columns[layout.tag])
 
 
-def _tag(tag: str, file: str, line: int) -> str:
+def _tag(tag: str, file: str, line: int, layout: Layout) -> str:
     if TAG.fullmatch(tag):
         return tag
     other = _OTHER_SCHEME.fullmatch(tag)
     hint = "tags are O, B-TYPE and I-TYPE" + ("; convert BIOES and BILOU to IOB2 first" if other else "")
+    if layout.columns == CONLLU_COLUMNS and layout.separator == "\t":
+        hint = "the file looks like CoNLL-U: let its name end in .conllu"
     raise DataError(f"{tag!r} is not an IOB tag", file=file, line=line, hint=hint)
 
 

@@ -1,7 +1,7 @@
 """Tab-separated labelled texts and pairs of texts, as in SIB-200, XNLI, MultiNLI and MLDoc."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,54 +9,9 @@ from pydantic import Field
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
-from crosslens.data.sentence import Text, Where
+from crosslens.data.formats.rows import LAYOUTS, Layout, Rows, of_language, texts
 from crosslens.errors import DataError, RequestError
 from crosslens.files import write_bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Column layout of a file.
-
-    Attributes:
-        name: name of the layout.
-        columns: columns to read: the segments of a text in order, and its label.
-        headed: whether the first line names the columns.
-        id: column of the id; None uses the line number.
-        language: column of the language, or None.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    headed: bool = True
-    id: str | None = None
-    language: str | None = None
-
-
-SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
-"""Adelani et al. 2024: topics; translations share the id."""
-XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
-"""XNLI as distributed by XTREME."""
-XNLI_MT = Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label"))
-"""Conneau et al. 2018: training data of translate-train; ``contradictory`` stands for ``contradiction``."""
-MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
-"""Schwenk & Li 2018: output of its script for the Reuters corpora."""
-
-LABELLED = Layout("labelled text", ("text", "label"))
-
-LAYOUTS = (
-    SIB200,
-    LABELLED,
-    Layout("XNLI", ("sentence1", "sentence2", "gold_label"), id="pairID", language="language"),
-    Layout("MultiNLI", ("sentence1", "sentence2", "gold_label"), id="pairID"),
-    XNLI_MT,
-    XNLI,
-    MLDOC,
-)
-"""Known layouts; the first that fits a file is used."""
-
-UNDECIDED = "-"
-"""MultiNLI's gold label of pairs without annotator agreement, which are excluded, as is customary."""
 
 
 def read(
@@ -83,35 +38,11 @@ def read(
     file = str(path)
     rows = _rows(path)
     layout = layout or _recognised(rows, file)
-    if layout.headed:
-        header = rows[0][1]
-        wanted = [*layout.columns, *([layout.id] if layout.id else [])]
-        if not set(wanted) <= set(header):
-            what = " ".join(wanted)
-            raise DataError(
-                f"is not in {layout.name} format: the first line must name the columns {what}", file=file, line=1
-            )
-        places = [header.index(column) for column in layout.columns]
-        rows = rows[1:]
-        languages = [row[header.index(layout.language)] for _, row in rows] if layout.language in header else []
-        if languages and language is None and len(set(languages)) > 1:
-            raise DataError(
-                f"contains {len(set(languages))} languages", file=file, hint=f"choose one: {languages[0]}={file}"
-            )
-        if languages and language is not None:
-            rows = [row for row, tag in zip(rows, languages, strict=True) if tag == language]
-    else:
-        header, places = [], list(range(len(layout.columns)))
-    items = []
-    for line, row in rows:
-        fields = dict(zip(layout.columns, _fields(row, places, layout, file, line), strict=True))
-        label = next(fields.pop(column) for column in ("label", "category", "gold_label") if column in fields)
-        if label != UNDECIDED:
-            identifier = row[header.index(layout.id)] if layout.id in header else str(line)
-            items.append(Text(tuple(fields.values()), label, identifier, Where(file, line)))
+    named = _headed(rows, layout, file, language) if layout.headed else _columns(rows, layout, file)
+    items = tuple(texts(named, layout, file=file))
     if not items:
         raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
-    return Corpus(tuple(items), name or file, language, split)
+    return Corpus(items, name or file, language, split)
 
 
 def write(corpus: Corpus, path: str | Path) -> None:
@@ -194,13 +125,34 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
     )
 
 
-def _fields(row: list[str], places: Sequence[int], layout: Layout, file: str, line: int) -> Iterator[str]:
-    """Segments and label of a row, checked to be non-empty."""
-    if not layout.headed and len(row) != len(places):
-        raise DataError(f"{len(row)} tab-separated fields, expected {len(places)}", file=file, line=line)
-    for column, place in zip(layout.columns, places, strict=True):
-        if place >= len(row):
-            raise DataError(f"the row has no column {column!r}", file=file, line=line)
-        if not row[place]:
-            raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
-        yield row[place]
+def _headed(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str, language: str | None) -> Rows:
+    """Name the fields of each row as the first line does, and select the rows of a language."""
+    header = rows[0][1]
+    wanted = [*layout.columns, *([layout.id] if layout.id else [])]
+    if not set(wanted) <= set(header):
+        raise DataError(
+            f"is not in {layout.name} format: the first line must name the columns {' '.join(wanted)}",
+            file=file,
+            line=1,
+        )
+    named = [(line, dict(zip(header, row, strict=False))) for line, row in rows[1:]]
+    return of_language(named, layout, language, file) if layout.language in header else named
+
+
+def _columns(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str) -> Rows:
+    """Name the fields of each row of a file without a header."""
+    for line, row in rows:
+        if len(row) != len(layout.columns):
+            raise DataError(
+                f"{len(row)} tab-separated fields, expected {len(layout.columns)}",
+                file=file,
+                line=line,
+                hint=_quoted(row),
+            )
+    return [(line, dict(zip(layout.columns, row, strict=True))) for line, row in rows]
+
+
+def _quoted(row: Sequence[str]) -> str | None:
+    """Hint for a row that a line break or tab in quotes may have cut."""
+    cut = any(field.count('"') % 2 for field in row)
+    return "quotes do not enclose line breaks and tabs: write each row on one line" if cut else None

@@ -16,7 +16,9 @@ Stage = Literal["pretraining", "start", "before training"]
 
 
 def _as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return "".join(value.split()) if isinstance(value, str) else value  # ` 1 ` and `1` are one condition
 
 
 Layers = Annotated[str, BeforeValidator(_as_text)]

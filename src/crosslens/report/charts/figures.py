@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,12 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.charts.layer_figures import layer_figures
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
+from crosslens.report.conditions.comparison import profile_intervals
 from crosslens.report.correlations import names_of
 from crosslens.report.layers.layer_by_layer import layer_maps
 from crosslens.report.learning_curves import learning_curve_figure
 from crosslens.report.script_pairs import script_figure
+from crosslens.report.significance import Significance
 from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated
 from crosslens.results.chart import (
@@ -29,6 +32,7 @@ from crosslens.results.chart import (
     similarity_chart,
     styled,
 )
+from crosslens.results.layer_profile import LIGHT, Ink, layer_profile, profile_chart
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import correlations
@@ -42,7 +46,13 @@ PIXELS = 200
 """Resolution of .png files, in pixels per inch."""
 
 
-def write_figures(results: Results, folder: str | Path, *, typology: "pandas.DataFrame | None" = None) -> list[str]:
+def write_figures(
+    results: Results,
+    folder: str | Path,
+    *,
+    typology: "pandas.DataFrame | None" = None,
+    significance: Significance | None = None,
+) -> list[str]:
     """Write every figure that the results fill as .pdf, .svg and .png.
 
     The same results give the same bytes.
@@ -51,6 +61,7 @@ def write_figures(results: Results, folder: str | Path, *, typology: "pandas.Dat
         results: results of one or more studies.
         folder: existing folder to write to.
         typology: from `crosslens.report.typology.read_typologies`.
+        significance: intervals of scores from finished studies.
 
     Returns:
         Their names.
@@ -58,20 +69,27 @@ def write_figures(results: Results, folder: str | Path, *, typology: "pandas.Dat
     Raises:
         RequestError: when altair is not installed.
     """
-    charts = all_figures(results)
+    charts = all_figures(results, significance=significance)
     if typology is not None:
         charts["typology"] = typology_bars(typology)
     import pikepdf
     import vl_convert
 
     for name, chart in charts.items():
-        svg = _renumbered(vl_convert.vegalite_to_svg(chart.to_json()))  # laid out once, whatever the format
+        svg = drawn(chart)  # laid out once, whatever the format
         path = Path(folder)
         (path / f"{name}.svg").write_text(svg, "utf-8")
         with pikepdf.open(BytesIO(vl_convert.svg_to_pdf(svg))) as pdf:  # whose objects stand in any order
             pdf.save(path / f"{name}.pdf", deterministic_id=True)
         (path / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, ppi=PIXELS))
     return list(charts)
+
+
+def drawn(chart: "altair.TopLevelMixin") -> str:
+    """Draw a chart as SVG; the same chart gives the same text."""
+    import vl_convert
+
+    return _renumbered(vl_convert.vegalite_to_svg(chart.to_json()))
 
 
 def _renumbered(svg: str) -> str:
@@ -81,14 +99,19 @@ def _renumbered(svg: str) -> str:
     return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: places[match[0]], svg)
 
 
-def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
+def all_figures(results: Results, *, significance: Significance | None = None) -> "dict[str, altair.TopLevelMixin]":
     """Make every figure that the results fill: name -> chart.
+
+    Args:
+        results: results of one or more studies.
+        significance: intervals of scores from finished studies.
 
     Raises:
         RequestError: when altair is not installed.
     """
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
+        "layer-profile": partial(layer_profiles, significance=significance),
         "similarity": similarity_chart,
         "layers-by-target": layers_by_target,
         "seeds": by_seed,
@@ -107,6 +130,35 @@ def all_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
         except RequestError:  # these records do not fill it
             continue
     return charts | layer_figures(results)
+
+
+def layer_profiles(
+    results: Results, *, significance: Significance | None = None, ink: Ink = LIGHT
+) -> "altair.ConcatChart":
+    """What re-initialising each part of the encoder costs in the source language and zero-shot, one panel per task,
+    source and encoder.
+
+    Args:
+        results: scores.
+        significance: intervals of scores from finished studies; else bars show the lowest and highest seed.
+        ink: colours for a light or a dark page.
+
+    Raises:
+        RequestError: when no model with re-initialised layers has a reference.
+    """
+    intervals = profile_intervals(results, significance) if significance else {}
+    blocks = score_blocks(results)
+    profiles = []
+    for block in blocks:
+        place = (block.task, block.source, block.encoder, block.results.records["split"][0].as_py())
+        with suppress(RequestError):
+            title = _title(block, blocks)
+            profiles.append(
+                layer_profile(block.results, source=block.source, title=title, intervals=intervals.get(place))
+            )
+    if not profiles:
+        raise RequestError("these results contain no model with re-initialised layers and its reference")
+    return profile_chart(profiles, ink=ink)
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":

@@ -10,7 +10,7 @@ from crosslens.report.findings.conclusions import (
     conclusions,
 )
 from crosslens.report.findings.effects import Change, Effect, Estimate, Incomplete, effects
-from crosslens.report.findings.sentences import describe, findings
+from crosslens.report.findings.sentences import describe, findings, headline, metric_name, task_name
 
 __all__ = [
     "Change",
@@ -27,4 +27,7 @@ __all__ = [
     "describe",
     "effects",
     "findings",
+    "headline",
+    "metric_name",
+    "task_name",
 ]

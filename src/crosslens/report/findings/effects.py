@@ -1,13 +1,14 @@
 """The effect of re-initialising layers, computed from records: estimates, changes and missing scores."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import mean, stdev
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
 from crosslens.formatting import signed
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, condition_of, mean_of
+from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
@@ -71,12 +72,14 @@ class Change:
         layers: Layer numbers; () if the depth of the encoder is unknown.
         same: Change in the same-language score, in points.
         cross: Change in the zero-shot score, in points.
+        by_target: Change in the score of each target corpus (language, corpus, partner), in points.
     """
 
     label: str
     layers: tuple[int, ...]
     same: Estimate
     cross: Estimate
+    by_target: Mapping[Key, float] = field(default_factory=dict)
 
     @property
     def hurts(self) -> bool:
@@ -159,6 +162,20 @@ class Effect:
         return len(self.cross.values)
 
     @property
+    def largest_loss(self) -> Change | None:
+        """Change that lowers the zero-shot score most among those that keep part of the encoder; None without a loss.
+
+        Re-initialising all layers, or the whole encoder, does not show which layers matter.
+        """
+        everything = () if self.depth is None else tuple(range(1, self.depth + 1))
+        losses = [
+            change
+            for change in self.changes
+            if change.cross.mean < 0 and not (everything and set(everything) <= set(change.layers))
+        ]
+        return min(losses, key=lambda change: change.cross.mean, default=None)
+
+    @property
     def complete(self) -> tuple[Change, ...]:
         """Changes without missing scores; none with a single seed."""
         if self.seeds < 2:
@@ -220,7 +237,9 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         if missing or shared < n_seeds:
             incomplete.append(Incomplete(label, shared, n_seeds, missing))
         if differences:
-            changes.append(Change(label, layers, *differences))
+            compared = {row: table.get(row, column).minus(table.get(row, reference)).mean for row in cross}
+            by_target = {row: mean for row, mean in compared.items() if mean is not None}
+            changes.append(Change(label, layers, *differences, by_target))
     return Effect(
         task=block.task,
         metric=block.metric,

@@ -3,7 +3,7 @@
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.formatting import plain, signed
-from crosslens.report.findings.conclusions import conclusions, layer_names
+from crosslens.report.findings.conclusions import LosesSource, LosesTransfer, conclusions, layer_names
 from crosslens.report.findings.effects import Change, Effect, Estimate, counted, effects
 from crosslens.results.cells import cells, condition_of, encoders_apart
 from crosslens.results.pivot import mean_row
@@ -29,23 +29,18 @@ def describe(effect: Effect) -> list[str]:
     Returns:
         One sentence each.
     """
-    metric = _METRICS.get(effect.metric, effect.metric)
-    over = counted(effect.targets, "language", "languages")
-    over += f" ({effect.corpora} corpora)" if effect.corpora != effect.targets else ""
+    metric = metric_name(effect)
+    over = _over(effect)
     seeds = (
         "one seed, so no conclusions are drawn"
         if effect.seeds == 1
         else f"{effect.seeds} seeds; ± is half the width of the 95 % confidence interval over seeds"
     )
     sentences = [
-        f"{_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source language"
+        f"{task_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source language"
         f" ({effect.source}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
     ]
-    for change in effect.changes[:1]:
-        cross_verb, cross = _movement(change.cross, f"zero-shot {metric}", f" on average over {over}")
-        same_verb, same = _movement(change.same, f"{metric} in {effect.source}")
-        verb = "" if same_verb == cross_verb else f"{same_verb} "
-        sentences.append(f"Re-initialising {_layers(effect, change)} {cross_verb} {cross}, and {verb}{same}.")
+    sentences += [_describe_change(effect, change) for change in effect.changes[:1]]
     if len(effect.changes) > 1:
         others = "; ".join(
             f"{_layers(effect, change)}: {change.cross} / {change.same}" for change in effect.changes[1:]
@@ -55,7 +50,40 @@ def describe(effect: Effect) -> list[str]:
     return sentences + [claim.text for claim in conclusions(effect)]
 
 
-def _name(task: str, variant: str) -> str:
+def headline(effect: Effect) -> str:
+    """Say in one sentence what an effect shows.
+
+    A conclusion that compares sets of layers comes first, then the largest loss, then the scores of the reference.
+    """
+    claims = [claim for claim in conclusions(effect) if not isinstance(claim, LosesTransfer | LosesSource)]
+    if claims:
+        text = claims[-1].text.removeprefix("Thus ")
+        return text[0].upper() + text[1:]
+    loss = effect.largest_loss
+    return describe(effect)[0] if loss is None else _describe_change(effect, loss)
+
+
+def _describe_change(effect: Effect, change: Change) -> str:
+    """What re-initialising the layers of a change does to the zero-shot and to the same-language score."""
+    metric = metric_name(effect)
+    cross_verb, cross = _movement(change.cross, f"zero-shot {metric}", f" on average over {_over(effect)}")
+    same_verb, same = _movement(change.same, f"{metric} in {effect.source}")
+    verb = "" if same_verb == cross_verb else f"{same_verb} "
+    return f"Re-initialising {_layers(effect, change)} {cross_verb} {cross}, and {verb}{same}."
+
+
+def metric_name(effect: Effect) -> str:
+    """The metric of an effect as papers write it."""
+    return _METRICS.get(effect.metric, effect.metric)
+
+
+def _over(effect: Effect) -> str:
+    """The languages of the zero-shot mean, with the number of corpora if it differs."""
+    over = counted(effect.targets, "language", "languages")
+    return over + (f" ({effect.corpora} corpora)" if effect.corpora != effect.targets else "")
+
+
+def task_name(task: str, variant: str = "") -> str:
     """A task as papers write it, with the properties that distinguish its models; it begins a sentence."""
     name = ", ".join(filter(None, (_TASKS.get(task, task), variant)))
     return name[0].upper() + name[1:] if task in _TASKS else name
@@ -179,10 +207,10 @@ def describe_correlations(results: Results) -> list[str]:
 def _correlation_text(correlated: Correlated) -> str:
     correlation = correlated.correlation
     if correlated.undefined:
-        name = _name(correlated.task, correlated.variant)
+        name = task_name(correlated.task, correlated.variant)
         return f"{name}: transfer gap and CKA with {correlated.source} (mean over layers): {correlated.undefined}."
     text = (
-        f"{_name(correlated.task, correlated.variant)}: the transfer gap and the CKA with {correlated.source} (mean"
+        f"{task_name(correlated.task, correlated.variant)}: the transfer gap and the CKA with {correlated.source} (mean"
         f" over layers) have a Spearman correlation of {plain(correlation.value, decimals=2)}"
     )
     languages = f" over {len(correlation.languages)} languages"

@@ -21,4 +21,5 @@ CONNEAU_2020 = Paper(
     models=("conneau2020_table_1.csv",),
     conditions={"Default": Condition()} | {name: Condition(factor=factor) for name, factor in FACTORS.items()},
     source="en",
+    treebanks=("ewt", "gsd"),
 )

@@ -2,8 +2,8 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
 
@@ -39,10 +39,13 @@ class Paper:
         models: files of scores by pretrained model; what is found of them are differences to the reference.
         conditions: name of a model -> the condition that it is.
         source: the language that these models were trained on.
+        treebanks: the last part of the names of its test treebanks, which it names by their language.
         levels: files of scores by re-initialised layers.
         gap_and_similarity: files of correlations of gap and CKA.
         sign_of_correlation: -1 where it prints them with the other sign than ours.
         settings: files of scores by what a model was trained on.
+        baselines: files of scores of other systems that the paper prints, by what they were trained on.
+        systems: name of such a system -> what it is.
         data: task -> the data behind them.
     """
 
@@ -51,10 +54,13 @@ class Paper:
     models: tuple[str, ...] = ()
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     source: str = "en"
+    treebanks: tuple[str, ...] = ("pud",)
     levels: tuple[str, ...] = ()
     gap_and_similarity: tuple[str, ...] = ()
     sign_of_correlation: int = 1
     settings: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    systems: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, task: str, source: Sequence[str], target: Sequence[str], condition: Condition) -> Printed | None:
@@ -75,6 +81,19 @@ class Paper:
         """Find a published score of any condition; None if there is none."""
         return self._levels.get((task, source, target, split or "test", condition))
 
+    def mean_score(self, task: str, source: str, targets: Collection[str], condition: Condition) -> Printed | None:
+        """Find a published mean over languages; None if there is none, or if it is over other languages."""
+        languages = {key[2] for key in self._levels if key[:2] == (task, source) and key[3:] == ("test", condition)}
+        if languages - {OTHERS} != set(targets):
+            return None
+        return self._levels.get((task, source, OTHERS, "test", condition))
+
+    def names_of(self, corpus: str | None, language: str | None) -> tuple[str, ...]:
+        """Names of a test corpus in the paper: its own, and its language if it is the paper's test set of it."""
+        treebank = treebank_of(corpus)
+        default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
+        return tuple(filter(None, (treebank, default)))
+
     def correlation(self, task: str, state: str) -> Printed | None:
         """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer."""
         return self._correlations.get((task, state))
@@ -83,23 +102,28 @@ class Paper:
         """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""
         return self._settings.get((task, metric, setting), {})
 
+    def other_systems(self, task: str, metric: str) -> dict[tuple[str, str], dict[str, Printed]]:
+        """Setting and name of a system -> target -> its score, in the paper's order."""
+        return self._other_systems.get((task, metric), {})
+
     @cached_property
     def _differences(self) -> dict[tuple[str, str, str, Condition], Printed]:
         printed: dict[tuple[str, str, str, Condition], Printed] = {}
         for row in _numbers(self.differences):
             printed.setdefault((row["task"], row["source"], row["target"], _reinit(row["layers"])), _printed(row))
-        rows = list(_numbers(self.models))
-        reference = {
-            (row["task"], row["target"]): float(row["value"])
-            for row in rows
-            if self.conditions[row["setting"]].is_reference
-        }
-        for row in rows:
-            condition, value = self.conditions[row["setting"]], float(row["value"])
-            base = 0.0 if condition.is_reference else reference[row["task"], row["target"]]
-            target = OTHERS if row["target"] == "mean" else row["target"]
-            printed[row["task"], self.source, target, condition] = Printed(round(value - base, 2), row["table"], "")
+        scores = self._scores_of_models
+        for (task, source, target, condition), score in scores.items():
+            base = 0.0 if condition.is_reference else scores[task, source, target, Condition()].value
+            printed[task, source, target, condition] = replace(score, value=round(score.value - base, 2))
         return printed
+
+    @cached_property
+    def _scores_of_models(self) -> dict[tuple[str, str, str, Condition], Printed]:
+        return {
+            (row["task"], self.source, target, self.conditions[row["setting"]]): _printed(row)
+            for row in _numbers(self.models)
+            for target in [OTHERS if row["target"] == "mean" else row["target"]]
+        }
 
     @cached_property
     def _sources(self) -> set[str]:
@@ -107,7 +131,11 @@ class Paper:
 
     @cached_property
     def _levels(self) -> dict[tuple[str, str, str, str, Condition], Printed]:
-        return {
+        of_models = {
+            (task, source, target, "test", condition): score
+            for (task, source, target, condition), score in self._scores_of_models.items()
+        }
+        return of_models | {
             (row["task"], row["source"], row["target"], row["split"], _reinit(row["layers"])): _printed(row)
             for row in _numbers(self.levels)
         }
@@ -123,10 +151,17 @@ class Paper:
     def _settings(self) -> dict[tuple[str, str, str], dict[str, Printed]]:
         printed: dict[tuple[str, str, str], dict[str, Printed]] = {}
         for row in _numbers(self.settings):
-            target, _, over = row["target"].partition("(")
-            note = f"the mean over {over.rstrip(')')}" if over else ""
-            by_target = printed.setdefault((row["task"], row["metric"], row["setting"]), {})
-            by_target[target] = Printed(float(row["value"]), row["table"], note)
+            target, number = _by_target(row)
+            printed.setdefault((row["task"], row["metric"], row["setting"]), {})[target] = number
+        return printed
+
+    @cached_property
+    def _other_systems(self) -> dict[tuple[str, str], dict[tuple[str, str], dict[str, Printed]]]:
+        printed: dict[tuple[str, str], dict[tuple[str, str], dict[str, Printed]]] = {}
+        for row in _numbers(self.baselines):
+            target, number = _by_target(row)
+            systems = printed.setdefault((row["task"], row["metric"]), {})
+            systems.setdefault((row["setting"], row["system"]), {})[target] = number
         return printed
 
 
@@ -139,16 +174,6 @@ def treebank_of(corpus: str | None) -> str | None:
         return f"{shared_task[2]}_{shared_task[1]}"
     named = re.match(r"\w+/(\w+_\w+)", corpus or "")
     return named[1] if named else None
-
-
-def names_in_papers(corpus: str | None, language: str | None) -> tuple[str, ...]:
-    """Names of a test corpus in papers: its own, and its language if it is the default test set.
-
-    Of treebanks that is PUD.
-    """
-    treebank = treebank_of(corpus)
-    default = language if treebank is None or treebank.rpartition("_")[2] == "pud" else None
-    return tuple(filter(None, (treebank, default)))
 
 
 def read_published(file: str) -> list[dict[str, str]]:
@@ -164,6 +189,13 @@ def _numbers(files: Sequence[str]) -> Iterator[dict[str, str]]:
 
 def _printed(row: Mapping[str, str]) -> Printed:
     return Printed(float(row["value"]), row["table"], row.get("note") or "")
+
+
+def _by_target(row: Mapping[str, str]) -> tuple[str, Printed]:
+    """A target, ``average`` for a mean, and the score."""
+    target, _, over = row["target"].partition("(")
+    number = _printed(row)
+    return target, replace(number, note=f"the mean over {over.rstrip(')')}") if over else number
 
 
 DEPTH = 12

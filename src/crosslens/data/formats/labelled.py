@@ -1,0 +1,89 @@
+"""Labelled texts and pairs of texts as ``.csv`` with a header, or ``.jsonl`` with one object per line.
+
+Their columns are those of `crosslens.data.formats.rows.LAYOUTS`, such as ``text`` and ``label``.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
+from crosslens.data.formats.rows import LABELLED, XNLI, read_rows
+from crosslens.errors import DataError
+from crosslens.files import write_bytes
+
+Columns = dict[str, Any]
+"""Column -> value of one row."""
+
+
+def read_csv(
+    path: str | Path, *, name: str | None = None, language: str | None = None, split: str | None = None
+) -> Corpus:
+    """Read a file of comma-separated values whose first line names the columns.
+
+    Raises:
+        DataError: with file and line, for a row of another length, unknown columns or an empty field.
+    """
+    file = str(path)
+    reader = csv.reader(io.StringIO(read_text(path).removeprefix(BYTE_ORDER_MARK), newline=""))
+    header = [column.strip() for column in next(reader, [])]
+    rows: list[tuple[int, Columns]] = []
+    begin = reader.line_num + 1
+    for row in reader:
+        if row and len(row) != len(header):
+            raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=begin)
+        if row:
+            rows.append((begin, dict(zip(header, row, strict=True))))
+        begin = reader.line_num + 1
+    return read_rows(rows, header, file=file, unnamed=True, name=name, language=language, split=split)
+
+
+def read_jsonl(
+    path: str | Path, *, name: str | None = None, language: str | None = None, split: str | None = None
+) -> Corpus:
+    """Read a file with one JSON object per line; empty lines are skipped.
+
+    Raises:
+        DataError: with file and line, for a line that is not an object, unknown columns or an empty field.
+    """
+    file = str(path)
+    rows: list[tuple[int, Columns]] = []
+    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise DataError(f"is not JSON: {error}", file=file, line=number) from None
+            if not isinstance(row, dict):
+                raise DataError("is not a JSON object", file=file, line=number, hint='write {"text": …, "label": …}')
+            rows.append((number, row))
+    columns = list(dict.fromkeys(column for _, row in rows for column in row))
+    return read_rows(rows, columns, file=file, unnamed=True, name=name, language=language, split=split)
+
+
+def write_csv(corpus: Corpus, path: str | Path) -> None:
+    """Write texts, or pairs of texts, with their labels, atomically."""
+    rows = _rows(corpus)
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_bytes(path, stream.getvalue().encode("utf-8"))
+
+
+def write_jsonl(corpus: Corpus, path: str | Path) -> None:
+    """Write texts, or pairs of texts, with their labels, atomically."""
+    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in _rows(corpus)]
+    write_bytes(path, "".join(lines).encode("utf-8"))
+
+
+def _rows(corpus: Corpus) -> list[Columns]:
+    layouts = {len(layout.segments): layout for layout in (LABELLED, XNLI)}
+    rows = []
+    for text in corpus.texts:
+        layout = layouts[len(text.segments)]
+        rows.append({**dict(zip(layout.segments, text.segments, strict=True)), layout.label: text.label})
+    return rows

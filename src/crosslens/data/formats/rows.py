@@ -1,0 +1,218 @@
+"""Rows of named columns: the content of tables with a header, whatever file or object holds them.
+
+Labelled texts and pairs of texts are recognised by the names of their columns, in `LAYOUTS`; named entities by
+``tokens`` and ``ner_tags``, as in the library ``datasets``.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import normal
+from crosslens.data.sentence import Item, Sentence, Text, Where
+from crosslens.errors import DataError
+
+Rows = Iterable[tuple[int, Mapping[str, Any]]]
+"""Line number and values by column."""
+
+WORDS, TAGS = "tokens", "ner_tags"
+"""Columns of named entities."""
+
+LABELS = ("label", "category", "gold_label")
+"""Columns of labels."""
+
+UNDECIDED = "-"
+"""MultiNLI's gold label of pairs without annotator agreement, which are excluded, as is customary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Column layout of labelled texts.
+
+    Attributes:
+        name: name of the layout.
+        columns: columns to read: the segments of a text in order, and its label.
+        headed: whether the first line of a file names the columns.
+        id: column of the id; None uses the line number.
+        language: column of the language, or None.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    headed: bool = True
+    id: str | None = None
+    language: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Column of the label."""
+        return next(column for column in self.columns if column in LABELS)
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Columns of the text, or of premise and hypothesis."""
+        return tuple(column for column in self.columns if column not in LABELS)
+
+
+SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
+"""Adelani et al. 2024: topics; translations share the id."""
+XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
+"""XNLI as distributed by XTREME."""
+XNLI_MT = Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label"))
+"""Conneau et al. 2018: training data of translate-train; ``contradictory`` stands for ``contradiction``."""
+MLDOC = Layout("MLDoc", ("label", "text"), headed=False)
+"""Schwenk & Li 2018: output of its script for the Reuters corpora."""
+
+LABELLED = Layout("labelled text", ("text", "label"))
+
+LAYOUTS = (
+    SIB200,
+    LABELLED,
+    Layout("XNLI", ("sentence1", "sentence2", "gold_label"), id="pairID", language="language"),
+    Layout("MultiNLI", ("sentence1", "sentence2", "gold_label"), id="pairID"),
+    XNLI_MT,
+    XNLI,
+    MLDOC,
+)
+"""Known layouts; the first that fits is used."""
+
+
+def find_layout(columns: Collection[str]) -> Layout | None:
+    """Find the layout of labelled texts with these columns; without a column of labels, that of texts to predict."""
+    labelled = (layout for layout in LAYOUTS if set(layout.columns) <= set(columns))
+    texts = (layout for layout in LAYOUTS if set(layout.segments) <= set(columns))
+    return next(labelled, None) or next(texts, None)
+
+
+def read_rows(
+    rows: Rows,
+    columns: Sequence[str],
+    *,
+    file: str,
+    features: Mapping[str, Any] = MappingProxyType({}),
+    unnamed: bool = False,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+) -> Corpus:
+    """Make a corpus of rows with named columns: texts, pairs of texts, or sentences with named entities.
+
+    Args:
+        rows: the rows.
+        columns: names of all columns.
+        file: name of the source in messages.
+        features: column -> description of its values in ``datasets``, with the names of labels.
+        unnamed: whether labels without names are written as they are.
+        name: name of the corpus; the file by default.
+        language: BCP 47 tag.
+        split: ``train``, ``dev`` or ``test``.
+
+    Raises:
+        DataError: for unknown columns, empty fields, a label without a name, or no rows.
+    """
+    layout = find_layout(columns)
+    items: Iterable[Item]
+    if {WORDS, TAGS} <= set(columns):
+        items = _sentences(rows, label_name(features.get(TAGS), file, unnamed=unnamed), file)
+    elif layout is not None:
+        write = label_name(features.get(layout.label), file, unnamed=unnamed)
+        rows = of_language(rows, layout, language, file) if layout.language in columns else rows
+        items = texts(rows, layout, file=file, labelled=layout.label in columns, label=write)
+    else:
+        raise DataError(
+            f"has neither entities, topics nor pairs, but {', '.join(columns)}",
+            file=file,
+            hint="name the columns text and label, or premise, hypothesis and label",
+        )
+    kept = tuple(items)
+    if not kept:
+        raise DataError("contains no sentences", file=file)
+    return Corpus(kept, name or file, language, split)
+
+
+def texts(
+    rows: Rows,
+    layout: Layout,
+    *,
+    file: str,
+    labelled: bool = True,
+    label: Callable[[Any], str | None] = str,
+) -> Iterator[Text]:
+    """Yield the texts of rows; rows without a decided label are left out.
+
+    Args:
+        rows: the rows.
+        layout: columns to read.
+        file: name of the source in messages.
+        labelled: whether there is a column of labels.
+        label: function from a value of that column to the label; None for no label.
+
+    Raises:
+        DataError: with file and line, for a missing or empty field.
+    """
+    for line, row in rows:
+        for column in layout.columns if labelled else layout.segments:
+            if column not in row:
+                raise DataError(f"the row has no column {column!r}", file=file, line=line)
+            if _missing(row[column]):
+                raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
+        value = label(row[layout.label]) if labelled else None
+        if labelled and value in (None, UNDECIDED):
+            continue
+        identifier = row.get(layout.id) if layout.id else None
+        segments = tuple(normal(str(row[column])).strip() for column in layout.segments)
+        yield Text(segments, value, str(line if identifier is None else identifier), Where(file, line))
+
+
+def of_language(rows: Rows, layout: Layout, language: str | None, file: str) -> Rows:
+    """Select the rows of a language by its column.
+
+    Raises:
+        DataError: for rows in several languages if none is named.
+    """
+    rows = list(rows)
+    languages = list(dict.fromkeys(row.get(layout.language or "") for _, row in rows))
+    if language is None and len(languages) > 1:
+        raise DataError(f"contains {len(languages)} languages", file=file, hint=f"choose one: {languages[0]}={file}")
+    return [(line, row) for line, row in rows if language in (None, row.get(layout.language or ""))]
+
+
+def label_name(feature: Any, file: str, *, unnamed: bool = False) -> Callable[[Any], str | None]:
+    """Return a function from a value of a column to the name of its label; None for -1 (unlabelled).
+
+    Args:
+        feature: description of the column in ``datasets``.
+        file: name of the source in messages.
+        unnamed: whether labels without names are written as they are.
+    """
+    while isinstance(feature, Mapping) and "feature" in feature:  # a list of labels
+        feature = feature["feature"]
+    feature = feature[0] if isinstance(feature, list) else feature
+    names = feature.get("names") if isinstance(feature, Mapping) else None
+
+    def name(value: Any) -> str | None:
+        if isinstance(value, str) or (unnamed and names is None):
+            return normal(str(value)).strip()
+        if value == -1:
+            return None
+        if names is None or not 0 <= value < len(names):
+            raise DataError(f"label {value} has no name in dataset_info.json", file=file)
+        return names[value]
+
+    return name
+
+
+def _sentences(rows: Rows, label: Callable[[Any], str | None], file: str) -> Iterator[Sentence]:
+    for number, row in rows:
+        tags = [tag for tag in map(label, row[TAGS]) if tag is not None]
+        if len(tags) != len(row[WORDS]):
+            raise DataError(f"{len(row[WORDS])} words, but {len(tags)} tags", file=file, line=number)
+        if tags:
+            yield Sentence(tuple(map(normal, row[WORDS])), entities=tuple(tags), where=Where(file, number))
+
+
+def _missing(value: Any) -> bool:
+    """Whether a field is empty: no value, the NaN of pandas, or blanks."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,1 @@
+"""Scores by condition: what is compared, and tables in the forms of the papers."""

@@ -1,0 +1,183 @@
+"""Scores by condition, with the published ones of the same models."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.papers import Paper, Printed
+from crosslens.report.papers.paper import treebank_of
+from crosslens.report.significance import Interval, Significance
+from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
+from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
+from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
+from crosslens.results.record import Results
+
+
+def scores_of(results: Results) -> Results:
+    """Scores of models; not those of heads on one fixed layer, whose tables have layers as columns."""
+    return on_one_layer(results.filter(measure=None), where=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Training data of the models of a column, and the rules that selected their weights."""
+
+    trains: frozenset[str | None]
+    selections: frozenset[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The scores of one task, source, encoder and split.
+
+    Attributes:
+        title: the task, its metric, and the encoder where there are several.
+        label: the split, if there are several.
+        scores: one row per corpus, one column per condition.
+        compared: differences to the reference.
+        models: training data and selection rules of each column.
+        same: rows in the source language.
+        cross: rows in other languages.
+        languages: name of a corpus in row labels.
+    """
+
+    task: str
+    source: str
+    encoder: str | None
+    split: str | None
+    title: str
+    label: str | None
+    scores: Cells
+    compared: Cells
+    models: Mapping[Column, Models]
+    same: tuple[Key, ...]
+    cross: tuple[Key, ...]
+    languages: Callable[[str], str]
+
+    def name(self, key: Key) -> str:
+        """The target's language, or its corpus where there are several; and a bilingual encoder's other language."""
+        target, corpus, partner = key
+        name = self.languages(corpus) if corpus is not None else target
+        return f"{name} with {partner}" if partner else name
+
+    def over(self, keys: Sequence[Key]) -> str:
+        """Describe what a mean over these rows covers: ``18 languages``."""
+        if len(keys) == 1:
+            return self.name(keys[0])
+        targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
+        for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
+            if len(there) == len(keys):
+                return f"{len(keys)} {kind}"
+        return f"{len(keys)} scores"
+
+    def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
+        """Find the published difference, or score of the reference."""
+        if column is None or not self._comparable(key, column) or len(self.models[column].trains) > 1:
+            return None
+        (train,) = self.models[column].trains
+        sources = tuple(filter(None, (treebank_of(train), self.source)))
+        return paper.find(self.task, sources, paper.names_of(key[1], key[0]), column.condition)
+
+    def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
+        """Find the published score."""
+        target, corpus, _ = key
+        default = self.split not in (None, "test") or target in paper.names_of(corpus, target)
+        if column is None or not self._comparable(key, column) or not default:
+            return None
+        return paper.score(self.task, self.source, target, self.split, column.condition)
+
+    def _comparable(self, key: Key, column: Column) -> bool:
+        """Return whether a paper's scores apply.
+
+        The models vary in their training corpus at most, and a bilingual encoder was pretrained on the target.
+        """
+        target, _, partner = key
+        one_recipe = not column.variant or column.variant in self.models[column].trains
+        return one_recipe and partner in (None, target)
+
+    def interval(
+        self, significance: Significance | None, keys: Sequence[Key], column: Column | None
+    ) -> Interval | None:
+        """Find the confidence interval of a cell, or of a mean over several."""
+        partners = {key[2] for key in keys}
+        if significance is None or column is None or len(partners) > 1:
+            return None
+        corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)
+        named = {
+            "encoder": self.encoder,
+            "task": self.task,
+            "metric": main_metric(self.task),
+            "source": self.source,
+            "corpus": corpus,
+            "partner": partners.pop(),
+            "condition": column.condition.text,
+        }
+        models = self.models[column]
+        return significance.find(
+            mean_row(self.compared, keys, column),
+            named,
+            is_difference=self.scores.is_difference(column),
+            trains=models.trains,
+            selections=models.selections,
+        )
+
+
+def comparisons(results: Results) -> Iterator[Comparison]:
+    """Compare the conditions of each task, encoder, source and split by the main score of the task.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    groups = [
+        (key, block)
+        for key, block in groups_of(scores_of(results), "task", "metric", "encoder", "source", "split")
+        if key[1] is not None and key[1] == main_metric(key[0]) and key[3] is not None
+    ]
+    encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
+    for (task, metric, encoder, source, split), block in groups:
+        shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
+        scores = score_cells(block)
+        same, cross, _ = parts_of(scores, source)
+        yield Comparison(
+            task,
+            source,
+            block.records["encoder"][0].as_py(),
+            split,
+            ", ".join(filter(None, (task, metric, shown[0]))),
+            shown[1],
+            scores,
+            scores.compared(),
+            _models(block),
+            tuple(same),
+            tuple(cross),
+            languages_of(block),
+        )
+
+
+def profile_intervals(
+    results: Results, significance: Significance
+) -> dict[tuple[str, str | None, str | None, str | None], Intervals]:
+    """Find the 95 % intervals of the layer profile: task, source, encoder and split -> intervals of its means."""
+    profiles: dict[tuple[str, str | None, str | None, str | None], Intervals] = {}
+    for block in comparisons(results):
+        intervals = {
+            (line, column): block.interval(significance, keys, column)
+            for line, keys in ((SAME, block.same), (ZERO_SHOT, block.cross))
+            for column in block.scores.columns
+            if keys and block.scores.is_difference(column)
+        }
+        profiles[block.task, block.source, block.encoder, block.split] = {
+            place: (interval.low, interval.high) for place, interval in intervals.items() if interval
+        }
+    return profiles
+
+
+def _models(block: Results) -> dict[Column, Models]:
+    records = block.records.select(["train", "selection"]).to_pylist()  # names as summaries have them
+    members: dict[Column, list[dict]] = {}
+    for (column, _), record in zip(in_columns(block), records, strict=True):
+        members.setdefault(column, []).append(record)
+    return {
+        column: Models(frozenset(each["train"] for each in rows), frozenset(each["selection"] for each in rows))
+        for column, rows in members.items()
+    }

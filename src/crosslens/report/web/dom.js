@@ -1,0 +1,37 @@
+"use strict";
+// Reads the embedded records; makes elements. Text is always set as text, never as HTML.
+const data = JSON.parse(document.getElementById("records").textContent);
+const rowsOf = (columns) => {
+  const names = Object.keys(columns);
+  const length = names.length ? columns[names[0]].at.length : 0;
+  return Array.from({ length }, (_, i) =>
+    Object.fromEntries(names.map((name) => [name, columns[name].of[columns[name].at[i]]])));
+};
+const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
+const unique = (values) => [...new Set(values)];
+const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+const written = (value, digits = 2, sign = false) => value === null || value === undefined || Number.isNaN(value) ? "–"
+  : ((sign && value >= 0 ? "+" : "") + (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toFixed(digits)).replace("-", "−");
+const SVG = new Set(["svg", "line", "text", "polyline", "circle", "title", "g", "rect"]);
+const make = (tag, attributes = {}, ...children) => {
+  const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value); else node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+};
+const at = (id) => document.getElementById(id);
+const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
+const tableOf = (head, rows) => [
+  make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i ? null : "left" }, `${text}`)))),
+  make("tbody", {}, ...rows.map(([name, ...values]) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, name),
+    ...values.map((value) => make("td", {}, value)))))];
+// Round steps of an axis that holds all values and 0.
+const ticks = (values, steps, least) => {
+  const lowest = Math.min(0, ...values), highest = Math.max(least, ...values);
+  const step = steps.find((s) => (highest - lowest) / s <= 6) ?? steps.at(-1) * Math.ceil((highest - lowest) / steps.at(-1) / 6);
+  const first = Math.floor(lowest / step + 1e-9), last = Math.ceil(highest / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+};

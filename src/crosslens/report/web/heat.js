@@ -1,0 +1,39 @@
+// Scores of one task, computed in Python with the same rule as all tables and only displayed here -------------------
+const heatRows = (table) => {
+  const reference = Math.max(0, table.columns.findIndex((column) => !column.difference));
+  const score = (row) => row.cells[reference]?.seeds ? row.cells[reference].value ?? 0 : -Infinity;
+  const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
+  const seen = (row) => row.over || words.every((word) => `${row.name} ${row.language ?? ""}`.toLowerCase().includes(word));
+  // Means stand below their part whatever the order; the sort keeps rows of equal keys as they are.
+  const key = state.sort === "name" ? () => 0 : (a, b) => (score(b) > score(a)) - (score(b) < score(a));
+  return unique(table.rows.map((row) => row.part)).flatMap((part) => {
+    const rows = table.rows.filter((row) => row.part === part);
+    return [...rows.filter((row) => !row.over).sort(key), ...rows.filter((row) => row.over)].filter(seen);
+  });
+};
+const heat = (table) => {
+  const cell = (row, column, shown) => {
+    const name = `${row.name}, ${column.name}`;
+    if (!shown.seeds) return make("td", { class: "missing", title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} corpora have no score` : null },
+      shown.lacks ? "incomplete" : "not run");
+    const value = shown.value ?? 0, difference = column.difference;
+    const level = !difference ? "" : value >= 0 ? "above" : value > -2 ? "below" : value > -5 ? "two" : "five";
+    const interval = shown.low === undefined || shown.low === null ? ""
+      : `, 95 % confidence interval over sentences ${written(shown.low)} to ${written(shown.high)}`;
+    const words = `${name}: ${written(value, 2, difference)}`
+      + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
+      + (shown.left ? `, ${shown.left} seeds excluded` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
+    const show = () => { at("filter").value = [table.task, table.source, column.name, row.over ? "" : row.name]
+      .filter(Boolean).join(" "); shownRows = 100; scoreTable(); at("results").scrollIntoView(); };
+    return make("td", { class: `cell ${level}` },
+      make("button", { title: words, "aria-label": words, onclick: show }, written(value, 2, difference)));
+  };
+  const name = (row) => row.over || !row.language ? row.name : make("button", { "aria-pressed": `${isChosen(row.language)}`,
+    onclick: (event) => { choose(row.language, event.ctrlKey || event.metaKey || event.shiftKey); refocus(row.name); } }, make("bdi", {}, row.name));
+  const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
+    ...table.columns.map((column) => make("th", { scope: "col" }, column.head)));
+  at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...heatRows(table).map((row) =>
+    make("tr", { class: row.over ? "mean" : isChosen(row.language) ? "chosen" : null }, make("th", { scope: "row" }, name(row)),
+      ...row.cells.map((shown, i) => cell(row, table.columns[i], shown))))));
+};
+const refocus = (name) => [...at("heat").querySelectorAll("th[scope=row] button")].find((button) => button.textContent === name)?.focus();

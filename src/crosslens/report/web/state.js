@@ -1,0 +1,35 @@
+// One state of the page, kept in the address, so that a view can be sent: #task=pos&language=fr,de&sort=name
+const HASH = ["task", "source", "encoder", "sort", "find", "measure", "pair", "language"];
+const state = {};
+const readState = () => {
+  const told = new URLSearchParams(location.hash.slice(1));
+  for (const name of HASH) state[name] = told.get(name) ?? "";
+  state.languages = new Set(told.getAll("language").filter(Boolean));
+};
+const writeState = () => {
+  const kept = new URLSearchParams();
+  for (const name of HASH) if (name !== "language" && state[name]) kept.append(name, state[name]);
+  for (const language of state.languages) kept.append("language", language);
+  const text = kept.toString();
+  history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+};
+const set = (changes) => { Object.assign(state, changes); writeState(); draw(); };
+const choose = (language, more = false) => {
+  if (!language) return;
+  const languages = new Set(more ? state.languages : []);
+  if (state.languages.has(language) && (more || state.languages.size === 1)) languages.delete(language); else languages.add(language);
+  set({ languages, pair: "" });
+};
+const isChosen = (language) => state.languages.has(language);
+
+// The table of scores in view: task, source and encoder as chosen, or the nearest that exists.
+const OF_TABLE = ["task", "source", "encoder"];
+const valueOf = (table, name) => `${table[name] ?? ""}`;
+const tableInView = () => {
+  let left = data.tables;
+  for (const name of OF_TABLE) {
+    const kept = left.filter((table) => valueOf(table, name) === state[name]);
+    left = kept.length ? kept : left;
+  }
+  return left[0];
+};

@@ -1,0 +1,225 @@
+"""The layer profile: what re-initialising each part of the encoder costs, in the source language and zero-shot."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crosslens.errors import RequestError
+from crosslens.results.cells import Cell, Cells, Column, Key
+from crosslens.results.chart import COLOURS, grammar, row_names, styled
+from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+SAME, ZERO_SHOT, TARGET = "same language", "zero-shot, mean", "zero-shot, one language"
+"""What a point of the profile is: the source language, the mean over the others, or one of them."""
+
+Intervals = Mapping[tuple[str, Column], tuple[float, float]]
+"""(`SAME` or `ZERO_SHOT`, condition) -> ends of the 95 % interval of the difference, in points."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProfile:
+    """Differences to the reference when layers are re-initialised, of one task, source and encoder.
+
+    Attributes:
+        title: heading of the panel.
+        scores: scores of all conditions.
+        same: rows in the source language.
+        cross: rows in other languages.
+        columns: sets of re-initialised layers, small sets first, each from the bottom up.
+        intervals: 95 % intervals of means, where they are known.
+    """
+
+    title: str
+    scores: Cells
+    same: Sequence[Key]
+    cross: Sequence[Key]
+    columns: Sequence[Column]
+    intervals: Intervals
+
+    @property
+    def lines(self) -> dict[str, Sequence[Key]]:
+        """Name of a line -> the rows it is the mean of: the source language, all others, and each of them."""
+        names = row_names(self.cross)
+        targets = {names[row]: [row] for row in self.cross} if len(self.cross) > 1 else {}
+        means = ((ZERO_SHOT, self.cross), (SAME, self.same))  # drawn in this order
+        return {**targets, **{name: rows for name, rows in means if rows}}
+
+    @property
+    def reference(self) -> str:
+        """Scores of the reference: ``same language 95.7 · zero-shot 80.4 (18 languages)``."""
+        column = self.scores.reference_of(self.columns[0])
+        same, cross = (mean_row(self.scores, rows, column).mean for rows in (self.same, self.cross))
+        languages = len({target for target, *_ in self.cross})
+        over = f" ({languages} languages)" if languages > 1 else ""
+        words = [f"{SAME} {same:.1f}" if same is not None else ""]
+        words += [f"zero-shot {cross:.1f}{over}" if cross is not None else ""]
+        return " · ".join(filter(None, words))
+
+    @property
+    def bars(self) -> str:
+        """What the error bars are; "" if there are none."""
+        seeds = max((len(cell.by_seed) for *_, cell in self.changes()), default=0)
+        if self.intervals:
+            return "bars: 95 % intervals"
+        return f"bars: lowest and highest of {seeds} seeds" if seeds > 1 else ""
+
+    def changes(self) -> Iterator[tuple[str, Column, Cell]]:
+        """Yield name of the line, re-initialised layers, and differences to the reference, without missing ones."""
+        compared = self.scores.compared()
+        for name, rows in self.lines.items():
+            for column in self.columns:
+                cell = mean_row(compared, rows, column)
+                if cell.by_seed:
+                    yield name, column, cell
+
+    def points(self) -> list[dict[str, Any]]:
+        """Rows of the chart: line, layers, value and ends of the error bar, in points.
+
+        Lines connect sets of layers of one size only: ``size``.
+        """
+        points = []
+        for name, column, cell in self.changes():
+            low, high = self.intervals.get((name, column), (None, None))
+            if not self.intervals and name in (SAME, ZERO_SHOT) and len(cell.by_seed) > 1:
+                low, high = min(cell.by_seed.values()), max(cell.by_seed.values())
+            points.append(
+                {
+                    "line": name,
+                    "of": name if name in (SAME, ZERO_SHOT) else TARGET,
+                    "layers": _label(column),
+                    "size": column.order[1],
+                    "value": cell.mean,
+                    "low": low,
+                    "high": high,
+                }
+            )
+        return points
+
+
+def layer_profile(
+    results: Results, *, source: str | None, title: str = "", intervals: Intervals | None = None
+) -> LayerProfile:
+    """Collect the differences to the reference of all models with re-initialised layers.
+
+    Args:
+        results: scores of one task, metric, encoder and source.
+        source: the source language.
+        title: heading of the panel.
+        intervals: 95 % intervals of the means.
+
+    Raises:
+        RequestError: when no model with re-initialised layers has a reference.
+    """
+    table = score_cells(results)
+    columns = [column for column in table.columns if table.is_difference(column) and _whole_layers(column)]
+    variant = min((column.variant for column in columns), default="")
+    columns = [column for column in columns if column.variant == variant]
+    if not columns:
+        raise RequestError("these results contain no model with re-initialised layers and its reference")
+    same, cross, _ = parts_of(table, source)
+    return LayerProfile(title, table, same, cross, columns, intervals or {})
+
+
+def _whole_layers(column: Column) -> bool:
+    reinit = column.condition.reinit
+    return reinit is not None and column.condition.recipe is None and reinit.label == reinit.layers
+
+
+def _label(column: Column) -> str:
+    return column.condition.change.replace("-", "–")
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Colours of a profile on a light or dark page."""
+
+    text: str
+    muted: str
+    grid: str
+    target: str
+    paper: str
+    same: str
+    zero_shot: str
+
+
+LIGHT = Ink("#1f2328", "#59636e", "#e6e6e6", "#cdd2d8", "#ffffff", COLOURS[1], COLOURS[0])
+DARK = Ink("#e6edf3", "#9198a1", "#30363d", "#4b535d", "#0d1117", COLOURS[5], COLOURS[4])
+
+
+def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns: int = 2) -> "altair.ConcatChart":
+    """Draw layer profiles side by side: hollow marks for the source language, filled ones for the zero-shot mean.
+
+    Args:
+        profiles: one for each panel.
+        ink: `LIGHT` or `DARK`.
+        columns: number of panels in a row.
+
+    Raises:
+        RequestError: when altair is not installed.
+    """
+    alt = grammar()
+    legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
+    panels = [_panel(profile, ink, legend) for profile in profiles]
+    chart = alt.concat(*panels, columns=columns, bounds="flush", spacing={"column": 60, "row": 110})
+    axis = {"labelColor": ink.muted, "titleColor": ink.muted, "gridColor": ink.grid}
+    title = {"color": ink.text, "subtitleColor": ink.muted, "anchor": "start", "fontWeight": "bold"}
+    return styled(chart, axis=axis, title=title | {"subtitleFontSize": 11}, background=ink.paper)
+
+
+def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
+    alt = grammar()
+    rows = profile.points()
+    layers = [_label(column) for column in profile.columns]
+    colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
+    colour = alt.Color("of:N", scale=alt.Scale(domain=[*colours], range=[*colours.values()]), legend=legend)
+    filled = [ink.paper, ink.zero_shot, ink.target]
+    fill = alt.Fill("of:N", scale=alt.Scale(domain=[*colours], range=filled), legend=legend)
+    x = alt.X(
+        "layers:N",
+        sort=layers,
+        scale=alt.Scale(type="point", padding=1.2),  # room for numbers left of the first marks
+        title="re-initialised layers, from bottom to top",
+        axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False, labelPadding=8),
+    )
+    axis = alt.Axis(domain=False, ticks=False, tickCount=5)
+    y = alt.Y("value:Q", title="change, points", scale=alt.Scale(nice=False, padding=12), axis=axis)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x, y)
+    tip = ["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))]
+    parts = {name: base.transform_filter(alt.datum.of == name).encode(colour, tooltip=tip) for name in colours}
+    targets, means = parts[TARGET].encode(detail=["line:N", "size:N"]), (parts[ZERO_SHOT], parts[SAME])
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeWidth=1.5, color=ink.muted)
+    lines = [mean.mark_line(strokeWidth=2, strokeDash=dash) for mean, dash in zip(means, ([1, 0], [4, 3]), strict=True)]
+    bars = [mean.transform_filter(alt.datum.high != None).mark_rule(strokeWidth=1.5) for mean in means]  # noqa: E711
+    chart = alt.layer(
+        zero.encode(alt.Y("zero:Q")),
+        targets.mark_line(strokeWidth=1),
+        targets.mark_point(size=5, strokeWidth=1, opacity=1).encode(fill),
+        *(line.encode(detail="size:N") for line in lines),
+        *(bar.encode(alt.Y("low:Q"), alt.Y2("high:Q")) for bar in bars),
+        *(mean.mark_point(size=48, strokeWidth=2, opacity=1).encode(fill) for mean in means),
+        *_labels(rows, layers[0], x, ink),
+    )
+    about = [profile.reference, *filter(None, [profile.bars])]
+    title = alt.TitleParams(profile.title or "layer profile", subtitle=about)
+    return chart.properties(width=alt.Step(36), height=180, title=title)
+
+
+def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> list[Any]:
+    """Differences of the lowest layers in figures, left of their marks and apart from each other."""
+    alt = grammar()
+    named = sorted(
+        (row for row in rows if row["layers"] == first and row["of"] != TARGET), key=lambda row: row["value"]
+    )
+    values = [row["value"] for row in rows]
+    close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * (max(values) - min(values))
+    labels = []
+    for row, dy in zip(named, (6, -6) if close else (0, 0), strict=False):
+        data = alt.InlineData(values=[{**row, "label": f"{row['value']:+.1f}".replace("-", "−")}])
+        text = alt.Chart(data).encode(x, alt.Y("value:Q"), alt.Text("label:N"))
+        colour = ink.same if row["of"] == SAME else ink.zero_shot
+        labels.append(text.mark_text(align="right", dx=-7, dy=dy, fontSize=11, fontWeight="bold", color=colour))
+    return labels

@@ -1,0 +1,92 @@
+"""Records on disk: in results files, in folders of single fine-tunings, and in stores of runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from crosslens.errors import DataError
+from crosslens.results.record import Results, concatenated, read_results
+from crosslens.runs.counts import COUNTS, Counts, key, read_counts, write_counts
+from crosslens.runs.store import Store, is_store
+
+NAMES = ("results.csv", "results.parquet")
+"""File names of results in folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Records from one place.
+
+    Attributes:
+        results: the records, without counts.
+        read_counts: function from a run to the counts of its scores.
+    """
+
+    results: Results
+    read_counts: Callable[[str], Counts]
+
+    def counted(self) -> Results:
+        """Return the records with the counts per sentence of those that have them."""
+        read = cache(self.read_counts)
+        counts = {}
+        for record in self.results:
+            for name in filter(None, (record.question, record.corpus_digest)):
+                array = read(record.run or "").get(key(name, record.metric or ""))
+                if array is not None:
+                    counts[record.run, record.corpus_digest, record.metric] = array
+        return replace(self.results, counts=counts)
+
+    def filter(self, **columns: Any) -> "Recorded":
+        """Select records as `Results.filter` does."""
+        return replace(self, results=self.results.filter(**columns))
+
+
+def recorded(path: str | Path) -> list[Recorded]:
+    """Find the records of a results file, of all studies of a store, or of a folder and its subfolders.
+
+    Folders are searched for ``results.csv``, or else ``results.parquet``.
+
+    Raises:
+        DataError: for a file that cannot be read, or a folder without results.
+    """
+    path = Path(path)
+    if is_store(path):  # its studies may be unfinished
+        store = Store(path)
+        return [Recorded(store.collect(study), store.counts) for study in store.studies()]
+    files = _results_files(path) if path.is_dir() else [path]
+    return [Recorded(read_results(file), _counts_beside(file)) for file in files]
+
+
+def read_recorded(paths: tuple[str, ...]) -> Results:
+    """Read all records in several places, without counts.
+
+    Raises:
+        DataError: when there are none.
+    """
+    places = [place for path in paths for place in recorded(path)]
+    if not places:
+        raise DataError(f"no {' or '.join(NAMES)} in {', '.join(paths)}", hint="name the folder that --out made")
+    return concatenated(place.results for place in places)
+
+
+def write_recorded(results: Results, folder: Path) -> None:
+    """Write the results of one run to ``results.csv``, and their counts per sentence beside it."""
+    results.write(folder / NAMES[0])
+    counts = {
+        key(digest, metric): array
+        for (_, digest, metric), array in results.counts.items()
+        if digest is not None and metric is not None
+    }
+    if counts:
+        write_counts(folder / COUNTS, counts)
+
+
+def _counts_beside(file: Path) -> Callable[[str], Counts]:
+    return lambda run: read_counts(file.with_name(COUNTS))
+
+
+def _results_files(folder: Path) -> list[Path]:
+    parents = sorted({file.parent for name in NAMES for file in folder.rglob(name)})
+    return [next(parent / name for name in NAMES if (parent / name).is_file()) for parent in parents]

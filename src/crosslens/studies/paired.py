@@ -1,0 +1,195 @@
+"""Paired tests: the difference between two results on the same seeds and sentences."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosslens.errors import DataError, RequestError
+from crosslens.results.cells import cells
+from crosslens.results.pivot import mean_name
+from crosslens.results.record import INTEGERS, Record, Results
+from crosslens.runs.recorded import recorded
+from crosslens.scores.intervals import linearised, q_values
+from crosslens.studies.summary import difference, pooled
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ("metric", "target", "corpus", "a", "b", "difference", "low", "high", "p", "q", "seeds", "sentences")
+"""Columns of a table of tests."""
+
+CLOSE = 1e-6
+"""Maximum difference, in points, of a score and its counts per sentence."""
+
+Source = Results | str | Path | Sequence[str | Path]
+"""Results with counts, or files and folders that have them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """The scores of one side on one corpus.
+
+    Attributes:
+        record: its first record.
+        by_seed: seed -> contribution of each sentence to the score, in points.
+    """
+
+    record: Record
+    by_seed: Mapping[int, np.ndarray]
+
+
+def test(
+    a: Source,
+    b: Source,
+    *,
+    where_a: Mapping[str, Any] | None = None,  # noqa: PT028  (not a test of pytest)
+    where_b: Mapping[str, Any] | None = None,  # noqa: PT028
+    metric: str | None = None,  # noqa: PT028
+) -> "pandas.DataFrame":
+    """Test the difference between two results on the same seeds and sentences.
+
+    The procedure is that of studies (`crosslens.scores.intervals`): the interval covers seeds and sentences. With one
+    seed it covers sentences alone and there is no p-value, because nothing is known of other seeds.
+
+    Args:
+        a: results of `evaluate`, one for each seed, joined by ``+``; or folders that `crosslens finetune`, `crosslens
+            evaluate` or `crosslens run` wrote.
+        b: the results compared with ``a``.
+        where_a: column -> value, which select the records of ``a``, such as ``{"condition": "none"}``.
+        where_b: the same for ``b``.
+        metric: metric to test; None: all.
+
+    Returns:
+        A frame with one row for each corpus and metric, then one for the mean over all corpora that are not in the
+        source language. ``a`` and ``b`` are the means over the common seeds, ``difference`` is b − a with its 95 %
+        interval from ``low`` to ``high``, ``q`` is ``p`` after Benjamini-Hochberg correction over the corpora.
+        Scores are in points.
+
+    Raises:
+        RequestError: when a side has several models of one seed, or the sides have no corpus or no seed in common.
+        DataError: for results without counts per sentence, such as those of earlier versions.
+
+    Example:
+        >>> from crosslens.studies.paired import test
+        >>> names = ["sample/en[:30]", "sample/fr[:30]", "sample/de[:30]"]
+        >>> ablated = xl.random_init(encoder, layers="1-2")
+        >>> other = xl.finetune(ablated, "pos", train="sample/en:train[:20]", recipe=tagger.recipe)
+        >>> table = test(xl.evaluate(tagger, names), xl.evaluate(other, names))
+        >>> table[["target", "seeds", "sentences"]].values.tolist()[-1]
+        ['mean of 2 languages', 1, 30]
+    """
+    import pandas as pd
+
+    sides = [
+        _scores(_read(source, {**(where or {}), **({"metric": metric} if metric else {})}), name)
+        for source, where, name in ((a, where_a, "A"), (b, where_b, "B"))
+    ]
+    common = [key for key in sides[0] if key in sides[1]]
+    if not common:
+        raise RequestError("A and B have no test corpus and metric in common", hint="evaluate both on the same corpora")
+    pairs = {key: (sides[0][key], sides[1][key]) for key in common}
+    single = [_row([pair]) for pair in pairs.values()]
+    means = [_row(group) for group in _cross_language(pairs.values())]
+    frames = []
+    for rows in (single, means):
+        frame = pd.DataFrame(rows, columns=list(COLUMNS))
+        frames.append(frame.assign(q=q_values(frame["p"].to_numpy(float))))
+    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+
+
+def _read(source: Source, columns: Mapping[str, Any]) -> Results:
+    """Read the selected records of one side, with their counts."""
+    selected = {name: _value(name, value) for name, value in columns.items()}
+    if isinstance(source, Results):
+        return source.filter(measure=None, **selected)
+    paths = [source] if isinstance(source, str | Path) else source
+    places = [place.filter(measure=None, **selected) for path in paths for place in recorded(path)]
+    return reduce(add, (place.counted() for place in places), Results.of([]))
+
+
+def _value(column: str, value: Any) -> Any:
+    """Convert the text of a number, as the command line gives it."""
+    if column not in INTEGERS or not isinstance(value, str):
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        raise RequestError(f"{column}={value}: is not a whole number") from None
+
+
+def _scores(results: Results, side: str) -> dict[tuple[str | None, str | None], _Scores]:
+    """Return the scores of a side by metric and corpus digest.
+
+    Raises:
+        RequestError: when there are none, or several models have the same seed.
+        DataError: when a score has no counts.
+    """
+    if not len(results):
+        raise RequestError(f"{side} selects no scores", hint="see the columns and values with `crosslens results PATH`")
+    models = cells(results, rows=("metric", "target", "corpus", "partner")).columns
+    if len(models) > 1:
+        labels = ", ".join(column.label for column in models)
+        raise RequestError(f"{side} has several conditions: {labels}", hint=_choice(side))
+    scores: dict[tuple[str | None, str | None], _Scores] = {}
+    for record in results:
+        counts = results.counts.get((record.run, record.corpus_digest, record.metric))
+        if record.value is None:
+            continue
+        if counts is None or abs(100.0 * counts[0].sum() / counts[1].sum() - record.value) > CLOSE:
+            raise DataError(
+                f"{side} has no counts per sentence for {record.metric} on {record.corpus}",
+                hint="evaluate again; results of earlier versions and merged files have none",
+            )
+        first = scores.setdefault((record.metric, record.corpus_digest), _Scores(record, {}))
+        values = {**first.by_seed, record.seed or 0: linearised(counts[:1], counts[1:])[0]}
+        scores[record.metric, record.corpus_digest] = replace(first, by_seed=values)
+    return scores
+
+
+def _choice(side: str) -> str:
+    return f"select one with --{side.lower()} condition=none or ablation=1-2 (where_{side.lower()} in Python)"
+
+
+def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
+    """Group the corpora of each metric and split that are in the source language of neither side, if several."""
+    groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
+    for first, second in pairs:
+        record = first.record
+        if record.target is not None and record.target not in (record.source, second.record.source):
+            groups.setdefault((record.metric, record.split), []).append((first, second))
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _row(pairs: Sequence[tuple[_Scores, _Scores]]) -> dict[str, Any]:
+    """Test one corpus, or the mean over several."""
+    record = pairs[0][0].record
+    sample = pooled([difference(second.by_seed, first.by_seed) for first, second in pairs])
+    if sample is None:
+        raise RequestError(
+            f"A and B have no seed in common on {record.corpus}", hint="fine-tune both with the same seeds"
+        )
+    seeds = [seed for seed in pairs[0][0].by_seed if all(seed in side.by_seed for pair in pairs for side in pair)]
+    means = [
+        float(np.mean([side.by_seed[seed].mean() for side in sides for seed in seeds]))
+        for sides in zip(*pairs, strict=True)
+    ]
+    delta = sample.estimate()
+    single = len(pairs) == 1
+    return {
+        "metric": record.metric,
+        "target": record.target if single else mean_name([first.record.target for first, _ in pairs], None),
+        "corpus": record.corpus if single else record.split,
+        "a": means[0],
+        "b": means[1],
+        "difference": delta.mean,
+        "low": delta.low,
+        "high": delta.high,
+        "p": delta.p,
+        "seeds": delta.seeds,
+        "sentences": sample.sentences,
+    }

@@ -1,0 +1,47 @@
+"""``crosslens test``."""
+
+import json
+
+import pytest
+
+from toy_commands import finetune
+
+ABLATED = ("--random-init", "1-2")
+
+
+def test_folders_of_fine_tunings_are_tested(run, tiny_bert):
+    for seed in ("1", "2"):
+        assert finetune(run, tiny_bert, "--seed", seed, out=f"reference-{seed}")[0] == 0
+        assert finetune(run, tiny_bert, "--seed", seed, *ABLATED, out=f"ablated-{seed}")[0] == 0
+    sides = ("reference-1,reference-2", "ablated-1,ablated-2")
+    status, shown, _ = run("test", *sides)
+    assert status == 0
+    for text in ("B − A", "A: reference-1,reference-2", "2 seeds; 95 % intervals", "fr ud/fr_pud:test"):
+        assert text in shown
+    status, shown, _ = run("test", *sides, "--json")
+    rows = json.loads(shown)
+    assert [(row["target"], row["seeds"]) for row in rows] == [("en", 2), ("fr", 2)]
+    assert rows[0]["difference"] == pytest.approx(rows[0]["b"] - rows[0]["a"])
+    status, shown, _ = run("test", "reference-1", "ablated-1", "--json")
+    assert json.loads(shown)[0]["p"] is None
+    assert "one seed: the 95 % interval is over sentences alone" in run("test", "reference-1", "ablated-1")[1]
+
+
+def test_an_evaluation_of_a_kept_model_is_tested_too(run, tiny_bert):
+    assert finetune(run, tiny_bert, "--keep-model", test="ud/en_pud")[0] == 0
+    assert run("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "more", "--device", "cpu")[0] == 0
+    assert finetune(run, tiny_bert, *ABLATED, test="ud/fr_pud", out="ablated")[0] == 0
+    assert [row["target"] for row in json.loads(run("test", "more", "ablated", "--json")[1])] == ["fr"]
+    status, _, error = run("test", "out", "ablated")
+    assert (status, "A and B have no test corpus and metric in common" in error) == (2, True)
+
+
+def test_what_is_asked_wrongly(run, uninterrupted):
+    status, _, error = run("test", uninterrupted, uninterrupted)
+    assert (status, "A has several conditions: reference, 1-2" in error) == (2, True)
+    chosen = ("--a", "condition=none", "--b", "ablation=1-2")
+    assert run("test", uninterrupted, uninterrupted, *chosen)[0] == 0
+    status, _, error = run("test", uninterrupted, uninterrupted, *chosen, "--metric", "las")
+    assert (status, "A selects no scores" in error) == (2, True)
+    status, _, error = run("test", "nowhere", "nowhere")
+    assert (status, "no such results file" in error) == (2, True)

@@ -1,0 +1,83 @@
+"""Labelled texts as comma-separated values and JSON lines."""
+
+import csv
+import json
+
+import pytest
+
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.formats import LABELLED
+from crosslens.data.sentence import Text
+from crosslens.errors import DataError
+
+ROWS = [("A, “quoted” film.", "good"), ('Two\nlines and "marks"', "bad"), ("Cafe\u0301", "good")]
+
+
+def write_csv(path, rows, header=("text", "label")):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def write_jsonl(path, rows, header=("text", "label")):
+    lines = [json.dumps(dict(zip(header, row, strict=True))) for row in rows]
+    path.write_text("\n\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+WRITERS = {"csv": write_csv, "jsonl": write_jsonl}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_texts_that_other_programs_wrote(tmp_path, ending):
+    corpus = load_corpus(f"fr={WRITERS[ending](tmp_path / f'x.{ending}', ROWS)}")
+    assert [(text.text, text.label) for text in corpus.texts] == [*ROWS[:2], ("Café", "good")]
+    assert [text.where.line for text in corpus.texts] == ([2, 3, 5] if ending == "csv" else [1, 3, 5])
+    assert corpus.language == "fr"
+    pairs = WRITERS[ending](tmp_path / f"pairs.{ending}", [("a", "b", "neutral")], ("premise", "hypothesis", "label"))
+    assert load_corpus(pairs)[0].segments == ("a", "b")
+
+
+@pytest.mark.parametrize("format", LABELLED, ids=lambda format: format.ending)
+def test_written_and_read_again(tmp_path, format, toy):
+    for task in ("document", "nli"):
+        corpus = toy(task=task)
+        format.write(corpus, tmp_path / f"{task}{format.ending}")
+        again = load_corpus(tmp_path / f"{task}{format.ending}")
+        assert [(t.segments, t.label) for t in again.texts] == [(t.segments, t.label) for t in corpus.texts]
+
+
+def test_numbers_are_labels(tmp_path):
+    path = write_jsonl(tmp_path / "x.jsonl", [("a", 1), ("b", 0)])
+    assert [text.label for text in load_corpus(path).texts] == ["1", "0"]
+
+
+def test_texts_without_labels_can_be_predicted(tmp_path):
+    assert load_corpus(write_csv(tmp_path / "x.csv", [("a",)], ("text",)))[0] == Text(("a",), id="2")
+
+
+def test_a_language_of_several_is_chosen(tmp_path):
+    header = ("language", "gold_label", "sentence1", "sentence2")
+    path = write_csv(tmp_path / "x.csv", [("fr", "neutral", "a", "b"), ("de", "neutral", "c", "d")], header)
+    assert load_corpus(f"de={path}")[0].segments == ("c", "d")
+    with pytest.raises(DataError, match=r"x.csv: contains 2 languages \(choose one: fr="):
+        load_corpus(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "text,label\nA, film,good\n", "a.csv:2: 3 fields, but the header has 2"),
+        ("a.csv", "text,label\nfilm,\n", "a.csv:2: empty label"),
+        ("a.csv", "title,stars\nfilm,3\n", "has neither entities, topics nor pairs, but title, stars"),
+        ("a.csv", "", "has neither entities"),
+        ("a.csv", "text,label\n", "contains no sentences"),
+        ("a.jsonl", '{"text": "a"\n', "a.jsonl:1: is not JSON"),
+        ("a.jsonl", '["a", "b"]\n', "a.jsonl:1: is not a JSON object"),
+        ("a.jsonl", '{"text": "a", "label": "x"}\n{"text": "b"}\n', "a.jsonl:2: the row has no column 'label'"),
+    ],
+)
+def test_wrong_files(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=message):
+        load_corpus(tmp_path / name)

@@ -1,0 +1,81 @@
+"""What scores by condition are called, and which published scores they are compared with."""
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.conditions.comparison import comparisons
+from crosslens.report.papers import find_paper
+from crosslens.results.record import Record, Results
+
+PAPER = find_paper("muller2021")
+
+
+def score(target, value, *, bank="pud", train="ud/en_ewt:train", partner=None, **changes):
+    record = {
+        "task": "pos",
+        "encoder": "e",
+        "source": "en",
+        "target": target,
+        "partner": partner,
+        "split": "test",
+        "seed": 1,
+        "metric": "accuracy",
+        "value": value,
+        "corpus": f"ud/{target}_{bank}:test",
+        "train": train,
+        "state": "fine-tuned",
+    }
+    return Record(**record | changes)
+
+
+def comparison(*records):
+    (block,) = comparisons(Results.of(records))
+    return block
+
+
+def test_what_a_mean_covers():
+    block = comparison(score("en", 9.0), score("fr", 8.0), score("de", 7.0), score("de", 7.0, bank="gsd"))
+    assert block.same == (("en", "ud/en_pud:test", None),)
+    languages = [key for key in block.cross if key[1].endswith("_pud:test")]
+    assert block.over(languages) == "2 languages"
+    assert block.over(block.cross) == "3 corpora"
+    assert block.over(block.cross[:1]) == block.name(block.cross[0]) == "ud/de_gsd:test"
+    pairs = comparison(score("en", 9.0, partner="de"), score("en", 8.0, partner="fr"))
+    assert pairs.over(pairs.same) == "2 encoders"
+
+
+def test_splits_and_encoders_are_named_where_there_are_several():
+    records = [score("fr", 8.0), score("fr", 7.0, split="dev", corpus="ud/fr_pud:dev"), score("fr", 6.0, encoder="f")]
+    titles = {(block.title, block.label) for block in comparisons(Results.of(records))}
+    assert titles == {("pos, accuracy, e", "test"), ("pos, accuracy, e", "dev"), ("pos, accuracy, f", "test")}
+    assert (comparison(records[0]).title, comparison(records[0]).label) == ("pos, accuracy", None)
+
+
+def test_only_main_scores_of_a_known_source_are_compared():
+    assert list(comparisons(Results.of([score("fr", 8.0, metric="f1"), score("fr", 8.0, source=None)]))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "compared"),
+    [
+        ({}, True),
+        ({"bank": "gsd"}, False),  # the paper's test sets are those of PUD
+        ({"partner": "fr"}, True),
+        ({"partner": "ru"}, False),  # an encoder that has not seen French
+    ],
+)
+def test_published_scores_are_of_the_same_test_set(changes, compared):
+    block = comparison(score("fr", 8.0, **changes))
+    (column,) = block.scores.columns
+    assert column.condition == Condition()
+    (key,) = block.cross
+    assert (block.printed(PAPER, key, column) is not None) is compared
+    assert (block.level(PAPER, key, column) is not None) is compared
+    assert block.printed(PAPER, key, None) is None
+
+
+def test_models_that_differ_in_their_settings_are_not_compared():
+    block = comparison(score("fr", 8.0, settings="batch=8"), score("fr", 7.0, settings="batch=16"))
+    assert [block.printed(PAPER, block.cross[0], column) for column in block.scores.columns] == [None, None]
+    corpora = comparison(score("fr", 8.0), score("fr", 7.0, train="ud/en_gum:train"))
+    assert all(corpora.level(PAPER, corpora.cross[0], column) for column in corpora.scores.columns)

@@ -1,0 +1,57 @@
+"""Files of results that hold what no command wrote: one sentence with the file, never a traceback."""
+
+import math
+
+import pyarrow as pa
+import pytest
+
+from crosslens.errors import DataError
+from crosslens.results.record import Record, Results, read_results
+
+SCORE = Record(task="pos", source="en", target="en", metric="accuracy", value=90.0)
+
+
+@pytest.mark.parametrize("column", ["value", "low", "fertility"])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_numbers_are_finite(tmp_path, column, number):
+    file = tmp_path / "results.parquet"
+    Results.of([SCORE, Record(**{"metric": "accuracy", column: number})]).write(file)
+    with pytest.raises(DataError, match=rf"results.parquet: record 2: {column} is {number}"):
+        read_results(file)
+
+
+@pytest.mark.parametrize("tags", ["[1]", "null", "", "{"])
+def test_tags_are_objects(tmp_path, tags):
+    file = tmp_path / "results.parquet"
+    records = Results.of([SCORE]).records
+    place = records.schema.get_field_index("tags")
+    Results(records.set_column(place, records.schema.field(place), pa.array([tags], pa.string()))).write(file)
+    with pytest.raises(DataError, match=r"results.parquet: the tags .* are not a JSON object"):
+        read_results(file)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", "[]", '[{"value": 1}]', "[" * 100_000, '{"value": 1', "\x00"])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_other_json_is_refused(tmp_path, text, ending):
+    file = tmp_path / f"results.{ending}"
+    file.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=f"results.{ending}"):
+        read_results(file)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
+def test_a_flipped_byte_is_the_same_results_or_refused(tmp_path, ending):
+    file = tmp_path / f"results.{ending}"
+    Results.of([SCORE] * 3).write(file)
+    whole, content = read_results(file), file.read_bytes()
+    refused = []
+    for place in range(0, len(content), max(1, len(content) // 150)):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 0x80]) + content[place + 1 :])
+        try:
+            read = read_results(file)
+        except DataError as error:
+            refused.append(str(error))
+        else:
+            assert ending != "parquet" or read == whole
+    assert len(refused) > 50
+    assert all(f"results.{ending}" in message for message in refused)

@@ -1,0 +1,102 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.report.tables import layer_deltas
+from crosslens.results.layer_profile import DARK, SAME, ZERO_SHOT, layer_profile, profile_chart
+from crosslens.results.record import Record, Results
+
+pytest.importorskip("altair")
+
+SCORES = {"en": 96.0, "fr": 88.0, "العربية": 70.0, "中文": 60.0}
+LOSSES = {"none": 0.0, "1-2": 10.0, "3-4": 4.0, "5-6": -1.0, "1-6": 20.0, "0-6": 40.0}
+
+
+def records(seeds=(1, 2), losses=LOSSES, scores=SCORES):
+    """Other languages lose twice what English loses, and each seed half a point more than the one before."""
+    return Results.of(
+        Record(
+            task="pos",
+            encoder="e",
+            source="en",
+            target=target,
+            metric="accuracy",
+            split="test",
+            value=score - loss * (1 if target == "en" else 2) - (seed / 2 if loss else 0.0),
+            seed=seed,
+            **Condition.read(layers).columns,
+        )
+        for seed in seeds
+        for layers, loss in losses.items()
+        for target, score in scores.items()
+    )
+
+
+def points(profile):
+    return {(point["line"], point["layers"]): point for point in profile.points()}
+
+
+def test_values_are_those_of_the_table():
+    profile = layer_profile(records(), source="en")
+    (table,) = layer_deltas(records())
+    ((same, cross),) = table.groups.values()
+    for row, line in ((same, SAME), (cross, ZERO_SHOT)):
+        shown = {
+            head.removeprefix("Δ ").replace("-", "–"): cell.value
+            for head, cell in zip(table.head, row.cells, strict=True)
+        }
+        drawn = {layers: point["value"] for (name, layers), point in points(profile).items() if name == line}
+        assert len(drawn) == 5
+        assert drawn == {layers: pytest.approx(shown[layers]) for layers in drawn}
+
+
+def test_layers_stand_from_bottom_to_top_and_wide_sets_behind():
+    profile = layer_profile(records(), source="en")
+    layers = [layers for line, layers in points(profile) if line == SAME]
+    assert layers == ["1–2", "3–4", "5–6", "1–6", "0–6"]
+    sizes = {layers: point["size"] for (_, layers), point in points(profile).items()}
+    assert len({sizes[pair] for pair in ("1–2", "3–4", "5–6")}) == 1  # which one line connects
+    assert len(set(sizes.values())) == 3
+
+
+def test_the_reference_and_every_target_are_named():
+    profile = layer_profile(records(), source="en")
+    assert profile.reference == "same language 96.0 · zero-shot 72.7 (3 languages)"
+    assert {line for line, _ in points(profile)} == {SAME, ZERO_SHOT, "fr", "العربية", "中文"}
+
+
+def test_bars_are_seeds_unless_there_are_intervals():
+    two, one = layer_profile(records(), source="en"), layer_profile(records(seeds=[1]), source="en")
+    assert two.bars == "bars: lowest and highest of 2 seeds"
+    bar = points(two)[ZERO_SHOT, "1–2"]
+    assert (bar["low"], bar["high"]) == (pytest.approx(-21.0), pytest.approx(-20.5))
+    assert points(two)["fr", "1–2"]["low"] is None
+    assert (one.bars, points(one)[SAME, "1–2"]["low"]) == ("", None)
+    known = {(SAME, two.columns[0]): (-12.0, -9.0)}
+    intervals = layer_profile(records(), source="en", intervals=known)
+    assert intervals.bars == "bars: 95 % intervals"
+    assert (points(intervals)[SAME, "1–2"]["low"], points(intervals)[ZERO_SHOT, "1–2"]["low"]) == (-12.0, None)
+
+
+def test_other_interventions_and_missing_references_are_no_profile():
+    frozen = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=1.0, seed=1)
+    frozen = Results.of([frozen, replace(frozen, **Condition(freeze="0-3").columns)])
+    for results in (frozen, records(losses={"1-2": 3.0})):
+        with pytest.raises(RequestError, match="no model with re-initialised layers and its reference"):
+            layer_profile(results, source="en")
+
+
+@pytest.mark.parametrize("scores", [{"en": 96.0}, {"fr": 80.0, "de": 70.0}, {"en": 96.0, "fr": 80.0}])
+def test_it_is_drawn_of_any_part(scores):
+    import vl_convert
+
+    chart = profile_chart([layer_profile(records(scores=scores), source="en", title="pos")] * 3, ink=DARK)
+    texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
+    assert texts.count("pos") == 3
+    lowest = {"en": "−10.8", "fr": "−20.8"}
+    assert [text for text in texts if text in lowest.values()] == [
+        lowest[target] for target in ("fr", "en") if target in scores
+    ] * 3

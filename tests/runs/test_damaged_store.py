@@ -1,0 +1,48 @@
+"""Stores with files that no run wrote, or that changed since."""
+
+import numpy as np
+import pytest
+
+from crosslens.errors import StoreError
+from crosslens.report.page import known_runs
+from crosslens.runs.counts import COUNTS, write_counts
+from crosslens.runs.store import Store
+from made_runs import FRENCH, answers, asked, publish
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "store")
+    publish(store, asked(), answers(FRENCH))
+    return store
+
+
+def test_other_files_and_folders_are_no_runs(store):
+    (run,) = store.ids()
+    (store.folder / "runs" / "README.txt").write_text("notes")
+    (store.folder / "runs" / "notes").mkdir()
+    (store.folder / "runs" / ("0" * 16)).write_text("a file with the name of a run")
+    assert store.ids() == [run]
+    assert list(known_runs([store.folder])) == [run]
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "1", "[" * 100_000, "{"])
+def test_a_description_that_is_no_object_is_damaged(store, text):
+    (run,) = store.ids()
+    (store.path(run) / "run.json").write_text(text)
+    with pytest.raises(StoreError, match=r"run.json is damaged: .*remove .* to repeat the run"):
+        store.describe(run)
+
+
+def test_damaged_counts_name_their_file(store):
+    (run,) = store.ids()
+    file = store.path(run) / COUNTS
+    file.unlink(missing_ok=True)
+    write_counts(file, {"a las": np.arange(200).reshape(2, 100)})
+    content = file.read_bytes()
+    for damaged in (b"", b"garbage", content[: len(content) // 2], content[:60] + b"\x00\xff" * 20 + content[100:]):
+        file.write_bytes(damaged)
+        with pytest.raises(StoreError, match=r"counts.npz: cannot be read as counts per sentence: .*to repeat the run"):
+            store.counts(run)
+    file.unlink()
+    assert store.counts(run) == {}

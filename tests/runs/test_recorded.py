@@ -1,0 +1,51 @@
+"""Records in files, in folders and in stores, with the counts behind their scores."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from crosslens.errors import DataError
+from crosslens.results.record import Results
+from crosslens.runs.counts import COUNTS
+from crosslens.runs.recorded import read_recorded, recorded, write_recorded
+from made_results import SCORES
+
+FIRST = dataclasses.replace(SCORES[0], run="r")
+KEY = ("r", FIRST.corpus_digest, "accuracy")
+
+
+@pytest.fixture
+def counted():
+    return dataclasses.replace(Results.of([FIRST]), counts={KEY: np.array([[1, 2], [2, 2]])})
+
+
+def test_what_is_written_is_read_with_its_counts(tmp_path, counted):
+    (tmp_path / "a").mkdir()
+    write_recorded(counted, tmp_path / "a")
+    (place,) = recorded(tmp_path)
+    assert place.results.records.equals(counted.records)
+    assert place.counted().counts[KEY].tolist() == [[1, 2], [2, 2]]
+    assert recorded(tmp_path / "a" / "results.csv")[0].counted().counts.keys() == {KEY}
+    assert len(place.filter(target="de").results) == 0
+
+
+def test_results_without_counts_have_no_file_of_them(tmp_path):
+    write_recorded(Results.of(SCORES), tmp_path)
+    assert not (tmp_path / COUNTS).exists()
+    assert recorded(tmp_path)[0].counted().counts == {}
+    assert len(read_recorded((str(tmp_path), str(tmp_path / "results.csv")))) == 2 * len(SCORES)
+
+
+def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
+    (place,) = recorded(uninterrupted)
+    results = place.counted()
+    for record in results:
+        numerator, denominator = results.counts[record.run, record.corpus_digest, record.metric]
+        assert 100 * numerator.sum() / denominator.sum() == pytest.approx(record.value)
+    assert len(results) == 8
+
+
+def test_a_folder_without_results(tmp_path):
+    with pytest.raises(DataError, match=r"no results.csv or results.parquet in .*--out made"):
+        read_recorded((str(tmp_path),))

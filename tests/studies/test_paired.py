@@ -1,0 +1,102 @@
+"""The paired test of any two results is the test of studies, on the same counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import DataError, RequestError
+from crosslens.results.record import Results, read_results
+from crosslens.scores.intervals import crossed, linearised
+from crosslens.studies import paired
+from crosslens.studies.study import Study
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from toy_studies import results_of, run
+from toy_trainings import FAST
+
+SELECTED = {"where_a": {"condition": "none"}, "where_b": {"ablation": "1-2"}}
+
+
+@pytest.fixture(scope="module")
+def wider(study, treebanks, tmp_path_factory):
+    """Two seeds of a reference and an ablation, on an English and two French corpora."""
+    folder = tmp_path_factory.mktemp("wider")
+    dumped = study.model_dump()
+    dumped["data"]["tasks"]["pos"]["en"]["tests"] = ["ud/en_pud", "ud/fr_pud", "ud/fr_pud[:4]"]
+    assert not run(Study.model_validate(dumped), folder, treebanks).failed
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scored(encoder, toy):
+    """Results of a reference and of an ablation, one seed each."""
+    encoders = (encoder, random_init(encoder, "1-2"))
+    models = [finetune(each, "pos", train=toy(), recipe=FAST) for each in encoders]
+    return tuple(evaluate(model, [toy("test"), toy("test")[:5]]) for model in models)
+
+
+def test_conditions_of_a_store_have_the_differences_of_its_summary(wider):
+    table = paired.test(wider, wider, **SELECTED)
+    summary = pd.read_csv(wider / "studies" / "toy" / "summary.csv")
+    ablated = summary[summary["label"] == "1-2"]
+    assert len(table) == len(ablated) == 4
+    for ours, theirs in (("b", "mean"), ("difference", "delta"), ("low", "delta_low"), ("high", "delta_high")):
+        assert table[ours].tolist() == pytest.approx(ablated[theirs].tolist()), ours
+    for column in ("p", "q", "seeds"):
+        assert table[column].tolist() == pytest.approx(ablated[column].tolist()), column
+    assert table["a"].tolist() == pytest.approx(summary[summary["label"] == "reference"]["mean"].tolist())
+    assert table["target"].tolist() == ["en", "fr", "fr", "mean of 2 corpora"]
+    assert table["sentences"].tolist()[-1] == table["sentences"].min()
+
+
+def test_seeds_are_selected_and_paired(wider):
+    first = paired.test(wider, wider, where_a={"condition": "none"}, where_b={"ablation": "1-2", "seed": "1"})
+    assert set(first["seeds"]) == {1}
+    assert first["p"].isna().all()
+    seeds = {"where_a": {"condition": "none", "seed": 2}, "where_b": {"ablation": "1-2", "seed": 1}}
+    with pytest.raises(RequestError, match="no seed in common"):
+        paired.test(wider, wider, **seeds)
+
+
+def test_one_seed_has_the_interval_of_its_sentences(scored):
+    table = paired.test(*scored)
+    arrays = [next(iter(side.counts.values())) for side in scored]
+    values = [linearised(counts[:1], counts[1:]) for counts in arrays]
+    expected = crossed(values[1] - values[0]).estimate()
+    row = table.iloc[0]
+    assert (row["difference"], row["low"], row["high"]) == pytest.approx((expected.mean, expected.low, expected.high))
+    assert (row["a"], row["b"]) == pytest.approx([side[0].value for side in scored])
+    assert np.isnan(row["p"])
+
+
+def test_the_sides_swapped_and_equal_sides(scored):
+    there, back = paired.test(*scored), paired.test(*reversed(scored))
+    assert there["difference"].tolist() == pytest.approx((-back["difference"]).tolist())
+    assert there["low"].tolist() == pytest.approx((-back["high"]).tolist())
+    same = paired.test(scored[0], scored[0])
+    assert set(same["difference"]) == set(same["low"]) == {0.0}
+
+
+def test_counts_follow_the_records_they_belong_to(scored):
+    """Through selection and joins; what no longer has its counts is refused, not tested on others."""
+    first, second = scored
+    joined = first[:1] + first.filter(target="en")[1:]
+    assert paired.test(joined, second).equals(paired.test(first, second))
+    with pytest.raises(DataError, match="A has no counts per sentence for accuracy on ud/en_toy:test"):
+        paired.test(Results(first.records), second)
+    with pytest.raises(DataError, match="B has no counts"):
+        paired.test(first, second.with_columns(value=50.0))
+
+
+def test_what_cannot_be_compared(wider, scored):
+    with pytest.raises(RequestError, match=r"A has several conditions: reference, 1-2 .*--a condition=none"):
+        paired.test(wider, wider)
+    with pytest.raises(RequestError, match="A and B have no test corpus and metric in common"):
+        paired.test(scored[0], wider, where_b={"condition": "none", "target": "fr"})
+    with pytest.raises(RequestError, match="B selects no scores"):
+        paired.test(scored[0], scored[1], where_b={"target": "zh"})
+    with pytest.raises(RequestError, match="seed=one: is not a whole number"):
+        paired.test(wider, wider, where_a={"seed": "one"})
+    with pytest.raises(DataError, match="A has no counts per sentence"):
+        paired.test(read_results(results_of(wider)), wider, **SELECTED)

@@ -1,0 +1,23 @@
+"""What a fine-tuned model says of itself."""
+
+import dataclasses
+
+from crosslens.encoders.reinit import random_init
+from crosslens.training.model import LABELS_SHOWN
+
+
+def test_a_model_shows_its_training_and_labels(tagger):
+    lines = repr(tagger).splitlines()
+    assert len(lines) <= 5
+    assert lines[0] == f"TaskModel pos, fine-tuned on {tagger.facts['train']}, seed 1"
+    assert lines[1].strip().startswith(f"{len(tagger.labels)} labels: {tagger.labels[0]}, ")
+    assert lines[2].strip().startswith(f"encoder {tagger.encoder.name}: bert, 4 layers × 32")
+    ablated = dataclasses.replace(tagger, encoder=random_init(tagger.encoder, "3"))
+    assert repr(ablated).splitlines()[-1].strip() == "re-initialised: 16 tensors of layers 3"
+
+
+def test_only_the_first_labels_are_shown(tagger):
+    many = dataclasses.replace(tagger, labels=tuple(f"L{number}" for number in range(LABELS_SHOWN + 1)))
+    assert repr(many).splitlines()[1].strip().endswith(f"L{LABELS_SHOWN - 1}, …")
+    few = dataclasses.replace(tagger, labels=("a", "b"))
+    assert repr(few).splitlines()[1].strip() == "2 labels: a, b"
