@@ -39,6 +39,7 @@ _HOME = {
     "fit_rotation": "alignment.rotation",
     "freeze": "encoders.freeze",
     "fresh_bilstm": "encoders.models.bilstm",
+    "intervene": "training.intervene",
     "load_corpus": "corpora.catalogue",
     "load_dictionary": "corpora.dictionaries",
     "load_encoder": "encoders.load",

@@ -41,3 +41,22 @@ def test_labels_of_texts_are_written_as_the_file_is_named(run, tiny_bert, tmp_pa
     status, _, error = run("predict", "out/model", "en.csv", "--out", "p.conllu", "--device", "cpu")
     assert status == 2
     assert "document is written as .tsv or .csv or .jsonl" in error
+
+
+def test_interventions_on_a_model_are_evaluated_and_recorded(run, tiny_bert, tmp_path):
+    assert finetune(run, tiny_bert, "--keep-model")[0] == 0
+    asked = ("evaluate", "out/model", "--test", "ud/fr_pud", "--device", "cpu")
+    status, _, _ = run(*asked, "--out", "ablated", "--intervene", "1-2:mean", "--intervene", "4.output:zero")
+    assert status == 0
+    assert [row["condition"] for row in rows_of("ablated/results.csv")] == ['{"zero": "4.output", "mean": "1-2"}']
+    for text, message in (("9:zero", "layer 9 does not exist"), ("1:noise", "noise takes a value")):
+        status, _, err = run(*asked, "--out", "wrong", "--intervene", text)
+        assert (status, message in err) == (2, True)
+        assert not (tmp_path / "wrong").exists()
+
+
+def test_addresses_of_an_encoder_are_listed(run, tiny_bert):
+    status, shown, _ = run("encoders", "show", tiny_bert, "--addresses", "--device", "cpu")
+    assert status == 0
+    assert shown.splitlines()[0].startswith("0 ")
+    assert "1.attention.head.0-" in shown

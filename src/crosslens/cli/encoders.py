@@ -64,12 +64,21 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
 
 @command.command("show")
 @click.argument("encoder")
+@click.option("--addresses", is_flag=True, help="List the addresses for --intervene: layers, heads, neurons.")
 @device_option
-def show(encoder: str, device: str | None) -> None:
+def show(encoder: str, addresses: bool, device: str | None) -> None:
     """Show the layers, sizes and digest of ENCODER, a hub name or a folder."""
     from crosslens.encoders.load import load_encoder
 
     loaded = load_encoder(encoder, device=device)
+    if addresses:
+        from crosslens.encoders.states.sites import addresses as list_addresses
+
+        rows = list_addresses(loaded)
+        width = max(len(address) for address, _ in rows)
+        for address, description in rows:
+            click.echo(f"{address:<{width}}  {description}")
+        return
     weights = sum(parameter.numel() for parameter in loaded.model.parameters())
     in_layers = sum(p.numel() for layer in loaded.layers for p in layer.parameters())
     for name, value in (

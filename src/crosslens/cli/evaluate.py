@@ -17,15 +17,41 @@ from crosslens.cli._options import data_option, device_option, json_option, out_
     metavar="CORPORA",
     help="Test corpora, separated by commas; ud/*_pud is all PUD.",
 )
+@click.option(
+    "--intervene",
+    "interventions",
+    multiple=True,
+    metavar="ADDRESS:KIND",
+    help="Intervention on the model: 5-6:mean, 5.attention.head.3:zero, 1-2:swap=FOLDER. Can be repeated.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Random seed of the interventions.")
 @out_option("Folder for results.csv")
 @click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
 @data_option
 @device_option
 @json_option
 def command(
-    model: str, test: str, out: str, predictions: str | None, data: str | None, device: str | None, as_json: bool
+    model: str,
+    test: str,
+    interventions: tuple[str, ...],
+    seed: int,
+    out: str,
+    predictions: str | None,
+    data: str | None,
+    device: str | None,
+    as_json: bool,
 ) -> None:
-    """Evaluate MODEL, a folder written by `crosslens finetune --keep-model`, on more corpora."""
+    """Evaluate MODEL, a folder written by `crosslens finetune --keep-model`, on more corpora.
+
+    \b
+    --intervene ablates or exchanges parts of the model, without training it again:
+      5-6:zero, 5-6:mean, 5-6:resample   zeros, the mean over the corpus, another sentence's states
+      5.output:noise=0.5                 noise of half the size of the states
+      5.output:rotate=30                 states turned by 30 degrees
+      1-2:revert                         the pretrained weights
+      1-2:swap=FOLDER                    the weights of another model or encoder
+    `crosslens encoders show ENCODER --addresses` lists the addresses.
+    """
     from crosslens.files import refuse_existing, write_folder
 
     refuse_existing(out)
@@ -35,11 +61,13 @@ def command(
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
     from crosslens.runs.recorded import write_recorded
+    from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
     from crosslens.training.evaluate import evaluate
-    from crosslens.training.prediction_files import prediction_files
+    from crosslens.training.intervene import intervene, parse_interventions
 
-    loaded = load_model(model, device=device)
+    parsed = parse_interventions(interventions)
+    loaded = intervene(load_model(model, device=device), *parsed, seed=seed)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:

@@ -1,4 +1,4 @@
-"""Experimental conditions: the interventions on an encoder before training, as one value.
+"""Experimental conditions: the interventions on an encoder before and after training, as one value.
 
 Conditions are parsed only here. Code asks a condition for its properties; labels are for display only.
 """
@@ -25,7 +25,7 @@ REFERENCE = "none"
 
 
 class Condition(BaseModel):
-    """Interventions on an encoder before training; the empty condition is the reference.
+    """Interventions on an encoder before or after training; the empty condition is the reference.
 
     In a file, ``none`` is the reference, ``1-2`` is short for ``{layers: 1-2}``, and one mapping holds the keys of all
     interventions: ``{layers: 1-2, components: attention, freeze: 0, recipe: small}``.
@@ -175,6 +175,19 @@ class Condition(BaseModel):
             for layer in parse_layers(part.layers, depth)
         }
         return len(layers) == depth + 1
+
+    def require_before_training(self) -> "Condition":
+        """Return this condition if all interventions act before training ends.
+
+        Raises:
+            RequestError: for one that acts on trained models.
+        """
+        for part in self.up_to("after training").interventions:
+            raise RequestError(
+                f"{part.label} acts on a trained model, not before training",
+                hint="use crosslens.intervene or `crosslens evaluate --intervene`",
+            )
+        return self
 
     def up_to(self, *stages: Stage) -> "Condition":
         """Keep only interventions that act in these stages, without the recipe."""

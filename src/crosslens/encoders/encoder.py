@@ -3,12 +3,12 @@
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -23,6 +23,12 @@ from crosslens.encoders.matmul import computed_in
 from crosslens.encoders.options import Precision
 from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crosslens.data.windows import Window
+    from crosslens.encoders.states.state_intervention import Edit
 
 DEFAULT_CAPACITY = 512
 """Maximum subwords of an input if neither the configuration nor the tokenizer sets a limit."""
@@ -42,6 +48,7 @@ class Encoder:
         tokenizers: language -> tokenizer, if vocabularies are language-specific.
         language: current input language, if vocabularies are language-specific.
         origin: digest before the first change and before training; None if the encoder is neither changed nor trained.
+        edits: interventions on states, prepared for a corpus; see `prepared`.
     """
 
     model: PreTrainedModel
@@ -53,6 +60,7 @@ class Encoder:
     tokenizers: Mapping[str, PreTrainedTokenizerBase] = field(default_factory=dict)
     language: str | None = None
     origin: str | None = None
+    edits: "tuple[Edit, ...]" = ()
 
     def __repr__(self) -> str:
         return "\n  ".join((f"Encoder {self.name}", *self.described))
@@ -71,6 +79,35 @@ class Encoder:
     def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
         """Return this encoder with a change that was applied to ``since`` added to the changes."""
         return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
+
+    @property
+    def edited(self) -> tuple[Change, ...]:
+        """Interventions that replace states in each forward pass."""
+        return tuple(change for change in self.changes if change.intervention.edits_states)
+
+    def refuse_edited(self, what: str) -> None:
+        """Refuse work that would ignore or fix interventions on states.
+
+        Args:
+            what: the work, such as ``save``.
+
+        Raises:
+            RequestError: if there are such interventions.
+        """
+        if self.edited:
+            label = self.edited[0].intervention.label
+            raise RequestError(
+                f"cannot {what} an encoder whose states are replaced ({label})", hint=f"{what} it without interventions"
+            )
+
+    def prepared(self, windows: "Sequence[Window]") -> "Encoder":
+        """Prepare interventions on states for the windows of a corpus; an encoder without any is returned as it is."""
+        if not self.edited:
+            return self
+        kept = tuple(change for change in self.changes if not change.intervention.edits_states)
+        clean = replace(self, changes=kept, edits=())
+        edits = [change.intervention.prepare(clean, windows, seed=change.seed) for change in self.edited]  # pyright: ignore
+        return replace(self, edits=tuple(edits))
 
     def for_language(self, language: str | None) -> "Encoder":
         """Select the vocabulary and parameters of a language; most encoders are returned unchanged.
@@ -242,8 +279,27 @@ class Encoder:
         self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
     ) -> torch.Tensor:
         arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
-        with computed_in(precision, self.device):
+        with self._editing(ids, mask, segments), computed_in(precision, self.device):
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
+
+    @contextmanager
+    def _editing(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None) -> Iterator[None]:
+        """Replace states inside the block, in the order of the interventions."""
+        if len(self.edits) != len(self.edited):
+            raise EncoderError("interventions on states need the corpus first", hint="use Encoder.prepared")
+        if not self.edits:
+            yield
+            return
+        from crosslens.encoders.states.sites import replacing
+        from crosslens.encoders.states.state_intervention import Inputs
+
+        inputs = Inputs(ids, mask, segments)
+        # All before the first hook, because some run the encoder without interventions.
+        replacements = [edit.replacement(inputs) for edit in self.edits]
+        with ExitStack() as stack:
+            for edit, replacement in reversed(list(zip(self.edits, replacements, strict=True))):
+                stack.enter_context(replacing(edit.places, replacement))
+            yield
 
     @cached_property
     def has_segments(self) -> bool:

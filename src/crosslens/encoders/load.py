@@ -135,13 +135,14 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         folder: new folder.
 
     Raises:
-        RequestError: if the folder already exists.
+        RequestError: if the folder already exists, or for an encoder with interventions on states.
 
     Example:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
         >>> (folder / "ablated" / "model.safetensors").exists()
         True
     """
+    encoder.refuse_edited("save")
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
         save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)

@@ -158,6 +158,7 @@ def read_layers(encoder: Encoder, windows: Sequence[Window]) -> Iterator[tuple[n
         The indices of the windows; their batch; ``(layers + 1)`` times its states ``(windows, length, width)``.
     """
     encoder.model.eval()
+    encoder = encoder.prepared(windows)
     for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask)

@@ -140,8 +140,8 @@ def _column(name: str) -> pa.Field:
     return SCHEMA.field(name)
 
 
-CountKey = tuple[str | None, str | None, str | None]
-"""Run, corpus digest and metric of a record."""
+CountKey = tuple[str | None, str | None, str | None, str | None]
+"""Run, condition, corpus digest and metric of a record."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,8 +153,8 @@ class Results:
 
     Attributes:
         records: the columns.
-        counts: run, corpus digest and metric -> ``(2, sentences)``: numerators and denominators behind a score, for
-            paired tests. `evaluate` adds them; results read from a file have none.
+        counts: run, condition, corpus digest and metric -> ``(2, sentences)``: numerators and denominators behind a
+            score, for paired tests. `evaluate` adds them; results read from a file have none.
 
     >>> results = Results.of([Record(metric="las", value=71.0), Record(metric="las", value=73.0)])
     >>> len(results + results), results[1].value, [record.value for record in results]

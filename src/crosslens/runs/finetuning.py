@@ -24,10 +24,10 @@ from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.recorded import write_recorded
 from crosslens.runs.run import EncoderRef, ModelRun, Training
 from crosslens.tasks import Task, find_task
+from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import save_model
 from crosslens.training.distributed import join_processes, leave_processes, processes
 from crosslens.training.model import TaskModel
-from crosslens.training.prediction_files import prediction_files
 from crosslens.training.provenance import describe_run
 from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
 
@@ -150,7 +150,7 @@ def finetune_and_evaluate(
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
             refuse_existing(folder, what=name)
-    parsed = Condition.read(condition)
+    parsed = Condition.read(condition).require_before_training()
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     if vectors is not None and not fresh:
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")

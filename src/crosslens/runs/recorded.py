@@ -35,7 +35,7 @@ class Recorded:
             for name in filter(None, (record.question, record.corpus_digest)):
                 array = read(record.run or "").get(key(name, record.metric or ""))
                 if array is not None:
-                    counts[record.run, record.corpus_digest, record.metric] = array
+                    counts[record.run, record.condition, record.corpus_digest, record.metric] = array
         return replace(self.results, counts=counts)
 
     def filter(self, **columns: Any) -> "Recorded":
@@ -76,7 +76,7 @@ def write_recorded(results: Results, folder: Path) -> None:
     results.write(folder / NAMES[0])
     counts = {
         key(digest, metric): array
-        for (_, digest, metric), array in results.counts.items()
+        for (_, _, digest, metric), array in results.counts.items()
         if digest is not None and metric is not None
     }
     if counts:

@@ -137,7 +137,7 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, str | None], 
         raise RequestError(f"{side} has several conditions: {labels}", hint=_choice(side))
     scores: dict[tuple[str | None, str | None], _Scores] = {}
     for record in results:
-        counts = results.counts.get((record.run, record.corpus_digest, record.metric))
+        counts = results.counts.get((record.run, record.condition, record.corpus_digest, record.metric))
         if record.value is None:
             continue
         if counts is None or abs(100.0 * counts[0].sum() / counts[1].sum() - record.value) > CLOSE:

@@ -237,6 +237,18 @@ class Study(Strict):
     overlap: bool = False
     keep: tuple[Literal["models"], ...] = ()
 
+    @field_validator("conditions")
+    @classmethod
+    def _before_training(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+        after = [
+            Problem((number,), f"{part.label} acts on trained models; use `crosslens evaluate --intervene`")
+            for number, condition in enumerate(conditions)
+            for part in condition.up_to("after training").interventions
+        ]
+        if after:
+            raise InvalidSettings(after)
+        return conditions
+
     @property
     def pretrains(self) -> bool:
         """Whether the study pretrains its own encoders."""

@@ -61,13 +61,14 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         folder: a new folder; `load_model` reads it.
 
     Raises:
-        RequestError: when the folder already exists.
+        RequestError: when the folder already exists, or for a model with interventions on states.
 
     Example:
         >>> xl.save_model(tagger, folder / "tagger")
         >>> sorted(file.name for file in (folder / "tagger").glob("*.json"))
         ['config.json', 'crosslens.json', 'tokenizer.json', 'tokenizer_config.json']
     """
+    model.encoder.refuse_edited("save")
     description = {
         "format": FORMAT,
         "crosslens": __version__,

@@ -13,10 +13,10 @@ from crosslens.files import new_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
+from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import as_model
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, read_for
-from crosslens.training.prediction_files import prediction_files
 
 
 def evaluate(
@@ -79,7 +79,9 @@ def evaluate(
             if scored is not None:
                 scored(corpus, score)
             low, high = score.interval or (None, None)
-            counts[columns["run"], corpus.digest, score.metric] = np.stack([score.numerator, score.denominator])
+            counts[columns["run"], columns["condition"], corpus.digest, score.metric] = np.stack(
+                [score.numerator, score.denominator]
+            )
             tags = {
                 "sentences": len(corpus),
                 "unknown_words": encoded.unknown,

@@ -91,6 +91,7 @@ def finetune(
         >>> classifier.labels
         ('bad', 'good')
     """
+    encoder.condition.require_before_training()
     if isinstance(recipe, str):
         recipe = find_recipe(recipe, task)
     recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)

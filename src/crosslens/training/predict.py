@@ -78,7 +78,7 @@ def predict_windows(
     """Annotate an encoded corpus; ``states`` may hold cached states of its windows."""
     units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
-    encoder = model.encoder.for_language(corpus.language)
+    encoder = model.encoder.for_language(corpus.language).prepared(reading.windows)
     if states is None or states.encoder.language != encoder.language:
         states = StateCache(encoder, precision=model.recipe.precision)
     encoder.trained.eval()

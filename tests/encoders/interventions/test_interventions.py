@@ -37,16 +37,30 @@ EXAMPLES = {
 """Kind -> ways to ask for it, as study files write them."""
 
 
+AFTER_TRAINING = {
+    "revert": [{"revert": "1-2"}, {"revert": 0}],
+    "swap": [{"swap": "1-2", "swap_from": "runs/adapted"}],
+    "zero": [{"zero": "1-2"}, {"zero": 1}, {"zero": "2.attention.head.0"}],
+    "mean": [{"mean": "1-2"}, {"mean": "1.ffn"}],
+    "resample": [{"resample": "1-2"}],
+    "noise": [{"noise": "1.output", "noise_dose": 0.5}],
+    "rotate": [{"rotate": "1.output", "degrees": 30}],
+}
+"""The same of interventions on trained models; their laws are in tests/encoders/states and test_swap.py."""
+
+
 MADE_BEFORE = ("pretraining", "start")
 """Stages whose interventions a study's own runs do: applied, they are noted and change nothing."""
 
 
 pytestmark = pytest.mark.usefixtures("plugins")
 ALL = [pytest.param(kind, keys, id=f"{kind} {keys}") for kind, ways in EXAMPLES.items() for keys in ways]
+AFTER = [pytest.param(kind, keys, id=f"{kind} {keys}") for kind, ways in AFTER_TRAINING.items() for keys in ways]
 
 
 def test_every_intervention_has_examples(plugins):
-    assert set(EXAMPLES) == set(INTERVENTIONS)
+    assert set(EXAMPLES) | set(AFTER_TRAINING) == set(INTERVENTIONS)
+    assert {kind for kind, each in INTERVENTIONS.items() if each.stage == "after training"} == set(AFTER_TRAINING)
 
 
 def applied(encoder, condition, seed=1):
@@ -59,7 +73,7 @@ def weights(encoder):
     return {name: parameter.detach().clone() for name, parameter in encoder.model.named_parameters()}
 
 
-@pytest.mark.parametrize(("kind", "keys"), ALL)
+@pytest.mark.parametrize(("kind", "keys"), ALL + AFTER)
 def test_written_and_read_it_is_the_same(kind, keys):
     condition = Condition(**keys)
     (intervention,) = condition.interventions
@@ -73,10 +87,11 @@ def test_written_and_read_it_is_the_same(kind, keys):
 
 
 def test_labels_are_different():
-    conditions = [Condition(), *(Condition(**keys) for ways in EXAMPLES.values() for keys in ways)]
+    every = {**EXAMPLES, **AFTER_TRAINING}
+    conditions = [Condition(), *(Condition(**keys) for ways in every.values() for keys in ways)]
     conditions += [
         Condition(**a, **b)
-        for first, second in itertools.combinations(EXAMPLES.values(), 2)
+        for first, second in itertools.combinations(every.values(), 2)
         for a, b in itertools.product(first, second)
     ]
     conditions += [condition.model_copy(update={"recipe": "small"}) for condition in conditions]
@@ -148,7 +163,8 @@ def test_each_is_another_training(encoder, toy):
             )
         )
 
-    conditions = [Condition(), *(Condition(**keys) for ways in EXAMPLES.values() for keys in ways)]
+    every = {**EXAMPLES, **AFTER_TRAINING}
+    conditions = [Condition(), *(Condition(**keys) for ways in every.values() for keys in ways)]
     assert len({identity(condition) for condition in conditions}) == len(conditions)
     assert identity(Condition(recipe="small")) == identity(Condition())
 

@@ -10,10 +10,19 @@ from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
+from crosslens.encoders.interventions.swap import Revert, Swap
+from crosslens.encoders.states.mean import Mean
+from crosslens.encoders.states.noise import Noise
+from crosslens.encoders.states.resample import Resample
+from crosslens.encoders.states.rotate import Rotate
+from crosslens.encoders.states.zero import Zero
 from crosslens.plugins import Registry
 
-_ALL: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer)
-INTERVENTIONS: Registry[type[Intervention]] = Registry("intervention", {kind.kind: kind for kind in _ALL}, classes=True)
+_BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer)
+_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate)
+INTERVENTIONS: Registry[type[Intervention]] = Registry(
+    "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True
+)
 """Kind -> intervention class: built-in ones and those of the entry point ``crosslens.interventions``."""
 
 __all__ = ["INTERVENTIONS", "Intervention"]

@@ -11,8 +11,8 @@ from crosslens.encoders.layers import scale_layers
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
     from crosslens.encoders.encoder import Encoder
 
-Stage = Literal["pretraining", "start", "before training"]
-"""When an intervention acts: in pretraining, on the choice of the initial encoder, or just before training."""
+Stage = Literal["pretraining", "start", "before training", "after training"]
+"""When an intervention acts: in pretraining, on the choice of the initial encoder, or just before or after training."""
 
 
 def _as_text(value: Any) -> Any:
@@ -54,6 +54,7 @@ class Intervention(BaseModel):
         verb: past participle for logs, such as ``frozen``.
         follows: whether the label follows ``reference`` or the re-initialised layers instead of replacing them.
         own_recipe: whether training needs other settings than the reference.
+        edits_states: whether states are replaced in each forward pass (`StateIntervention`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,6 +67,7 @@ class Intervention(BaseModel):
     verb: ClassVar[str] = "changed"
     follows: ClassVar[bool] = False
     own_recipe: ClassVar[bool] = False
+    edits_states: ClassVar[bool] = False
 
     @property
     def label(self) -> str:

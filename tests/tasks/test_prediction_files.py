@@ -8,10 +8,10 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.formats import iob
 from crosslens.errors import RequestError
 from crosslens.tasks import find_task
+from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
-from crosslens.training.prediction_files import prediction_files
 from crosslens.training.recipe import Recipe
 
 

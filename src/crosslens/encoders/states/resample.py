@@ -1,0 +1,100 @@
+"""Resampling ablation: replace states by those of another sentence of like length."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from crosslens.encoders.states.state_intervention import Edit, Inputs, StateIntervention
+from crosslens.errors import DataError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crosslens.data.windows import Window
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.sites import Replacement, Site
+
+
+class Resample(StateIntervention):
+    """Replace states by those of another, randomly chosen sentence of the corpus of like length.
+
+    Unlike zeros and means, these are states that the encoder computes. First subwords take the states of first
+    subwords, last those of last ones; if the other sentence is shorter, its last word is repeated.
+    """
+
+    kind = "resample"
+    keys: ClassVar = {"resample": "at"}
+
+    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+        """Choose another sentence for each window.
+
+        Raises:
+            DataError: for a corpus of one sentence.
+        """
+        return resampled(encoder, self.at, windows, partners(windows, seed=seed))
+
+
+def partners(windows: "Sequence[Window]", *, seed: int) -> list[int]:
+    """Choose for each window a window of another sentence: the next longer one, in random order among equal lengths.
+
+    Raises:
+        DataError: for windows of a single sentence.
+    """
+    order = np.random.default_rng(seed).permutation(len(windows))
+    order = order[np.argsort([len(windows[i]) for i in order], kind="stable")].tolist()
+    chosen = [0] * len(windows)
+    for place, number in enumerate(order):
+        candidates = [*order[place + 1 : place + 20], *order[max(0, place - 20) : place][::-1], *order]
+        other = next((i for i in candidates if windows[i].sentence != windows[number].sentence), None)
+        if other is None:
+            raise DataError("resampling needs two sentences or more, but the corpus has one")
+        chosen[number] = other
+    return chosen
+
+
+def resampled(encoder: "Encoder", at: str, windows: "Sequence[Window]", chosen: Sequence[int]) -> Edit:
+    """Replace the states of each window by those of the chosen window.
+
+    Args:
+        encoder: the encoder without interventions on states.
+        at: address of the states.
+        windows: windows of the corpus.
+        chosen: index of another window for each window.
+    """
+    import torch
+
+    from crosslens.encoders.batch import make_batch
+    from crosslens.encoders.states.sites import sites, states_at
+
+    places = sites(encoder, at)
+    batch = make_batch(windows, padding=encoder.padding, device=torch.device("cpu"))
+    keys = Inputs(batch.ids, batch.mask, batch.segments).windows()
+    partner: Mapping[tuple[int, ...], Window] = {key: windows[i] for key, i in zip(keys, chosen, strict=True)}
+
+    def with_others(inputs: Inputs) -> "Replacement":
+        others = make_batch(
+            [partner[key] for key in inputs.windows()],
+            padding=encoder.padding,
+            device=inputs.ids.device,
+        )
+        states_of = dict(zip((s.name for s in places), states_at(encoder, places, others), strict=True))
+        index = _aligned(inputs.mask, others.mask)
+
+        def replacement(site: "Site", states: "Tensor") -> "Tensor":
+            other = states_of[site.name]
+            return other.gather(1, index[..., None].expand(*index.shape, other.shape[2]))
+
+        return replacement
+
+    return Edit(places, with_others)
+
+
+def _aligned(mask: "Tensor", other: "Tensor") -> "Tensor":
+    """Position of the other window for each position ``(windows, length)``; the last subword takes the last."""
+    import torch
+
+    length, others = mask.sum(1, keepdim=True), other.sum(1, keepdim=True)
+    position = torch.arange(mask.shape[1], device=mask.device).expand(mask.shape)
+    inner = torch.minimum(position, (others - 2).clamp(min=0))
+    return torch.where(position >= length - 1, others - 1, inner)

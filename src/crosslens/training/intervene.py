@@ -1,0 +1,115 @@
+"""Interventions on trained models: ablate states, or exchange layers, without training again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.load import load_encoder
+from crosslens.errors import RequestError, suggest
+from crosslens.training.checkpoint import as_model, is_model, load_model
+from crosslens.training.model import TaskModel
+
+VALUES = {
+    "zero": None,
+    "mean": None,
+    "resample": None,
+    "revert": None,
+    "noise": "noise_dose",
+    "rotate": "degrees",
+    "swap": "swap_from",
+}
+"""Kind of intervention -> key of its value in study files; None without a value."""
+
+_FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>.+))?")
+
+
+def intervene(
+    model: TaskModel | str | Path,
+    *interventions: str | Mapping[str, Any] | Condition,
+    seed: int = 1,
+) -> TaskModel:
+    """Apply interventions to a trained model.
+
+    The result is a model for `evaluate` and `predict`, and its encoder one for `compare` and `probe`. Interventions on
+    states (zero, mean, resample, noise, rotate) leave the weights as they are; such a model cannot be saved.
+
+    Args:
+        model: a fine-tuned model, or the folder of one; not modified.
+        *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``. In the order of application.
+        seed: random seed of resample, noise and rotate.
+
+    Returns:
+        A model whose condition names the interventions.
+
+    Raises:
+        RequestError: for an intervention that is invalid or acts before training.
+        EncoderError: for an address that the encoder does not have, or another model that does not fit.
+
+    Example:
+        >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
+        >>> results = xl.evaluate(xl.intervene(tagger, "1-2:mean"), french)
+        >>> results[0].condition
+        '{"mean": "1-2"}'
+    """
+    model = as_model(model)
+    encoder = model.encoder
+    for given in interventions:
+        condition = parse_interventions([given])[0] if isinstance(given, str) else Condition.read(given)
+        for intervention in condition.interventions:
+            if intervention.stage != "after training":
+                raise RequestError(
+                    f"{intervention.label} acts before training, not on a trained model",
+                    hint="pass it to crosslens.finetune",
+                )
+            if isinstance(intervention, Swap):
+                encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
+            else:
+                encoder = intervention.apply(encoder, seed=seed)
+    return replace(model, encoder=encoder)
+
+
+def parse_interventions(texts: Sequence[str]) -> list[Condition]:
+    """Parse interventions as `crosslens evaluate` takes them.
+
+    >>> parse_interventions(["5.output:rotate=30"])[0].text
+    '{"rotate": "5.output", "degrees": 30.0}'
+
+    Raises:
+        RequestError: for an invalid text.
+    """
+    return [_parsed(text) for text in texts]
+
+
+def _parsed(text: str) -> Condition:
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
+        raise RequestError(f"invalid intervention {text!r}", hint="write an address and a kind, such as 5-6:mean")
+    kind, value = match["kind"], match["value"]
+    if kind not in VALUES:
+        raise RequestError(f"unknown kind of intervention {kind!r} in {text!r}", hint=suggest(kind, VALUES))
+    key = VALUES[kind]
+    if (key is None) != (value is None):
+        form = f"{match['address']}:{kind}" + ("" if key is None else "=FOLDER" if kind == "swap" else "=0.5")
+        raise RequestError(f"{kind} takes {'no' if key is None else 'a'} value: {text!r}", hint=f"write {form}")
+    settings: dict[str, Any] = {kind: match["address"]}
+    if key is not None and value is not None:
+        settings[key] = value if kind == "swap" else _number(value, text)
+    return Condition.read(settings)
+
+
+def _number(value: str, text: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise RequestError(f"{value!r} in {text!r} is not a number", hint="write 5.output:noise=0.5") from None
+
+
+def _other(name: str, encoder: Encoder) -> Encoder:
+    if is_model(name):
+        return load_model(name, device=encoder.device).encoder
+    return load_encoder(name, device=encoder.device)

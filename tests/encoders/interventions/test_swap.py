@@ -1,0 +1,64 @@
+"""Swapped and reverted layers, over all families."""
+
+import copy
+from dataclasses import replace
+
+import pytest
+import torch
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import EncoderError, RequestError
+from toy_architectures import bits, changed, inside
+
+
+@pytest.fixture(scope="module")
+def trained(loaded):
+    """A copy with other parameters, as after fine-tuning."""
+    copied = replace(loaded, model=copy.deepcopy(loaded.model), origin=loaded.digest)
+    with torch.no_grad():
+        for parameter in copied.model.parameters():
+            parameter.add_(0.01)
+    return copied
+
+
+def swap(encoder, layers, other):
+    return Swap(layers=layers, swap_from="other").take(encoder, other)
+
+
+def test_swapped_layers_have_the_bits_of_the_other_encoder_and_the_rest_keeps_its_own(loaded, trained):
+    result = bits(swap(trained, "2", loaded))
+    taken = inside(trained, 2)
+    assert taken
+    assert changed(bits(trained), result) == taken
+    assert all(torch.equal(result[name], bits(loaded)[name]) for name in taken)
+
+
+def test_the_whole_encoder_is_the_other_encoder(loaded, trained):
+    result = swap(trained, "0,all", loaded)
+    assert not changed(bits(loaded), bits(result))
+    assert result.digest == loaded.digest
+    assert not changed(bits(loaded), bits(Condition(revert="0,all").interventions[0].apply(trained, seed=1)))
+
+
+def test_reverting_returns_pretrained_layers_and_says_so(loaded, trained):
+    result = Condition(revert="1-2").interventions[0].apply(trained, seed=1)
+    assert changed(bits(trained), bits(result)) == inside(trained, 1, 2)
+    assert not changed({n: b for n, b in bits(loaded).items() if n in inside(loaded, 1, 2)}, bits(result))
+    assert result.condition.text == '{"revert": "1-2"}'
+    assert set(result.changes[-1].tensors) == inside(trained, 1, 2)
+    assert not changed(bits(trained), bits(trained))
+
+
+def test_another_encoder_by_that_name_is_refused(encoder):
+    other = replace(random_init(encoder, "1", seed=1), origin="0" * 64)
+    with pytest.raises(EncoderError, match="is not the encoder that was fine-tuned"):
+        Condition(revert="1").interventions[0].apply(other, seed=1)
+
+
+def test_layers_of_another_shape_are_refused(encoder, shallow):
+    with pytest.raises(EncoderError, match="do not fit"):
+        swap(encoder, "1", shallow)
+    with pytest.raises(RequestError, match="needs another model"):
+        Condition(swap="1", swap_from="x").interventions[0].apply(encoder, seed=1)

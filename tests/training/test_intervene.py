@@ -1,0 +1,112 @@
+"""Interventions on trained models, from Python."""
+
+import pytest
+
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.represent import represent
+from crosslens.errors import EncoderError, RequestError
+from crosslens.studies.paired import test as paired_test
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene, parse_interventions
+from crosslens.training.predict import predict
+from toy_trainings import FAST
+
+
+def test_no_intervention_is_the_model(tagger, toy):
+    assert evaluate(intervene(tagger), toy("test")).records.equals(evaluate(tagger, toy("test")).records)
+
+
+def test_records_name_the_interventions_and_the_model_is_untouched(tagger, toy):
+    before = evaluate(tagger, toy("test"))
+    model = intervene(tagger, "4.output:zero", {"noise": "1", "noise_dose": 0.5}, seed=3)
+    record = evaluate(model, toy("test"))[0]
+    assert record.condition == '{"zero": "4.output", "noise": "1", "noise_dose": 0.5}'
+    assert record.layers == "4;1"
+    assert record.run == before[0].run
+    assert "zero 4.output" in repr(model)
+    assert evaluate(tagger, toy("test")).records.equals(before.records)
+
+
+def test_a_model_without_states_predicts_one_tag(tagger, toy):
+    tags = {
+        tag for sentence in predict(intervene(tagger, "4.output:zero"), toy("test")).sentences for tag in sentence.upos
+    }
+    assert len(tags) == 1
+
+
+def test_every_kind_gives_a_score_and_the_same_bits_twice(tagger, toy):
+    for text in ("1-2:zero", "1-2:mean", "1-2:resample", "1.output:noise=2", "1.output:rotate=90", "0,all:revert"):
+        first, second = (evaluate(intervene(tagger, text, seed=2), toy("test")) for _ in range(2))
+        assert first.records.equals(second.records)
+        assert 0 <= first[0].value <= 100
+
+
+def test_vectors_of_an_edited_encoder_are_those_of_the_edited_states(tagger, toy):
+    corpus = toy("test")
+    vectors = represent(intervene(tagger, "2.output:zero").encoder, corpus).vectors
+    assert not vectors[2].any()
+    assert (vectors[1] == represent(tagger.encoder, corpus).vectors[1]).all()
+
+
+def test_scores_of_one_model_with_and_without_an_intervention_are_compared_sentence_by_sentence(tagger, toy):
+    plain, ablated = (evaluate(model, toy("test")) for model in (tagger, intervene(tagger, "4.output:zero")))
+    both = plain + ablated
+    assert len(both.counts) == len(both)
+    difference = paired_test(plain, ablated).iloc[0]
+    assert abs(difference["difference"]) == pytest.approx(abs(plain[0].value - ablated[0].value))
+
+
+def test_layers_of_another_model(tagger, encoder, toy, tmp_path):
+    other = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=2)
+    save_model(other, tmp_path / "other")
+    swapped = intervene(tagger, f"0,all:swap={tmp_path / 'other'}")
+    save_model(swapped, tmp_path / "swapped")
+    again = load_model(tmp_path / "swapped")
+    assert again.encoder.digest == other.encoder.digest
+    assert again.encoder.condition == swapped.encoder.condition
+    assert other.encoder.digest[:12] in swapped.encoder.condition.text
+
+
+def test_edited_models_are_neither_saved_nor_trained(tagger, toy, tmp_path):
+    model = intervene(tagger, "1:mean")
+    with pytest.raises(RequestError, match="cannot save an encoder whose states are replaced"):
+        save_model(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+    with pytest.raises(RequestError, match="acts on a trained model"):
+        finetune(model.encoder, "pos", train=toy(), recipe=FAST)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1-2", "invalid intervention"),
+        ("1-2:", "invalid intervention"),
+        (":zero", "invalid intervention"),
+        ("1:zeroed", "unknown kind.*zeroed"),
+        ("1:zero=3", "zero takes no value"),
+        ("1:noise", "noise takes a value"),
+        ("1:noise=much", "is not a number"),
+        ("1:noise=nan", "invalid"),
+        ("1:rotate=inf", "invalid"),
+        ("1.norms:zero", "invalid address"),
+        ("1:swap", "swap takes a value"),
+    ],
+)
+def test_invalid_interventions_are_refused(text, message):
+    with pytest.raises(RequestError, match=message):
+        parse_interventions([text])
+
+
+def test_what_does_not_fit_the_model_is_refused(tagger):
+    with pytest.raises(EncoderError, match="layer 9"):
+        intervene(tagger, "9:zero")
+    with pytest.raises(RequestError, match="acts before training"):
+        intervene(tagger, {"layers": "1"})
+    with pytest.raises(EncoderError):
+        intervene(tagger, "1:swap=nowhere")
+
+
+def test_windows_are_needed_only_where_states_are_replaced(encoder, toy):
+    assert encoder.prepared(read_windows(encoder, toy("test")).windows) is encoder
