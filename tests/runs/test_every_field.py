@@ -34,6 +34,13 @@ KEYS = {
         "mapping": ("a", "b"),
         "mapped_by": ("identity", "shuffled"),
     },
+    "revert": {"revert": ("1-2", "1")},
+    "swap": {"swap": ("1-2", "1"), "swap_from": ("a", "b"), "swap_digest": ("ab", "cd")},
+    "zero": {"zero": ("1-2", "1.ffn")},
+    "mean": {"mean": ("1-2", "1.ffn")},
+    "resample": {"resample": ("1-2", "1.ffn")},
+    "noise": {"noise": ("1-2", "1.ffn"), "noise_dose": (0.5, 1.0)},
+    "rotate": {"rotate": ("1-2", "1.ffn"), "degrees": (30.0, 60.0)},
 }
 """Intervention -> each of its keys with two values."""
 

@@ -12,7 +12,7 @@ from crosslens.runs.recorded import read_recorded, recorded, write_recorded
 from made_results import SCORES
 
 FIRST = dataclasses.replace(SCORES[0], run="r")
-KEY = ("r", FIRST.corpus_digest, "accuracy")
+KEY = ("r", FIRST.condition, FIRST.corpus_digest, "accuracy")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
     (place,) = recorded(uninterrupted)
     results = place.counted()
     for record in results:
-        numerator, denominator = results.counts[record.run, record.corpus_digest, record.metric]
+        numerator, denominator = results.counts[record.run, record.condition, record.corpus_digest, record.metric]
         assert 100 * numerator.sum() / denominator.sum() == pytest.approx(record.value)
     assert len(results) == 8
 

@@ -92,15 +92,16 @@ SUPERVISED = [name for name in library() if name.startswith("supervision-")]
 @pytest.mark.parametrize("name", COMPARED)
 def test_conditions_are_columns_and_targets_are_rows(reported, name):
     report = reported(name)
+    conditions = [condition for condition in report.study.conditions if not condition.acts_after_training]
     for table in ("layer-deltas", *(f"by-target-{task}" for task in report.blocks)):
         head, groups = report.table(table)
         shown = [column for column in head if not column.endswith(" std")]
         assert shown[0] == "Ref"
-        for condition in report.study.conditions:
+        for condition in conditions:
             change = condition.scaled(written_for=None, depth=12).change  # `all` is 1-12
             if not condition.is_reference:
                 assert any(column.startswith(f"Δ {change}") for column in shown), (change, shown)
-        assert len(shown) == len(report.study.conditions)
+        assert len(shown) == len(conditions)
         assert {group.split(",")[0] for group in groups} <= set(report.blocks)
         assert (len(shown) < len(head)) == (len(report.study.seeds) > 1)  # standard deviations over seeds
     sources = {task: set(sources) & set(report.study.sources or sources) for task, sources in report.blocks.items()}
@@ -109,6 +110,16 @@ def test_conditions_are_columns_and_targets_are_rows(reported, name):
     assert len(titles) >= len([task for task in sources if sources[task]])
     assert {title.split(",")[0] for title in titles} == set(report.blocks)
     assert any(text.endswith("to reference (points)") for text in texts)
+
+
+def test_interventions_are_rows_and_layers_are_columns(reported):
+    report = reported("seven-interventions")
+    head, groups = report.table("interventions")
+    assert [column for column in head if not column.endswith(" std")] == ["1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
+    kinds = ("re-initialised", "frozen", "revert", "zero", "mean", "resample", "noise=1")
+    assert {group.split(",")[0] for group in groups} == set(report.blocks)
+    for rows in groups.values():
+        assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == list(kinds)
 
 
 @pytest.mark.parametrize("name", ["domains", "first-align-then-predict", "pretraining-factors"])

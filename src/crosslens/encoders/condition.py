@@ -176,6 +176,23 @@ class Condition(BaseModel):
         }
         return len(layers) == depth + 1
 
+    @property
+    def before(self) -> "Condition":
+        """The interventions before training, and the recipe: what determines the weights."""
+        kept = tuple(part for part in self.interventions if part.stage != "after training")
+        return Condition.of(kept, self.recipe)
+
+    @property
+    def acts_after_training(self) -> bool:
+        """Whether an intervention acts on the trained model."""
+        return any(part.stage == "after training" for part in self.interventions)
+
+    @property
+    def treatment(self) -> tuple[str, str] | None:
+        """What is done and where, such as ``("zero", "1-2")``; None unless one intervention acts on an address."""
+        only = self.interventions[0] if len(self.interventions) == 1 and self.recipe is None else None
+        return (only.treatment, only.address) if only is not None and only.address is not None else None
+
     def require_before_training(self) -> "Condition":
         """Return this condition if all interventions act before training ends.
 

@@ -8,6 +8,7 @@ from functools import partial
 from crosslens.errors import RequestError
 from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
 from crosslens.report.conditions.comparison import Comparison, comparisons, scores_of
+from crosslens.report.conditions.interventions import before_training, interventions
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layers.by_layer import BY_LAYER
@@ -47,12 +48,14 @@ def all_tables(
     Returns:
         The tables; none without scores.
     """
-    results = _readable(results, skipped)
+    readable = _readable(results, skipped)
+    results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [
         lambda: layer_deltas(results, beside=beside),
         lambda: by_target(results, beside=beside, significance=significance),
         lambda: layer_sets(results, beside=beside),
         lambda: pretraining_factors(results, beside=beside),
+        lambda: interventions(readable, significance=significance),
         lambda: metrics(results),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),

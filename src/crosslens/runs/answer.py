@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -12,10 +13,11 @@ from crosslens.progress import Listener
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.counts import Counts, counts_of
-from crosslens.runs.question import Overlap, ProbeQuestion, Question, Score, Similarity
+from crosslens.runs.question import IntervenedScore, Overlap, ProbeQuestion, Question, Score, Similarity
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.training.evaluate import evaluate
+from crosslens.training.intervene import intervene
 from crosslens.training.model import TaskModel
 
 Note = Callable[[str], None]
@@ -66,8 +68,9 @@ def answer(
         first = group[0]
         if isinstance(first, Score):
             scores = [question for question in group if isinstance(question, Score)]
-            answers, counts = _scores(subject, scores, corpora, note, progress, predictions)
+            answers, counted = _scores(subject, scores, corpora, note, progress, predictions)
             answered |= answers
+            counts |= counted
         elif isinstance(first, ProbeQuestion):
             answered[first.id] = _probe(subject, first, corpora)
             note(f"probed {first.test.name}")
@@ -87,7 +90,7 @@ def answer(
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Group the questions that one call answers: all scores, and those that share a parallel or training corpus."""
+    """Group the questions that one call answers: scores under one condition, or those that share a corpus."""
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         if isinstance(question, Similarity):
@@ -95,7 +98,9 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
         else:
-            key = (question.kind,) if isinstance(question, Score) else (question.id,)
+            shared = isinstance(question, Score)
+            condition = question.condition if isinstance(question, IntervenedScore) else None
+            key = (question.kind, condition) if shared else (question.id,)
         groups.setdefault(key, []).append(question)
     yield from groups.values()
 
@@ -109,18 +114,26 @@ def _scores(
     predictions: str | Path | None,
 ) -> tuple[dict[str, Results], Counts]:
     assert subject.model is not None
+    model, under = subject.model, ""
+    first = questions[0]
+    columns = {}
+    if isinstance(first, IntervenedScore):  # all have one condition
+        condition = Condition.parse(first.condition)
+        model = intervene(model, condition.up_to("after training"), seed=first.seed)
+        columns, under = condition.columns, f" under {condition.label}"
     tests = [corpora.planned(question.corpus) for question in questions]
     ids = {question.corpus.name: question.id for question in questions}
     counts: Counts = {}
     results = evaluate(
-        subject.model,
+        model,
         tests,
         predictions=predictions,
         progress=progress,
-        predicted=lambda gold, _: note(f"evaluated {gold.name}"),
+        predicted=lambda gold, _: note(f"evaluated {gold.name}{under}"),
         scored=lambda corpus, score: counts.update(counts_of(ids[corpus.name], score)),
     )
-    return {ids[name]: records for (name,), records in results.groups("corpus")}, counts
+    by_corpus = {ids[name]: records.with_columns(**columns) for (name,), records in results.groups("corpus")}
+    return by_corpus, counts
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:

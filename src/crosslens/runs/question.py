@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from crosslens.digests import digest
+from crosslens.encoders.condition import Condition
 from crosslens.training import versions
 from crosslens.training.identity import DIGITS
 
@@ -62,6 +63,27 @@ class Score(Question):
     def about(self) -> str:
         """The corpus."""
         return self.corpus.name
+
+
+@dataclass(frozen=True)
+class IntervenedScore(Score):
+    """What score does the model reach on a corpus under interventions after training?
+
+    Attributes:
+        condition: all interventions, before and after training, as `Condition.text`.
+        seed: random seed of the interventions after training.
+    """
+
+    kind: ClassVar[str] = "intervened score"
+    owns: ClassVar[frozenset[str]] = frozenset(Condition().columns)
+
+    condition: str
+    seed: int
+
+    @property
+    def about(self) -> str:
+        """The corpus and the condition."""
+        return f"{self.corpus.name} under {Condition.parse(self.condition).label}"
 
 
 @dataclass(frozen=True)
@@ -161,5 +183,5 @@ class Perplexity(Question):
         return "perplexity"
 
 
-_ALL: tuple[type[Question], ...] = (Score, Similarity, ProbeQuestion, Overlap, Perplexity)
+_ALL: tuple[type[Question], ...] = (Score, IntervenedScore, Similarity, ProbeQuestion, Overlap, Perplexity)
 KINDS = {kind.kind: kind for kind in _ALL}

@@ -16,7 +16,16 @@ from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
 from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.question import CorpusRef, Overlap, Perplexity, ProbeQuestion, Question, Score, Similarity
+from crosslens.runs.question import (
+    CorpusRef,
+    IntervenedScore,
+    Overlap,
+    Perplexity,
+    ProbeQuestion,
+    Question,
+    Score,
+    Similarity,
+)
 from crosslens.runs.run import AdaptRun, Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
@@ -149,6 +158,10 @@ def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
             )
 
 
+def _under(condition: Condition, score: Score, seed: int) -> IntervenedScore:
+    return IntervenedScore(score.corpus, score.settings, condition.text, seed)
+
+
 class _Planner:
     """Resolves the parts of a study and builds its runs."""
 
@@ -224,6 +237,7 @@ class _Planner:
     ) -> Iterator[Asked]:
         """Yield the models of one source under one condition, preceded by those of the hyperparameter search."""
         study = self.study
+        full, condition = condition, condition.before
         training = self._training(task, name, source, condition)
         if study.grid is not None:
             searched = condition if study.grid.each == "condition" else Condition()
@@ -239,9 +253,10 @@ class _Planner:
             if base is None:
                 self.waiting += 1
                 continue
-            tests = tuple(Score(test, selected.settings) for test in self._tests(source, partner))
+            scores = (Score(test, selected.settings) for test in self._tests(source, partner))
+            tests = tuple(scores if full == condition else (_under(full, score, seed) for score in scores))
             similarities = ()
-            if study.similarity is not None and "fine-tuned" in study.similarity.of:
+            if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
                 similarities = self._similarities([self._train(source).language], partner)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities))
 

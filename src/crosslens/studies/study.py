@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.swap import Swap
 from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
@@ -239,14 +240,14 @@ class Study(Strict):
 
     @field_validator("conditions")
     @classmethod
-    def _before_training(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
-        after = [
-            Problem((number,), f"{part.label} acts on trained models; use `crosslens evaluate --intervene`")
+    def _without_other_models(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+        refused = [
+            Problem((number,), "a study has no other model to swap with; use `crosslens evaluate --intervene`")
             for number, condition in enumerate(conditions)
-            for part in condition.up_to("after training").interventions
+            if condition.find(Swap) is not None
         ]
-        if after:
-            raise InvalidSettings(after)
+        if refused:
+            raise InvalidSettings(refused)
         return conditions
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from crosslens.encoders.condition import Condition
 from crosslens.results.pivot import mean_name
 from crosslens.runs.counts import key
-from crosslens.runs.question import Score
+from crosslens.runs.question import IntervenedScore, Score
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
 from crosslens.scores.intervals import Sample, crossed, linearised, mean_sample, q_values
@@ -161,6 +161,8 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
         for question in planned.questions:
             if not isinstance(question, Score):
                 continue
+            asked_under = question.condition if isinstance(question, IntervenedScore) else None
+            condition = run.condition if asked_under is None else Condition.parse(asked_under)
             fractions = counts.get(key(question.id, metric))
             if fractions is None or fractions.shape[1] < 2 or not fractions[1].sum():
                 continue
@@ -177,6 +179,6 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
             described["encoders"] = "one" if run.base.shared else "each"
             answer = answers[question.id]
             of_corpus = _Scores({}, described, training.language, answer["target"], answer["split"])
-            of_corpus = scores.setdefault((names, run.condition, training.selection), of_corpus)
+            of_corpus = scores.setdefault((names, condition, training.selection), of_corpus)
             of_corpus.by_seed[run.seed] = linearised(fractions[:1], fractions[1:])[0]
     return scores

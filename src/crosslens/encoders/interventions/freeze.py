@@ -31,6 +31,11 @@ class Freeze(Intervention):
         return f"frozen {self.layers}"
 
     @property
+    def treatment(self) -> str:
+        """``frozen``."""
+        return self.verb
+
+    @property
     def acts_on(self) -> str:
         """The frozen layers."""
         return self.layers

@@ -80,6 +80,16 @@ class Intervention(BaseModel):
         return None
 
     @property
+    def treatment(self) -> str:
+        """What is done, without where: such as ``zero``."""
+        return self.kind
+
+    @property
+    def address(self) -> str | None:
+        """Where it is done; None if not applicable."""
+        return self.acts_on
+
+    @property
     def plain(self) -> dict[str, Any]:
         """The settings by their keys in study files, without defaults."""
         values = self.model_dump(mode="json")

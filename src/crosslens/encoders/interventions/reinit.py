@@ -39,10 +39,17 @@ class Reinit(Intervention):
     @property
     def label(self) -> str:
         """``1-2``, ``1-2 attention``, ``1-2 init=torch``."""
-        words = [self.layers]
-        words += [self.components] if self.components != "all" else []
-        words += [f"init={self.init}"] if self.init != "architecture" else []
-        return " ".join(words)
+        return " ".join([self.layers, *self._settings])
+
+    @property
+    def _settings(self) -> list[str]:
+        words = [self.components] if self.components != "all" else []
+        return words + ([f"init={self.init}"] if self.init != "architecture" else [])
+
+    @property
+    def treatment(self) -> str:
+        """``re-initialised``, ``re-initialised attention``."""
+        return " ".join([self.verb, *self._settings])
 
     @property
     def acts_on(self) -> str:

@@ -31,9 +31,9 @@ class Noise(StateIntervention):
     noise_dose: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
     @property
-    def label(self) -> str:
-        """``noise=0.5 5.output``."""
-        return f"noise={self.noise_dose:g} {self.at}"
+    def treatment(self) -> str:
+        """``noise=0.5``."""
+        return f"noise={self.noise_dose:g}"
 
     def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
         """Prepare the intervention; windows are not used."""

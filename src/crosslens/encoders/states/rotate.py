@@ -31,9 +31,9 @@ class Rotate(StateIntervention):
     degrees: Annotated[float, Field(allow_inf_nan=False)]
 
     @property
-    def label(self) -> str:
-        """``rotate=30 5.output``."""
-        return f"rotate={self.degrees:g} {self.at}"
+    def treatment(self) -> str:
+        """``rotate=30``."""
+        return f"rotate={self.degrees:g}"
 
     def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
         """Draw the planes; windows are not used."""

@@ -80,8 +80,18 @@ class StateIntervention(Intervention):
 
     @property
     def label(self) -> str:
-        """``zero 5-6``, ``mean 5.attention``."""
-        return f"{self.kind} {self.at}"
+        """``zero 5-6``, ``noise=0.5 5.output``."""
+        return f"{self.treatment} {self.at}"
+
+    @property
+    def treatment(self) -> str:
+        """``zero``; with its dose where there is one."""
+        return self.kind
+
+    @property
+    def address(self) -> str:
+        """The address."""
+        return self.at
 
     @property
     def acts_on(self) -> str:

@@ -1,0 +1,91 @@
+"""The same layers under several interventions, before and after training, side by side."""
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions import INTERVENTIONS
+from crosslens.report.conditions.comparison import Comparison, comparisons
+from crosslens.report.significance import Significance
+from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.cells import Column
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+
+CAPTION = (
+    "Differences (Δ) to the reference when layers are changed before fine-tuning (re-initialised, frozen) or in the"
+    " fine-tuned model, without training it again."
+)
+
+
+def interventions(results: Results, *, significance: Significance | None = None) -> list[Table]:
+    """Tabulate differences to the reference: two rows per intervention, one column per set of layers.
+
+    Args:
+        results: scores of one or more studies.
+        significance: intervals and tests of scores from finished studies.
+
+    Returns:
+        One table, or none where no trained model was changed.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    blocks = [block for block in comparisons(results) if any(map(_after, block.scores.columns))]
+    if not blocks:
+        return []
+    treated = {id(block): _treated(block) for block in blocks}
+    head = tuple(dict.fromkeys(address for block in blocks for _, address in treated[id(block)]))
+    groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
+    for block in blocks:
+        columns = treated[id(block)]
+        rows: list[Row] = []
+        for treatment in dict.fromkeys(treatment for treatment, _ in columns):
+            for name, keys in (("same language", block.same), ("zero-shot", block.cross)):
+                ordered = [columns.get((treatment, address)) for address in head]
+                if not keys or not any(ordered):
+                    continue
+                over = f", mean of {block.over(keys)}" if len(keys) > 1 else ""
+                printed = tuple(
+                    cell_of(
+                        mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
+                        "difference",
+                        notes,
+                        block.interval(significance, keys, column),
+                    )
+                    for column in ordered
+                )
+                rows.append(Row(f"{treatment}: {name}{over}", printed))
+        title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
+        groups[title] = (*groups.get(title, ()), *rows)
+    return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
+
+
+def before_training(results: Results) -> Results:
+    """Leave out scores of models that were changed after training, if there are other scores.
+
+    Their table is `interventions`; in others they would be many columns more.
+    """
+    texts = dict.fromkeys(results.records["condition"].to_pylist())
+    kept = [text for text in texts if text is None or not Condition.parse(text).acts_after_training]
+    return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
+
+
+def _after(column: Column) -> bool:
+    return column.condition.acts_after_training
+
+
+def _treated(block: Comparison) -> dict[tuple[str, str], Column]:
+    """Treatment and address -> column, of the reference's own recipe, in the order of the registry of interventions."""
+    kinds = list(INTERVENTIONS)
+    columns = [
+        column
+        for column in block.scores.columns
+        if block.scores.is_difference(column) and column.condition.treatment is not None
+    ]
+    variant = min((column.variant for column in columns), default="")
+    columns.sort(key=lambda column: kinds.index(column.condition.interventions[0].kind))
+    return {
+        treatment: column
+        for column in columns
+        if column.variant == variant and (treatment := column.condition.treatment) is not None
+    }

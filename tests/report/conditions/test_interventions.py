@@ -1,0 +1,74 @@
+"""The table of interventions before and after training, from made-up records."""
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.conditions.interventions import before_training, interventions
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Record, Results
+
+
+def score(target, value, *, seed=1, task="pos", **condition):
+    return Record(
+        task=task,
+        encoder="e",
+        source="en",
+        target=target,
+        split="test",
+        seed=seed,
+        metric="accuracy",
+        value=value,
+        corpus=f"ud/{target}_pud:test",
+        train="ud/en_ewt:train",
+        state="fine-tuned",
+        depth=4,
+        **Condition(**condition).columns,
+    )
+
+
+VALUES = {
+    (): (90.0, 70.0, 60.0),
+    (("layers", "1-2"),): (88.0, 40.0, 20.0),
+    (("layers", "3-4"),): (89.0, 69.0, 59.0),
+    (("zero", "1-2"),): (50.0, 30.0, 30.0),
+    (("zero", "3-4"),): (85.0, 66.0, 56.0),
+    (("noise", "3-4"), ("noise_dose", 0.5)): (80.0, 61.0, 51.0),
+    (("layers", "1-2"), ("zero", "3-4")): (1.0, 2.0, 3.0),
+}
+RESULTS = Results.of(
+    score(target, value, **dict(keys))
+    for keys, values in VALUES.items()
+    for target, value in zip(("en", "fr", "de"), values, strict=True)
+)
+
+
+def test_rows_are_interventions_and_columns_are_layers():
+    (table,) = interventions(RESULTS)
+    assert table.head == ("1-2", "3-4")
+    ((_, rows),) = table.groups.items()
+    shown = {row.label: [cell.value for cell in row.cells] for row in rows}
+    assert shown == {
+        "re-initialised: same language": [-2.0, -1.0],
+        "re-initialised: zero-shot, mean of 2 languages": [-35.0, -1.0],
+        "zero: same language": [-40.0, -5.0],
+        "zero: zero-shot, mean of 2 languages": [-35.0, -4.0],
+        "noise=0.5: same language": [None, -10.0],
+        "noise=0.5: zero-shot, mean of 2 languages": [None, -9.0],
+    }
+    assert "without training it again" in table.caption
+
+
+def test_other_tables_leave_out_changes_of_the_trained_model():
+    tables = {table.name: table for table in all_tables(RESULTS)}
+    assert tables["interventions"].head == ("1-2", "3-4")
+    assert tables["layer-deltas"].head == ("Ref", "Δ 1-2", "Δ 3-4")
+
+
+@pytest.mark.parametrize("keys", [{"zero": "1-2"}, {"layers": "1-2"}])
+def test_what_is_alone_is_kept(keys):
+    alone = Results.of([score("fr", 50.0, **keys)])
+    assert before_training(alone).records.equals(alone.records)
+
+
+def test_without_changes_of_the_trained_model_there_is_no_table():
+    assert interventions(before_training(RESULTS)) == []

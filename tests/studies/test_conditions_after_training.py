@@ -1,0 +1,105 @@
+"""Interventions on trained models as conditions of a study."""
+
+import pandas as pd
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.report.tables import all_tables
+from crosslens.results.record import read_results
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.study import read_study
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene
+from crosslens.training.recipe import find_recipe
+from toy_studies import results_of, run
+
+ZERO, RESAMPLE, BOTH = {"zero": "1-2"}, {"resample": "1-2"}, {"layers": "1", "mean": "3.ffn"}
+
+
+@pytest.fixture(scope="module")
+def folder(study, treebanks, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    conditions = tuple(Condition.read(value) for value in ("none", "1", ZERO, RESAMPLE, BOTH))
+    run(study.model_copy(update={"conditions": conditions}), folder, treebanks)
+    return folder
+
+
+def test_conditions_after_training_share_the_runs_of_those_before(folder):
+    frame = read_results(results_of(folder)).to_pandas()
+    assert frame["condition"].nunique() == 5
+    assert frame["run"].nunique() == 4  # two seeds, with and without re-initialisation
+    runs = {condition: set(rows["run"]) for condition, rows in frame.groupby("condition")}
+    assert runs["none"] == runs['{"zero": "1-2"}'] == runs['{"resample": "1-2"}']
+    assert runs['{"layers": "1"}'] == runs['{"layers": "1", "mean": "3.ffn"}']
+    assert set(frame[frame["condition"] == '{"zero": "1-2"}']["layers"]) == {"1-2"}
+    assert set(frame[frame["condition"] == '{"layers": "1", "mean": "3.ffn"}']["ablation"]) == {"1"}
+
+
+def test_a_score_is_that_of_the_same_model_and_intervention_alone(folder, encoder, toy, treebanks):
+    recipe = find_recipe("small", "pos", {"batch": 2, "epochs": 2})
+    model = finetune(encoder, "pos", train=toy("train"), recipe=recipe, seed=2)
+    tests = [Corpora(str(treebanks)).corpus(name) for name in ("ud/en_pud", "ud/fr_pud")]
+    frame = read_results(results_of(folder)).filter(metric="accuracy", seed=2).to_pandas()
+    for keys in (ZERO, RESAMPLE):
+        alone = evaluate(intervene(model, keys, seed=2), tests).filter(metric="accuracy").to_pandas()
+        rows = frame[frame["condition"] == Condition.read(keys).text]
+        assert rows["value"].tolist() == alone["value"].tolist()
+        assert len(rows) == 2
+
+
+def test_intervals_and_tests_are_those_of_any_condition(folder):
+    summary = pd.read_csv(folder / "studies" / "toy" / "summary.csv")
+    zero = summary[summary["condition"] == '{"zero": "1-2"}']
+    assert len(zero) == 2
+    assert zero[["mean", "low", "high", "delta", "delta_low", "delta_high", "p"]].notna().all().all()
+    assert (zero["seeds"] == 2).all()
+    reference = summary[summary["condition"] == "none"].set_index("corpus")["mean"]
+    for row in zero.to_dict("records"):
+        assert row["delta"] == pytest.approx(row["mean"] - reference[row["corpus"]])
+
+
+def test_an_intervention_more_is_asked_of_the_finished_runs(folder, study, treebanks):
+    conditions = tuple(Condition.read(value) for value in ("none", ZERO, {"revert": "2"}))
+    more = study.model_copy(update={"conditions": conditions})
+    planned = plan(more, Store(folder), corpora=Corpora(str(treebanks)))
+    assert [[question.kind for question in left.questions] for left in planned.left] == [["intervened score"] * 2] * 2
+    before = {path.name for path in (folder / "runs").iterdir()}
+    run(more, folder, treebanks)
+    assert {path.name for path in (folder / "runs").iterdir()} == before
+    assert read_results(results_of(folder)).filter(condition='{"revert": "2"}').records.num_rows > 0
+
+
+def test_the_table_has_interventions_as_rows_and_other_tables_leave_them_out(folder, study, treebanks):
+    conditions = tuple(Condition.read(value) for value in ("none", "1-2", ZERO, RESAMPLE))
+    run(study.model_copy(update={"conditions": conditions}), folder, treebanks)
+    tables = {table.name: table for table in all_tables(read_results(results_of(folder)))}
+    table = tables["interventions"]
+    assert table.head == ("1-2",)
+    ((_, rows),) = table.groups.items()
+    assert [row.label for row in rows] == [
+        f"{treatment}: {name}"
+        for treatment in ("re-initialised", "zero", "resample")
+        for name in ("same language", "zero-shot")
+    ]
+    frame = read_results(results_of(folder)).filter(metric="accuracy").to_pandas()
+    means = frame.groupby(["condition", "target"])["value"].mean()
+    assert rows[3].cells[0].value == pytest.approx(means['{"zero": "1-2"}', "fr"] - means["none", "fr"])
+    assert len(tables["layer-deltas"].head) == 2
+
+
+def test_layers_are_scaled_to_the_depth_of_the_encoder(study, treebanks, tmp_path):
+    written = study.model_copy(update={"depth": 8, "conditions": (Condition(), Condition(zero="1-4.attention"))})
+    planned = plan(written, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    conditions = {getattr(question, "condition", None) for asked in planned.asked for question in asked.questions}
+    assert '{"zero": "1-2.attention"}' in conditions
+
+
+def test_a_study_has_no_other_model_to_swap_with(tmp_path):
+    path = tmp_path / "swap.yaml"
+    path.write_text("name: swap\nencoder: e\nconditions: [none, {swap: 1, swap_from: other}]\n", "utf-8")
+    with pytest.raises(RequestError, match="no other model to swap with"):
+        read_study(path)
