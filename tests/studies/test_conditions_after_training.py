@@ -1,5 +1,7 @@
 """Interventions on trained models as conditions of a study."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -8,8 +10,9 @@ from crosslens.errors import RequestError
 from crosslens.report.tables import all_tables
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
+from crosslens.runs.execute import Context, execute
 from crosslens.runs.store import Store
-from crosslens.studies.plan import plan
+from crosslens.studies.plan import merged, plan
 from crosslens.studies.study import read_study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -89,6 +92,20 @@ def test_the_table_has_interventions_as_rows_and_other_tables_leave_them_out(fol
     means = frame.groupby(["condition", "target"])["value"].mean()
     assert rows[3].cells[0].value == pytest.approx(means['{"zero": "1-2"}', "fr"] - means["none", "fr"])
     assert len(tables["layer-deltas"].head) == 2
+
+
+def test_the_pretrained_encoder_is_found_where_the_run_began(study, treebanks, tmp_path):
+    """Names of encoders in records need not be paths."""
+    conditions = (Condition(), Condition(revert="0,all"), Condition(layers="0,all"))
+    short = study.model_copy(update={"conditions": conditions, "seeds": (1,)})
+    asked = plan(short, Store(tmp_path), corpora=Corpora(str(treebanks))).asked
+    named = [replace(each, run=replace(each.run, base=replace(each.run.base, name="short"))) for each in asked]
+    for each in merged(tuple(named)):
+        outcome = execute(each, Context(str(tmp_path), data=str(treebanks), device="cpu"))
+        assert outcome.state == "done", outcome.tail
+        if not each.run.condition.interventions:
+            answers = Store(tmp_path).answers(each.run.id)
+            assert answers.filter(condition='{"revert": "0-4"}').records.num_rows > 0
 
 
 def test_layers_are_scaled_to_the_depth_of_the_encoder(study, treebanks, tmp_path):

@@ -31,10 +31,12 @@ class Subject:
     Attributes:
         encoder: the encoder, after interventions and fine-tuning, if any.
         model: the fine-tuned model that contains the encoder; None: the encoder is not fine-tuned.
+        pretrained: folder or hub name of the encoder before any change and training; None: unknown.
     """
 
     encoder: Encoder
     model: TaskModel | None = None
+    pretrained: str | None = None
 
 
 def answer(
@@ -119,7 +121,7 @@ def _scores(
     columns = {}
     if isinstance(first, IntervenedScore):  # all have one condition
         condition = Condition.parse(first.condition)
-        model = intervene(model, condition.up_to("after training"), seed=first.seed)
+        model = intervene(model, condition.up_to("after training"), seed=first.seed, pretrained=subject.pretrained)
         columns, under = condition.columns, f" under {condition.label}"
     tests = [corpora.planned(question.corpus) for question in questions]
     ids = {question.corpus.name: question.id for question in questions}

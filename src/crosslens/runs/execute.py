@@ -155,11 +155,11 @@ class _Work:
             subject = Subject(begin(run, corpora, device=self.context.device))
         elif (stored / "model").is_dir():
             model = load_model(stored / "model", device=self.context.device)
-            subject = Subject(model.encoder, model)
+            subject = Subject(model.encoder, model, run.base.path)
             self.note("using its stored weights")
         else:
             model = self.train(run, corpora)
-            subject = Subject(model.encoder, model)
+            subject = Subject(model.encoder, model, run.base.path)
         results, counts = answer(subject, self.asked.questions, corpora, note=self.note)
         if stored.is_dir():
             self.store.add_answers(run.id, results, counts)

@@ -8,7 +8,7 @@ from typing import Any
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError, suggest
 from crosslens.training.checkpoint import as_model, is_model, load_model
@@ -32,6 +32,7 @@ def intervene(
     model: TaskModel | str | Path,
     *interventions: str | Mapping[str, Any] | Condition,
     seed: int = 1,
+    pretrained: str | Path | None = None,
 ) -> TaskModel:
     """Apply interventions to a trained model.
 
@@ -42,6 +43,7 @@ def intervene(
         model: a fine-tuned model, or the folder of one; not modified.
         *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``. In the order of application.
         seed: random seed of resample, noise and rotate.
+        pretrained: the pretrained encoder, which revert takes layers from; None: by the name of the model's encoder.
 
     Returns:
         A model whose condition names the interventions.
@@ -68,6 +70,8 @@ def intervene(
                 )
             if isinstance(intervention, Swap):
                 encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
+            elif isinstance(intervention, Revert):
+                encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
             else:
                 encoder = intervention.apply(encoder, seed=seed)
     return replace(model, encoder=encoder)

@@ -47,7 +47,14 @@ class Revert(Intervention):
         """
         from crosslens.encoders.load import load_encoder
 
-        pretrained = load_encoder(encoder.name, device=encoder.device)
+        return self.take(encoder, load_encoder(encoder.name, device=encoder.device))
+
+    def take(self, encoder: "Encoder", pretrained: "Encoder") -> "Encoder":
+        """Return a copy of an encoder with these layers of the encoder it was before any change and training.
+
+        Raises:
+            EncoderError: if it was another encoder.
+        """
         if pretrained.digest != encoder.loaded_digest:
             raise EncoderError(
                 f"{encoder.name} is not the encoder that was fine-tuned", hint="use swap, and name the encoder"
