@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.conditions.comparison import profile_intervals
+from crosslens.report.conditions.interventions import before_training
 from crosslens.report.correlations import names_of
 from crosslens.report.layers.layer_by_layer import layer_maps
 from crosslens.report.learning_curves import learning_curve_figure
@@ -112,6 +114,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
         "layer-profile": partial(layer_profiles, significance=significance),
+        "interventions": intervention_profiles,
         "similarity": similarity_chart,
         "layers-by-target": layers_by_target,
         "seeds": by_seed,
@@ -124,9 +127,10 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
         "learning-curves": learning_curve_figure,
     }
     charts = {}
+    others = before_training(results)
     for name, make in makers.items():
         try:
-            charts[name] = make(results)
+            charts[name] = make(results if name == "interventions" else others)
         except RequestError:  # these records do not fill it
             continue
     return charts | layer_figures(results)

@@ -29,15 +29,14 @@ def interventions(results: Results, *, significance: Significance | None = None)
     Raises:
         RequestError: when records contradict one another.
     """
-    blocks = [block for block in comparisons(results) if any(map(_after, block.scores.columns))]
+    blocks = changed_after_training(results)
     if not blocks:
         return []
-    treated = {id(block): _treated(block) for block in blocks}
-    head = tuple(dict.fromkeys(address for block in blocks for _, address in treated[id(block)]))
+    head = tuple(dict.fromkeys(address for block in blocks for _, address in treated(block)))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
-        columns = treated[id(block)]
+        columns = treated(block)
         rows: list[Row] = []
         for treatment in dict.fromkeys(treatment for treatment, _ in columns):
             for name, keys in (("same language", block.same), ("zero-shot", block.cross)):
@@ -60,6 +59,15 @@ def interventions(results: Results, *, significance: Significance | None = None)
     return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
 
 
+def changed_after_training(results: Results) -> list[Comparison]:
+    """Scores of each task, encoder and source for which trained models were changed.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    return [block for block in comparisons(results) if any(map(_after, block.scores.columns))]
+
+
 def before_training(results: Results) -> Results:
     """Leave out scores of models that were changed after training, if there are other scores.
 
@@ -74,7 +82,7 @@ def _after(column: Column) -> bool:
     return column.condition.acts_after_training
 
 
-def _treated(block: Comparison) -> dict[tuple[str, str], Column]:
+def treated(block: Comparison) -> dict[tuple[str, str], Column]:
     """Treatment and address -> column, of the reference's own recipe, in the order of the registry of interventions."""
     kinds = list(INTERVENTIONS)
     columns = [

@@ -1,0 +1,76 @@
+"""What each intervention costs the source language and other languages, by layer: a panel for each."""
+
+from typing import TYPE_CHECKING
+
+from crosslens.errors import RequestError
+from crosslens.report.conditions.interventions import changed_after_training, treated
+from crosslens.results.chart import grammar, styled
+from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+ACROSS = 4
+"""Panels beside one another, at most."""
+
+
+def intervention_profiles(results: Results) -> "altair.VConcatChart":
+    """Draw the differences to the reference by layer, a panel for each intervention, the source beside the targets.
+
+    A row of panels is one task, source and encoder. Bars show the lowest and highest seed. Panels have scales of their
+    own, because interventions differ many times in size.
+
+    Args:
+        results: scores.
+
+    Raises:
+        RequestError: when no trained model was changed, or charts cannot be drawn.
+    """
+    alt = grammar()
+    rows = []
+    for block in changed_after_training(results):
+        columns = treated(block)
+        panels = []
+        for treatment in dict.fromkeys(treatment for treatment, _ in columns):
+            addresses = [address for of, address in columns if of == treatment]
+            points = []
+            for line, keys in ((SAME, block.same), (ZERO_SHOT, block.cross)):
+                for address in addresses if keys else ():
+                    cell = mean_row(block.compared, keys, columns[treatment, address])
+                    if cell.mean is not None:
+                        low, high = min(cell.by_seed.values()), max(cell.by_seed.values())
+                        at = address.replace("-", "–")
+                        points.append({"line": line, "layers": at, "value": cell.mean, "low": low, "high": high})
+            order = [address.replace("-", "–") for address in addresses]
+            panels.append(_panel(points, order, treatment))
+        if panels:
+            title = alt.TitleParams(", ".join(filter(None, (block.title, block.label, f"source {block.source}"))))
+            rows.append(alt.concat(*panels, columns=ACROSS).properties(title=title))
+    if not rows:
+        raise RequestError("these results contain no changed model and its reference")
+    return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})
+
+
+def _panel(points: list[dict[str, object]], order: list[str], title: str) -> "altair.LayerChart":
+    alt = grammar()
+    lines = [SAME, ZERO_SHOT]
+    legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
+    ink, filled = [LIGHT.same, LIGHT.zero_shot], [LIGHT.paper, LIGHT.zero_shot]
+    base = alt.Chart(alt.InlineData(values=points)).encode(
+        alt.X(
+            "layers:N", sort=order, title=None, scale=alt.Scale(type="point", padding=0.5), axis=alt.Axis(labelAngle=0)
+        ),
+        alt.Y("value:Q", title="change, points", scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=4)),
+        alt.Color("line:N", sort=lines, scale=alt.Scale(domain=lines, range=ink), legend=legend),
+        tooltip=["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))],
+    )
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=LIGHT.muted).encode(alt.Y("zero:Q"))
+    dash = alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines, range=[[4, 3], [1, 0]]), legend=legend)
+    fill = alt.Fill("line:N", sort=lines, scale=alt.Scale(domain=lines, range=filled), legend=legend)
+    bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
+    marks = base.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill)
+    return alt.layer(zero, base.mark_line(strokeWidth=1.6).encode(dash), bars, marks).properties(
+        width=alt.Step(26), height=110, title=alt.TitleParams(title, anchor="middle")
+    )
