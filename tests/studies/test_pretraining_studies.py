@@ -238,3 +238,24 @@ def test_a_pair_is_a_row_of_its_own(study, treebanks, tmp_path):
     for _, row in summary.iterrows():
         assert row["mean"] == pytest.approx(means[row["corpus"], row["partner"], row["condition"]])
         assert row["seeds"] == 2
+
+
+def test_a_search_in_bilingual_encoders_with_a_seed_of_its_own_ends(study, treebanks, tmp_path):
+    """The search has encoders of its own seed; similarity is of the encoders of the study's seeds alone."""
+    changed = {
+        "name": "searched",
+        "seeds": [1],
+        "conditions": ["none", {"factor": "no-anchors"}],
+        "grid": {"each": "condition", "best": 2, "seed": 7, "epochs": [1, 2]},
+    }
+    searched = type(study).model_validate({**study.model_dump(), **changed})
+    report = run_study(searched, tmp_path, executor="serial", data=str(treebanks))
+    assert (report.failed, report.plan.waiting, report.plan.left) == ((), 0, ())
+    pretrained = [each.run for each in report.plan.runs if isinstance(each.run, PretrainRun)]
+    assert sorted(run.settings.seed for run in pretrained) == [1, 1, 7, 7]
+    results = Store(tmp_path).collect("searched")
+    assert set(results.filter(metric="similarity").records["seed"].to_pylist()) == {1}
+    scores = results.filter(metric="accuracy")
+    assert set(scores.records["seed"].to_pylist()) == {1}
+    assert scores.records["settings"].unique().to_pylist() == ["batch=3 epochs=tuned"]
+    assert scores.table().columns.tolist() == ["reference", "Δ no-anchors"]

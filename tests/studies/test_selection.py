@@ -16,6 +16,7 @@ from toy_studies import run
 def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
     grid = Grid(learning_rate=(1e-5, 3e-3), batch=(2, 3))
     report = run(study.model_copy(update={"grid": grid}), tmp_path, treebanks)
+    assert report.plan.left == ()
     assert len(report.plan.runs) == 4 + 4 - 1  # the chosen point's run of seed 1 is the reference of seed 1
     store = Store(tmp_path)
     scores = {}
@@ -44,6 +45,64 @@ def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path
     report = run(each, tmp_path, treebanks)
     assert report.plan.waiting == 0
     assert len(report.plan.notes) == 2
+
+
+def test_conditions_with_searched_recipes_are_compared(study, treebanks, tmp_path):
+    """Each condition has the settings that suit it, so settings do not keep it apart from the reference."""
+    each = study.model_copy(update={"grid": Grid(each="condition", epochs=(1, 2), batch=(2, 3))})
+    assert not run(each, tmp_path, treebanks).failed
+    results = read_results(tmp_path / "studies" / study.name / "results.csv").filter(task="pos", metric="accuracy")
+    assert results.records["settings"].unique().to_pylist() == ["batch=tuned epochs=tuned"]
+    assert results.table().columns.tolist() == ["reference", "Δ 1-2"]
+
+
+def test_scores_of_the_best_two_settings_are_averaged(study, treebanks, tmp_path):
+    """Conneau, Wu et al. (2020), section 3.2."""
+    grid = Grid(each="condition", best=2, learning_rate=(1e-5, 1e-3, 3e-3))
+    report = run(study.model_copy(update={"grid": grid}), tmp_path, treebanks)
+    store = Store(tmp_path)
+    for condition in study.conditions:
+        runs = {each.run.id: each.run for each in report.plan.runs if each.run.condition == condition}
+        tried = sorted(
+            (run for run in runs.values() if run.seed == grid.seed),
+            key=lambda run: -store.describe(run.id)["facts"]["dev_score"],
+        )
+        assert len(tried) == 3
+        best = [run.training.recipe.learning_rate for run in tried[:2]]
+        for seed in study.seeds:
+            asked = [run for run in runs.values() if run.seed == seed and run.training.recipe.learning_rate in best]
+            scores = [store.answers(run.id).filter(metric="accuracy") for run in asked]
+            assert [len(part) for part in scores] == [len(scores[0])] * 2
+            results = store.collect(study.name).filter(metric="accuracy", seed=seed, condition=condition.text)
+            expected = {a.corpus: (a.value + b.value) / 2 for a, b in zip(*scores, strict=True)}
+            assert {row.corpus: row.value for row in results} == pytest.approx(expected)
+            assert {frozenset(row.run.split()) for row in results} == {frozenset(run.id for run in asked)}
+    table = store.collect(study.name).filter(metric="accuracy").table()
+    assert table.columns.tolist() == ["reference", "Δ 1-2"]
+    summary = pd.read_csv(tmp_path / "studies" / study.name / "summary.csv")
+    french = summary[(summary["corpus"] == "ud/fr_pud:test") & (summary["metric"] == "accuracy")].set_index("label")
+    found = table.loc[("fr", "ud/fr_pud:test")]
+    assert french.loc["reference", "mean"] == pytest.approx(found["reference"])
+    assert french.loc["1-2", "delta"] == pytest.approx(found["Δ 1-2"])
+    assert french["seeds"].tolist() == [len(study.seeds)] * 2
+
+
+def test_a_mean_waits_for_both_settings(study, treebanks, tmp_path):
+    grid = Grid(each="condition", best=2, epochs=(1, 2))
+    report = run(study.model_copy(update={"grid": grid}), tmp_path, treebanks)
+    store = Store(tmp_path)
+    whole = len(store.collect(study.name))
+    removed = next(each.run for each in report.plan.asked if each.tuned)
+    store.path(removed.id).rename(tmp_path / "elsewhere")
+    left = store.collect(study.name)
+    assert 0 < len(left) < whole
+    of_others = [run for run in left.records["run"].to_pylist() if removed.id not in run]
+    assert len(of_others) == len(left)
+
+
+def test_more_settings_than_are_tried_cannot_be_chosen():
+    with pytest.raises(ValueError, match="the best 3 of 2 settings cannot be chosen; list more values"):
+        Grid(best=3, epochs=(1, 2))
 
 
 def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -349,6 +349,27 @@ def concatenated(parts: Iterable[Results]) -> Results:
     parts = list(parts)
     counts = {key: array for part in parts for key, array in part.counts.items()}
     return Results(pa.concat_tables([part.records for part in parts]), counts) if parts else Results.of([])
+
+
+def mean_of_runs(parts: Sequence[Results]) -> Results:
+    """Average the values of runs that answer the same questions, record by record.
+
+    Args:
+        parts: the records of each run, in the same order; what else they hold is taken from the first.
+
+    Returns:
+        The mean values, without intervals; a single run's records as they are.
+
+    Raises:
+        ValueError: when the runs have other numbers of records.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if len({len(part) for part in parts}) > 1:
+        raise ValueError("runs with different numbers of records have no mean")
+    values = np.mean([part.records["value"].to_numpy() for part in parts], axis=0)
+    records = parts[0].records.set_column(COLUMNS.index("value"), SCHEMA.field("value"), pa.array(values))
+    return Results(records).with_columns(low=None, high=None)
 
 
 def read_results(path: str | Path) -> Results:

@@ -284,13 +284,26 @@ class Asked:
     Attributes:
         run: the run.
         questions: the questions, without duplicates.
+        tuned: settings of the recipe that were searched for this condition. Their values may differ between
+            conditions that are compared, so records do not tell models apart by them; of several best settings, the
+            scores are averaged.
     """
 
     run: Run
     questions: tuple[Question, ...] = ()
+    tuned: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Columns of the run in the study's records."""
+        if not self.tuned or not isinstance(self.run, ModelRun):
+            return self.run.columns
+        training = self.run.training
+        return {**self.run.columns, **recipe_columns(training.recipe, training.value, tuned=self.tuned)}
 
     @property
     def view(self) -> dict[str, Any]:
         """Columns and questions as plain values, for `plan.json` (see `crosslens.runs.store.Store`)."""
         questions = [[question.id, question.kind] for question in self.questions]
-        return {"run": self.run.id, "columns": self.run.columns, "questions": questions}
+        view = {"run": self.run.id, "columns": self.columns, "questions": questions}
+        return view | {"tuned": list(self.tuned)} if self.tuned else view

@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import new_folder, write_text
-from crosslens.results.record import Results, concatenated, read_results
+from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, Run
@@ -86,7 +86,8 @@ class Store:
     def collect(self, study: str) -> Results:
         """Collect the results of a study: the records that answer its questions, with the study's columns.
 
-        Unfinished runs and unanswered questions are skipped. If the study was planned with another version of training
+        Unfinished runs and unanswered questions are skipped. The scores of several best settings of a search are
+        averaged, and their ``run`` names all of these runs. If the study was planned with another version of training
         or scoring, the ``settings`` column of its records says so.
 
         Args:
@@ -101,15 +102,19 @@ class Store:
         now = versions.current()
         older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
         collected = []
-        for view in plan["asked"]:
-            if not self.path(view["run"]).is_dir():
+        for views in _together(plan["asked"]):
+            if not all(self.path(view["run"]).is_dir() for view in views):
                 continue
-            by_question = {key: records for (key,), records in self.answers(view["run"]).groups("question")}
-            for question, kind in view["questions"]:
-                if question in by_question:
+            answers = [
+                {key: records for (key,), records in self.answers(view["run"]).groups("question")} for view in views
+            ]
+            for question, kind in views[0]["questions"]:
+                if all(question in by_question for by_question in answers):
                     owned = KINDS[kind].owns
-                    columns = {name: value for name, value in view["columns"].items() if name not in owned}
-                    records = by_question[question].with_columns(**columns, study=study)
+                    columns = {name: value for name, value in views[0]["columns"].items() if name not in owned}
+                    columns["run"] = " ".join(view["run"] for view in views)
+                    records = mean_of_runs([by_question[question] for by_question in answers])
+                    records = records.with_columns(**columns, study=study)
                     if older:
                         settings = records.records["settings"][0].as_py()
                         records = records.with_columns(settings=" ".join(filter(None, [settings, *older])))
@@ -245,6 +250,16 @@ class Store:
         """Return the planned runs of each study: study -> run id -> label."""
         files = sorted((self.folder / "studies").glob("*/plan.json"))
         return {file.parent.name: self.planned(file.parent.name)["runs"] for file in files}
+
+
+def _together(views: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Group runs whose scores are averaged: those of several best settings of a search, which share all columns."""
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for place, view in enumerate(views):
+        shared = {name: value for name, value in view["columns"].items() if name != "run"}
+        key = json.dumps([shared, view["questions"]], sort_keys=True) if view.get("tuned") else place
+        groups.setdefault(key, []).append(view)
+    return list(groups.values())
 
 
 def is_store(folder: str | Path) -> bool:

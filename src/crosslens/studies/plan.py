@@ -223,7 +223,8 @@ class _Planner:
         study = self.study
         sources = self._sources()
         pretrained = list(self._pretrained()) if study.pretrains else []
-        producers = [*pretrained, *self._producer_runs([source for _, _, source in sources])]
+        searched = list(self._pretrained_for_search(pretrained)) if study.pretrains else []
+        producers = [*pretrained, *searched, *self._producer_runs([source for _, _, source in sources])]
         yield from (Asked(run, (Perplexity(),)) for run in producers)
         yield from self._analyses(sources, pretrained)
         for partner, (task, name, source), condition in itertools.product(
@@ -238,17 +239,18 @@ class _Planner:
         """Yield the models of one source under one condition, preceded by those of the hyperparameter search."""
         study = self.study
         full, condition = condition, condition.before
-        training = self._training(task, name, source, condition)
+        trainings = [self._training(task, name, source, condition)]
+        tuned = ()
         if study.grid is not None:
             searched = condition if study.grid.each == "condition" else Condition()
-            tried = list(self._tried(training, study.grid, searched, source))
+            tried = list(self._tried(trainings[0], study.grid, searched, source, partner))
             yield from map(Asked, tried)
-            chosen = self._chosen(tried)
-            if chosen is None:
-                self.waiting += len(study.seeds) * len(study.select or [None])
+            trainings, tuned = self._chosen(tried, study.grid), study.grid.tuned
+            if not trainings:
+                self.waiting += study.grid.best * len(study.seeds) * len(study.select or [None])
                 return
-            training = chosen
-        for selected, seed in itertools.product(list(self._selected(training, source)), study.seeds):
+        selections = [selected for training in trainings for selected in self._selected(training, source)]
+        for selected, seed in itertools.product(selections, study.seeds):
             base = self.encoders.base(condition, seed, source, partner, limit=selected.recipe.limit)
             if base is None:
                 self.waiting += 1
@@ -258,7 +260,7 @@ class _Planner:
             similarities = ()
             if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
                 similarities = self._similarities([self._train(source).language], partner)
-            yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities))
+            yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities), tuned)
 
     def _analyses(self, sources: list[ChosenSource], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""
@@ -320,6 +322,21 @@ class _Planner:
             runs.setdefault(run.id, run)
         yield from runs.values()
 
+    def _pretrained_for_search(self, pretrained: list[PretrainRun]) -> Iterator[PretrainRun]:
+        """Yield the other pretraining runs that the hyperparameter search needs, whose seed may be one of its own."""
+        grid = self.study.grid
+        if grid is None:
+            return
+        searched = [Condition()]
+        if grid.each == "condition":
+            searched = list(dict.fromkeys(condition.up_to("pretraining") for condition in self.conditions))
+        known = {run.id for run in pretrained}
+        for partner, factor in itertools.product(self.study.bilingual or [None], searched):
+            run = self.encoders.pretraining(factor, grid.seed, partner)
+            if run.id not in known:
+                known.add(run.id)
+                yield run
+
     def _producer_runs(self, sources: list[Source]) -> Iterator[PretrainRun | AdaptRun]:
         """Yield the runs that adapt the encoder to raw text or pretrain one on that text alone, each once."""
         seeds = list(self.study.seeds)
@@ -374,30 +391,29 @@ class _Planner:
                 )
             yield replace(training, recipe=recipe, dev=dev, selection=rule.label)
 
-    def _tried(self, training: Training, grid: Grid, condition: Condition, source: Source) -> Iterator[ModelRun]:
+    def _tried(
+        self, training: Training, grid: Grid, condition: Condition, source: Source, partner: str | None
+    ) -> Iterator[ModelRun]:
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
-            base = self.encoders.base(condition, grid.seed, source, limit=recipe.limit)
+            base = self.encoders.base(condition, grid.seed, source, partner, limit=recipe.limit)
             if base is None:
                 self.waiting += 1
                 continue
-            yield ModelRun(base, condition, grid.seed, replace(training, recipe=recipe))
+            yield ModelRun(base, condition, grid.seed, replace(training, recipe=recipe), partner)
 
-    def _chosen(self, tried: list[ModelRun]) -> Training | None:
-        """The training with the best score on the source's dev data (the first if tied); None while runs are open."""
-        scores = []
-        for run in tried:
-            if not self.store.path(run.id).is_dir():
-                return None
-            scores.append(self.store.describe(run.id)["facts"]["dev_score"])
-        if not scores:
-            return None
-        best = tried[scores.index(max(scores))]
-        axes = self.study.grid.axes if self.study.grid else ()
-        chosen = ", ".join(f"{axis}={getattr(best.training.recipe, axis)}" for axis in axes)
-        self.notes.append(f"{best.label}: {chosen} has the best dev score, {max(scores):.2f} (of {len(tried)} tried)")
-        return best.training
+    def _chosen(self, tried: list[ModelRun], grid: Grid) -> list[Training]:
+        """The trainings with the best scores on the source's dev data (the first if tied); none while runs are open."""
+        if any(not self.store.path(run.id).is_dir() for run in tried):
+            return []
+        scores = [self.store.describe(run.id)["facts"]["dev_score"] for run in tried]
+        ranked = sorted(zip(scores, tried, strict=True), key=lambda each: -each[0])[: grid.best]
+        for place, (score, run) in enumerate(ranked, 1):
+            settings = ", ".join(f"{axis}={getattr(run.training.recipe, axis)}" for axis in grid.axes)
+            rank = "best" if place == 1 else f"best ({place})"
+            self.notes.append(f"{run.label}: {settings} has the {rank} dev score, {score:.2f} (of {len(tried)} tried)")
+        return [run.training for _, run in ranked]
 
     def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Question, ...]:
         comparison, name = self.study.similarity, self.data.parallel

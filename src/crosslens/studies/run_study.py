@@ -18,6 +18,7 @@ from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors import find_executor
+from crosslens.runs.run import Asked
 from crosslens.runs.store import Store
 from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.study import Study
@@ -95,6 +96,7 @@ def run_study(
     listener = listening(progress)
     context = Context(str(folder), data, device, "models" in study.keep, command)
     outcomes: dict[str, Outcome] = {}
+    tried: list[Asked] = []
     stopped = False
     while True:
         planned = plan(
@@ -110,10 +112,12 @@ def run_study(
         _keep(store, planned)
         if only is not None and only not in {asked.run.id for asked in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
-        # A failed run is not retried.
-        pending = [asked for asked in planned.left if asked.run.id not in outcomes and only in (None, asked.run.id)]
+        # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
+        pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
+        pending = [asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"]
         if not pending:
             break
+        tried += pending
         done, stage = planned.done, "training and evaluating"
         listener.report(stage, done, len(planned.runs), "runs")
         with _stoppable(), closing(chosen.submit(pending, context)) as finished:

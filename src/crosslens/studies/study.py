@@ -1,5 +1,6 @@
 """Study files: the models to train, their data, and the analyses to run."""
 
+import math
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -75,23 +76,40 @@ class Grid(Strict):
     Attributes:
         each: ``condition``: search separately for every condition (Muller et al. 2021, appendix A.1.1);
             ``task``: use the best recipe of the reference for all conditions.
+        best: number of best settings that models are trained with. Their scores are averaged; Conneau, Wu et al. (2020,
+            section 3.2) report the average of two.
         seed: random seed of the search runs.
         batch: batch sizes to try; None: the recipe's.
         learning_rate: peak learning rates to try; None: the recipe's.
+        head_learning_rate: peak learning rates of the task head to try; None: the recipe's.
         epochs: numbers of epochs to try; None: the recipe's.
     """
 
     each: Literal["condition", "task"] = "task"
+    best: Count = 1
     seed: Seed = 1
     batch: Annotated[tuple[int, ...], Field(min_length=1)] | None = None
     learning_rate: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
+    head_learning_rate: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
     epochs: Annotated[tuple[int, ...], Field(min_length=1)] | None = None
 
     @property
     def axes(self) -> dict[str, tuple]:
         """Map each searched setting to its values."""
-        axes = {name: getattr(self, name) for name in ("batch", "learning_rate", "epochs")}
+        axes = {name: getattr(self, name) for name in ("batch", "learning_rate", "head_learning_rate", "epochs")}
         return {name: values for name, values in axes.items() if values is not None}
+
+    @property
+    def tuned(self) -> tuple[str, ...]:
+        """Settings whose values may differ between the models of a study."""
+        return tuple(self.axes) if self.each == "condition" or self.best > 1 else ()
+
+    @model_validator(mode="after")
+    def _enough(self) -> "Grid":
+        tried = math.prod(map(len, self.axes.values()))
+        if self.best > tried:
+            raise ValueError(f"the best {self.best} of {tried} settings cannot be chosen; list more values")
+        return self
 
 
 class Selection(Strict):

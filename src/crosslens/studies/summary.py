@@ -150,11 +150,12 @@ def _means(scores: Mapping[CellKey, _Scores]) -> dict[CellKey, tuple[_Scores, ..
 def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
     """Read the contribution of each sentence to each score."""
     scores: dict[CellKey, _Scores] = {}
+    by_settings: dict[tuple[Names, Condition, str, int], list[np.ndarray]] = {}  # several where a search chose several
     for planned in asked:
         run = planned.run
         if not isinstance(run, ModelRun) or not store.path(run.id).is_dir():
             continue
-        counts, training, columns = store.counts(run.id), run.training, run.columns
+        counts, training, columns = store.counts(run.id), run.training, planned.columns
         metric = training.value.metric
         records = store.answers(run.id).filter(metric=metric, measure=None).records.to_pylist()
         answers = {record["question"]: record for record in records}
@@ -180,5 +181,7 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
             answer = answers[question.id]
             of_corpus = _Scores({}, described, training.language, answer["target"], answer["split"])
             of_corpus = scores.setdefault((names, condition, training.selection), of_corpus)
-            of_corpus.by_seed[run.seed] = linearised(fractions[:1], fractions[1:])[0]
+            values = linearised(fractions[:1], fractions[1:])[0]
+            by_settings.setdefault((names, condition, training.selection, run.seed), []).append(values)
+            of_corpus.by_seed[run.seed] = np.mean(by_settings[names, condition, training.selection, run.seed], axis=0)
     return scores

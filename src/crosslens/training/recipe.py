@@ -1,6 +1,6 @@
 """Fine-tuning recipes: immutable, validated settings. Named recipes cite their source."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field
@@ -226,9 +226,16 @@ def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
     return _differing(recipe, task, named or Recipe())
 
 
-def recipe_columns(recipe: Recipe, task: Task) -> dict[str, str | None]:
-    """Return the columns ``recipe`` and ``settings`` of a record; ``select`` has its own column."""
-    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key != "select"]
+def recipe_columns(recipe: Recipe, task: Task, *, tuned: Collection[str] = ()) -> dict[str, str | None]:
+    """Return the columns ``recipe`` and ``settings`` of a record; ``select`` has its own column.
+
+    Args:
+        recipe: the recipe.
+        task: the task.
+        tuned: settings that a search chose, written without their values: ``batch=tuned``.
+    """
+    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key not in ("select", *tuned)]
+    words += [f"{key}=tuned" for key in tuned]
     return {"recipe": recipe.name, "settings": " ".join(words) or None}
 
 
