@@ -25,7 +25,7 @@ from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.lab.world import WorldSettings
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.pretrainings import find_pretraining
+from crosslens.studies.pretrainings import find_pretraining, needed_texts
 from crosslens.studies.study import Data, data_sets, library, pretrainings, read_study
 
 SENTENCES = 24
@@ -121,7 +121,9 @@ def text_names() -> set[str]:
     """Names of all raw text: for adapting encoders, and for pretraining them."""
     sources = (source for data in shipped_data() for sources in data.tasks.values() for source in sources.values())
     texts = {source.text for source in sources if source.text}
-    return texts | {text for name in pretrainings() for text in find_pretraining(name)[0].corpora.values()}
+    texts |= {text for name in pretrainings() for text in find_pretraining(name)[0].corpora.values()}
+    needed = (text for name in library() for text in needed_texts(read_study(name)))
+    return texts | {text.name for text in needed if text.kind == "text"}
 
 
 def dictionary_names() -> set[str]:

@@ -4,13 +4,11 @@ from pathlib import Path
 
 from crosslens.corpora.catalogue import cache_folder
 from crosslens.encoders.condition import Condition
-from crosslens.encoders.layers import scale_layers
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
-from crosslens.mlm.factors import find_factor
 from crosslens.mlm.lab_encoder import pretrained_laboratory
 from crosslens.mlm.pretrain_settings import Pretraining, replaced
 from crosslens.progress import Listener
@@ -20,7 +18,7 @@ from crosslens.runs.question import CorpusRef
 from crosslens.runs.run import AdaptRun, EncoderRef, PretrainRun
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.studies.pretrainings import WRITTEN_FOR, digests_of, find_pretraining
+from crosslens.studies.pretrainings import digests_of, find_pretraining, settings_under
 from crosslens.studies.study import PRETRAIN, Source, Study
 from crosslens.training.recipe import BILSTM
 
@@ -127,14 +125,7 @@ class BaseEncoders:
         key = (condition.factor, seed if self.study.pretrained == "each" else None, partner)
         if key not in self._pretrainings:
             assert self.settings is not None
-            settings = self.settings
-            if partner is not None:
-                settings = settings.between(next(iter(settings.corpora)), partner)
-            if condition.factor is not None:
-                changes = dict(find_factor(condition.factor, self.study.factors))
-                if "separate" in changes:
-                    changes["separate"] = scale_layers(str(changes["separate"]), WRITTEN_FOR, settings.shape.layers)
-                settings = replaced(settings, changes)
+            settings = settings_under(self.settings, self.study, condition, partner)
             if self.study.pretrained == "each":
                 settings = replaced(settings, {"seed": seed})
             texts = digests_of(settings, self.home, self.corpora)

@@ -6,9 +6,11 @@ from functools import partial
 
 from crosslens.corpora.catalogue import RAW, check_corpus, check_text, places, split_name
 from crosslens.corpora.collection import COLLECTIONS
+from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.corpora.parallel import list_languages
 from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError
+from crosslens.studies.pretrainings import needed_texts
 from crosslens.studies.study import Data, Probing, Source, Study
 
 ChosenSource = tuple[str, str, Source]
@@ -133,8 +135,8 @@ def leave_out(
         missing: its missing corpora.
 
     Returns:
-        The study without probes, similarity and selection rules that need a missing corpus; its corpora, without
-        targets and sources that do; and remarks on what is left out because nothing of it remains.
+        The study without encoders, probes, similarity and selection rules that need a missing corpus; its corpora,
+        without targets and sources that do; and remarks on what is left out because nothing of it remains.
 
     Raises:
         DataError: if no source, probe or similarity is left.
@@ -142,6 +144,8 @@ def leave_out(
     absent = [corpus.corpus for corpus in missing]
     sources, notes = list(sources), []
     tasks: dict[str, dict[str, Source]] = {}
+    study, lost = _with_encoders(study, absent)
+    notes += lost
     select = study.select and tuple(rule for rule in study.select if _named(rule.oracle, "dev") not in absent)
     for task, name, source in sources if select != () else ():
         tests = tuple(test for test in source.tests if _named(test, "test") not in absent)
@@ -164,9 +168,7 @@ def leave_out(
         if not any(_named(name, split) in absent for name, split in _splits(probing))
     )
     if not (tasks or probes or similarity):
-        corpora = absent[0] if len(absent) == 1 else f"its {len(absent)} missing corpora"
-        how = "`crosslens plan` without --skip-missing lists what is missing, with licences and how to get it"
-        raise DataError(f"{study.name} has nothing left to run without {corpora}", hint=how)
+        raise _nothing_left(study, absent)
     changes = {"probes": probes, "similarity": similarity, "select": select}
     return study.model_copy(update=changes), data.model_copy(update={"tasks": tasks}), notes
 
@@ -192,10 +194,33 @@ def has_text(source: Source, condition: Condition, absent: Collection[str]) -> b
     return condition.start not in ON_RAW_TEXT or source.text is None or _named(source.text) not in absent
 
 
+def _with_encoders(study: Study, absent: Collection[str]) -> tuple[Study, list[str]]:
+    """Leave out the bilingual encoders and the factors of pretraining whose text is missing, and say which."""
+    lacking = [text for text in needed_texts(study) if text.name in absent]
+    partners = {text.partner for text in lacking if text.condition.is_reference}
+    factors = {text.condition.label for text in lacking if text.partner not in partners}
+    conditions = tuple(each for each in study.conditions if each.up_to("pretraining").label not in factors)
+    bilingual = study.bilingual and tuple(partner for partner in study.bilingual if partner not in partners)
+    if not conditions or bilingual == () or None in partners:
+        raise _nothing_left(study, [text.name for text in lacking])
+    notes = [f"encoders with {partner} are left out, because text to pretrain them is missing" for partner in partners]
+    notes += [f"{factor} is left out, because text to pretrain its encoders is missing" for factor in factors]
+    return study.model_copy(update={"conditions": conditions, "bilingual": bilingual}), sorted(notes)
+
+
+def _nothing_left(study: Study, absent: Sequence[str]) -> DataError:
+    corpora = absent[0] if len(absent) == 1 else f"its {len(absent)} missing corpora"
+    how = "`crosslens plan` without --skip-missing lists what is missing, with licences and how to get it"
+    return DataError(f"{study.name} has nothing left to run without {corpora}", hint=how)
+
+
 def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: str | None) -> Iterator[_Need]:
     def need(name: str, split: str, part: str, task: str | None = None) -> _Need:
         return _Need(_named(name, split), part, task, partial(check_corpus, name, split=split, data=folder))
 
+    for text in needed_texts(study):
+        check = {"text": check_text, "dictionary": load_dictionary}[text.kind]
+        yield _Need(text.name, text.encoder, None, partial(check, text.name, data=folder))
     for probing in study.probes:
         for name, split in _splits(probing):
             yield need(name, split, f"probe {probing.probe}")

@@ -195,7 +195,7 @@ class _Planner:
             self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
-        self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in study.conditions))
+        self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in self.study.conditions))
 
     def _scaled(self, condition: Condition) -> Condition:
         scaled = condition.scaled(written_for=self.study.depth, depth=self.depth)

@@ -1,0 +1,86 @@
+"""Text and dictionaries that the encoders of a study are pretrained on, under each factor."""
+
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.errors import DataError, RequestError
+from crosslens.studies.missing import find_missing, leave_out
+from crosslens.studies.pretrainings import find_pretraining, settings_under
+from crosslens.studies.study import Data, Study
+
+PRETRAINED = """
+corpora: {en: en.txt, fr: fr.txt, de: raw/xx_de}
+dictionaries: {en-fr: muse/en-xx, en-de: muse/en-xx}
+"""
+
+
+def pretraining_study(tmp_path, **changes):
+    for name in ("en", "fr"):
+        (tmp_path / f"{name}.txt").write_text("x\n", "utf-8")
+    (tmp_path / "settings.yaml").write_text(PRETRAINED, "utf-8")
+    factors = {"other-text": {"corpora.fr": "raw/fr_other", "corpora.de": "raw/de_other"}}
+    conditions = ["none", {"factor": "other-text"}, {"factor": "extra-anchors"}, {"factor": "no-anchors"}]
+    settings = {"encoder": f"pretrain:{tmp_path / 'settings.yaml'}", "factors": factors, "conditions": conditions}
+    return Study.model_validate({"name": "s", **settings, "bilingual": ["fr", "de"], "data": {}, **changes})
+
+
+def test_text_of_pretraining_and_dictionaries_count_for_the_encoders_that_read_them(tmp_path):
+    missing = {
+        corpus.corpus: corpus.needed_for
+        for corpus in find_missing(pretraining_study(tmp_path), (), Data(), folder=None)
+    }
+    assert missing["raw/xx_de"] == (
+        "pretraining with de",
+        "pretraining with de, extra-anchors",
+        "pretraining with de, no-anchors",
+    )
+    assert missing["raw/fr_other"] == ("pretraining with fr, other-text",)
+    assert missing["muse/en-xx"] == ("pretraining with fr, extra-anchors", "pretraining with de, extra-anchors")
+    assert set(missing) == {"raw/xx_de", "raw/fr_other", "raw/de_other", "muse/en-xx"}
+
+
+def test_encoders_and_factors_without_text_are_left_out(tmp_path):
+    whole = pretraining_study(tmp_path)
+    missing = find_missing(whole, (), Data(), folder=None)
+    left, _, notes = leave_out(study_with_probe(whole), (), Data(), missing)
+    assert left.bilingual == ("fr",)
+    assert [condition.label for condition in left.conditions] == ["reference", "no-anchors"]
+    assert notes == [
+        "encoders with de are left out, because text to pretrain them is missing",
+        "extra-anchors is left out, because text to pretrain its encoders is missing",
+        "other-text is left out, because text to pretrain its encoders is missing",
+    ]
+
+
+def study_with_probe(whole):
+    probe = {"probe": "upos", "train": "ud/en_toy", "test": "ud/en_toy"}
+    return Study.model_validate({**whole.model_dump(), "probes": [probe]})
+
+
+def test_nothing_is_left_without_the_text_of_all_encoders(tmp_path):
+    for changes in ({"bilingual": ["de"]}, {"bilingual": None}):
+        whole = study_with_probe(pretraining_study(tmp_path, **{"conditions": ["none"], **changes}))
+        missing = find_missing(whole, (), Data(), folder=None)
+        with pytest.raises(DataError, match="nothing left to run without raw/xx_de"):
+            leave_out(whole, (), Data(), missing)
+
+
+def test_a_factor_replaces_text_that_the_encoder_reads(tmp_path):
+    for factor in ({"corpora.ru": "en.txt"}, {"corpora.de": "en.txt"}):
+        wrong = pretraining_study(tmp_path, bilingual=["fr"], factors={"other-text": factor})
+        with pytest.raises(RequestError, match=r"other-text.* replaces the text of .., .*is pretrained on en and fr"):
+            find_missing(wrong, (), Data(), folder=None)
+
+
+def test_a_factor_changes_the_encoders_that_read_the_text(tmp_path):
+    whole = pretraining_study(tmp_path)
+    settings, _ = find_pretraining(str(tmp_path / "settings.yaml"))
+    _, other, *_ = whole.conditions
+    changed = settings_under(settings, whole, other, "fr")
+    assert changed.corpora == {"en": "en.txt", "fr": "raw/fr_other"}
+    assert changed == settings_under(settings, whole, Condition(), "fr").model_copy(update={"corpora": changed.corpora})
+    assert settings_under(settings, whole, other, None).corpora == {
+        "en": "en.txt",
+        "fr": "raw/fr_other",
+        "de": "raw/de_other",
+    }
