@@ -1,7 +1,8 @@
-# make demo   the finding on languages that nobody speaks, with all the set-up a fresh machine needs
+# make demo   the finding on artificial languages, with all the set-up a fresh machine needs
 # make test   the default tests
-# make check  formatting, lint, types, floors, tests
+# make check  formatting, lint, types, floors, documentation site, tests
 #             (those that depend on rounding a second time, as another machine would round)
+# make site   the documentation as a site, in site/
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
@@ -10,11 +11,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 OUT ?= runs/demo
+SITE ?= site
 RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix lowest bench bench-gpu mutants clean
+.PHONY: demo test check site fix lowest bench bench-gpu mutants clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -27,8 +29,12 @@ check: $(READY)
 	$(RUN)/ruff check src tests benchmarks
 	$(RUN)/pyright --pythonpath $(RUN)/python
 	$(RUN)/lint-imports
+	$(MAKE) site
 	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
 	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
+
+site: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet --strict --site-dir $(SITE)
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks
@@ -59,7 +65,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN)/python -m pip install -q --upgrade pip
 	$(RUN)/pip install -q -c constraints.txt torch
-	$(RUN)/pip install -q -c constraints.txt -e '.[e5,dev]'
+	$(RUN)/pip install -q -c constraints.txt -e '.[e5,dev,docs]'
 	touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """Fill the tables of docs/results with what `crosslens report` writes: python docs/make_results.py. A test checks them.
 
-It also draws the README's figure from the same records.
+It also draws the figures of the README and of the gallery from the same records.
 
 A page marks a table by the arguments of the command, the table's name and, if only some of its groups are to be shown,
 their titles:
@@ -15,15 +15,25 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from crosslens.report.charts.figures import drawn, layer_profiles
+from crosslens.report.charts.figures import all_figures, drawn, layer_profiles
 from crosslens.report.papers import find_paper
 from crosslens.report.render import to_markdown
 from crosslens.report.table import Table
 from crosslens.report.tables import all_tables
-from crosslens.results.layer_profile import DARK, LIGHT, Ink
+from crosslens.results.layer_profile import DARK, LIGHT
 from crosslens.results.record import concatenated, read_results
 
 ENDINGS = {"": LIGHT, "-dark": DARK}
+GALLERY: dict[str, tuple[str, dict[str, object]]] = {
+    "layers-by-target": ("pos-real-encoder", {}),
+    "seeds": ("parsing-real-encoder", {}),
+    "interventions": ("interventions", {"task": ["pos", "parsing"]}),
+    "similarity": ("english-encoder", {}),
+    "gap": ("pos-real-encoder", {}),
+    "sentences": ("english-encoder", {}),
+    "probes": ("five-tasks-real-encoder", {}),
+}
+"""Figure of the gallery -> file of records, and the columns that select some of them."""
 IMAGES = Path(__file__).with_name("images")
 FOLDER = Path(__file__).with_name("results")
 MARKED = re.compile(
@@ -54,15 +64,23 @@ def _tables(file: str, paper: str | None) -> dict[str, Table]:
     return {table.name: table for table in all_tables(results, beside=find_paper(paper) if paper else None)}
 
 
-def layer_profile(ink: Ink) -> str:
-    """The README's figure as SVG: tagging and parsing with multilingual-e5-small. Its descriptions of marks are left out."""
+def images() -> dict[str, str]:
+    """File name -> SVG: the README's figure, tagging and parsing with multilingual-e5-small, and those of the gallery."""
     results = concatenated(read_results(FOLDER / f"{task}-real-encoder.parquet") for task in ("pos", "parsing"))
-    return re.sub(r' (?:aria-\w+|role)="[^"]*"', "", drawn(layer_profiles(results, ink=ink)))
+    charts = {f"layer-profile{ending}.svg": layer_profiles(results, ink=ink) for ending, ink in ENDINGS.items()}
+    for name, (file, columns) in GALLERY.items():
+        charts[f"{name}.svg"] = all_figures(read_results(FOLDER / f"{file}.parquet").filter(**columns))[name]
+    return {name: _small(drawn(chart)) for name, chart in charts.items()}
+
+
+def _small(svg: str) -> str:
+    """An SVG without the descriptions of its marks, which are most of its size; pages describe it."""
+    return re.sub(r' (?:aria-\w+|role)="[^"]*"', "", svg)
 
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    for ending, ink in ENDINGS.items():
-        (IMAGES / f"layer-profile{ending}.svg").write_text(layer_profile(ink), "utf-8")
+    for name, svg in images().items():
+        (IMAGES / name).write_text(svg, "utf-8")
     for page in sorted(FOLDER.glob("*.md")):
         page.write_text(filled(page.read_text("utf-8")), "utf-8")

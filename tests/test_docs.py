@@ -203,15 +203,58 @@ def make_results():
     return module
 
 
-def test_the_figure_of_the_readme_is_drawn_from_the_records(make_results):
+def test_figures_of_the_readme_and_the_gallery_are_drawn_from_the_records(make_results):
     """Other versions of the drawing library may place things differently, but write the same numbers and names."""
     pytest.importorskip("altair")
+    drawn = make_results.images()
+    assert {f"images/{name}" for name in drawn if "dark" not in name} == set(
+        re.findall(r"\]\((images/[^)]+)\)", (ROOT / "docs/gallery.md").read_text("utf-8"))
+    )
+    for name, svg in drawn.items():
+        texts = [
+            re.findall(r">([^<>]+)</text>", each) for each in ((make_results.IMAGES / name).read_text("utf-8"), svg)
+        ]
+        assert len(texts[0]) > 10
+        assert texts[0] == texts[1], f"{name}: run python docs/make_results.py"
     for ending, ink in make_results.ENDINGS.items():
-        kept = (make_results.IMAGES / f"layer-profile{ending}.svg").read_text("utf-8")
-        texts = [re.findall(r">([^<>]+)</text>", svg) for svg in (kept, make_results.layer_profile(ink))]
-        assert "−10.9" in texts[0]
-        assert texts[0] == texts[1], "run python docs/make_results.py"
-        assert ink.zero_shot.lower() in kept.lower()
+        assert "−10.9" in drawn[f"layer-profile{ending}.svg"]
+        assert ink.zero_shot.lower() in drawn[f"layer-profile{ending}.svg"].lower()
+
+
+@pytest.fixture(scope="module")
+def site():
+    pytest.importorskip("mkdocs")
+    spec = importlib.util.spec_from_file_location("docs_site", ROOT / "docs" / "site.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_python_reference_of_the_site_lists_every_public_name(site):
+    listed = re.findall(r"heading: xl\.(\w+)$", site.python_reference(), flags=re.M)
+    assert sorted([*listed, "__version__"]) == sorted(crosslens.__all__)
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "target"),
+    [
+        (None, "docs/tutorial.md#a", "tutorial.md#a"),
+        (None, "CITATION.cff", "REPO/blob/main/CITATION.cff"),
+        (None, "benchmarks/README.md", "REPO/blob/main/benchmarks/README.md"),
+        ("faq.md", "../CHANGELOG.md", "changelog.md"),
+        ("results/README.md", "../../CONTRIBUTING.md", "../contributing.md"),
+        ("results/README.md", "../statistics.md", "../statistics.md"),
+        ("results/README.md", "unseen", "REPO/tree/main/docs/results/unseen"),
+        ("results/README.md", "unseen.sh", "unseen.sh"),
+        ("statistics.md", "../src/crosslens/scores", "REPO/tree/main/src/crosslens/scores"),
+        ("faq.md", "https://aclanthology.org/", "https://aclanthology.org/"),
+    ],
+)
+def test_links_of_the_site_lead_to_pages_or_to_the_repository(site, page, link, target):
+    folder = f"docs/{page}".rpartition("/")[0] if page else ""
+    assert site.linked(f"[a]({link})", folder, "REPO", page=page) == f"[a]({target})"
+    block = f"```text\n[a]({link})\n```"
+    assert site.linked(block, folder, "REPO", page=page) == block
 
 
 def test_marked_tables_of_results_are_what_the_report_writes(make_results):

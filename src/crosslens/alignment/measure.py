@@ -165,7 +165,7 @@ def sentence_retrieval(
         RequestError: if the encoders differ in width, or in depth with ``layers="same"``, or a baseline is unknown.
         DataError: if a corpus lacks a language.
 
-    Example:
+    Examples:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
         >>> results = xl.sentence_retrieval(
         ...     encoder, encoder, train=parallel.head(60), test=parallel.head(20), pair=("en", "fr"), baselines=()

@@ -112,7 +112,7 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
     Raises:
         RequestError: if the shapes differ, there are fewer than 2 rows, or values are not finite.
 
-    Example:
+    Examples:
         >>> import numpy as np
         >>> source = np.random.default_rng(1).normal(size=(50, 4))
         >>> rotation = xl.fit_rotation(source, source[:, ::-1])

@@ -158,7 +158,7 @@ def load_corpus(
             has one.
         DataError: if the corpus is not found, the slice is empty, or a file or object cannot be read.
 
-    Example:
+    Examples:
         >>> corpus = xl.load_corpus("ud/en_ewt:train[:40]", data=sample)
         >>> len(corpus), corpus.language, corpus.sentences[0].words[:4]
         (40, 'en', ('Al', '-', 'Zaman', ':'))

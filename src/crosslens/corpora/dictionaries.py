@@ -31,7 +31,7 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
     Raises:
         DataError: if the dictionary is not found or a file cannot be read.
 
-    Example:
+    Examples:
         >>> xl.load_dictionary("lab/src-adj:test").pairs[:2]
         (('mipo', 'tapi', 1.0), ('pibo', 'sozu', 1.0))
     """

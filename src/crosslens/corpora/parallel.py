@@ -33,7 +33,7 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
     Raises:
         DataError: if the corpus or a language is not found, or ids differ.
 
-    Example:
+    Examples:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
         >>> parallel.languages, len(parallel.corpora["fr"])
         (('en', 'fr'), 100)

@@ -164,7 +164,7 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
         RequestError: if the scheme is unknown or changes no word of the corpus.
         DataError: if a table cannot be read.
 
-    Example:
+    Examples:
         >>> russian = xl.load_corpus("ud/ru_pud[:1]", data=sample)
         >>> russian.sentences[0].words[:3], xl.transliterate(russian, "cyrillic-latin").sentences[0].words[:3]
         (('«', 'Если', 'передача'), ('«', 'Esli', 'peredača'))

@@ -28,7 +28,7 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
     Raises:
         EncoderError: for a layer that does not exist.
 
-    Example:
+    Examples:
         >>> frozen = xl.freeze(encoder, "0-2")
         >>> frozen.condition.label, len(frozen.changes[-1].tensors)
         ('reference frozen 0-2', 37)

@@ -54,7 +54,7 @@ def load_encoder(
         EncoderError: for an encoder that is not found, unsupported or damaged, or a checkpoint that lacks a weight of
             the encoder (transformers would initialise it randomly and continue).
 
-    Example:
+    Examples:
         >>> xl.save_encoder(encoder, folder / "encoder")
         >>> loaded = xl.load_encoder(folder / "encoder", device="cpu")
         >>> loaded.depth, loaded.width, loaded.digest == encoder.digest
@@ -137,7 +137,7 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     Raises:
         RequestError: if the folder already exists, or for an encoder with interventions on states.
 
-    Example:
+    Examples:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
         >>> (folder / "ablated" / "model.safetensors").exists()
         True

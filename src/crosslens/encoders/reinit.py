@@ -53,7 +53,7 @@ def random_init(
     Raises:
         EncoderError: for a layer that does not exist, unknown components, or a selection without tensors.
 
-    Example:
+    Examples:
         >>> ablated = xl.random_init(encoder, "1-2", seed=1)
         >>> ablated.condition.label, len(ablated.changes[-1].tensors)
         ('1-2', 32)

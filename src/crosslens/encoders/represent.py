@@ -79,7 +79,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         EncoderError: for pooling ``cls`` if the tokenizer adds no token before the first word, or NaN or infinite
             states.
 
-    Example:
+    Examples:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
         >>> xl.represent(encoder, french).vectors.shape  # (layers + 1, sentences, hidden)
         (5, 10, 32)

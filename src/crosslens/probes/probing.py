@@ -97,7 +97,7 @@ def probe(
         RequestError: if the probe is unknown, training and test data share a text or all sentences, no dev item is
             left, or there are fewer than two labels.
 
-    Example:
+    Examples:
         >>> words = {split: xl.load_corpus(f"ud/en_ewt:{split}[:60]", data=sample) for split in ("train", "test")}
         >>> probed = xl.probe(encoder, "upos", **words, seed=1)
         >>> probed.answers[:3], len(probed.confusion)  # the embeddings and four layers

@@ -97,7 +97,7 @@ def compare(
         DataError: for a language that is missing from the corpus.
         EncoderError: for a representation that contains NaN.
 
-    Example:
+    Examples:
         >>> results = xl.compare(encoder, "ud/pud", pairs=["en-fr"], measures=["cka"], data=sample)
         >>> results.to_pandas()[["layer", "measure", "n"]].values.tolist()[:2]
         [[0, 'cka', 100], [1, 'cka', 100]]

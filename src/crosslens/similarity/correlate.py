@@ -80,7 +80,7 @@ def correlate(
         RequestError: for fewer than 3 languages, plus one for each controlled quantity; for partial correlation with
             Kendall's coefficient, which residuals do not define.
 
-    Example:
+    Examples:
         >>> gap = {"fr": 2.0, "de": 5.0, "ru": 11.0, "fi": 12.0, "ar": 20.0, "hi": 24.0}
         >>> similarity = {"fr": 0.9, "de": 0.8, "ru": 0.6, "fi": 0.5, "ar": 0.3, "hi": 0.4}
         >>> round(xl.correlate(gap, similarity).value, 2)

@@ -31,7 +31,7 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
     Raises:
         RequestError: if there is no test corpus.
 
-    Example:
+    Examples:
         >>> train, test = (xl.load_corpus(f"ud/{name}[:20]", data=sample) for name in ("en_ewt:train", "fr_pud"))
         >>> xl.subword_overlap(encoder, train=train, tests=[test]).to_pandas()[["target", "measure"]].values.tolist()[0]
         ['fr', 'overlap_types']

@@ -63,7 +63,7 @@ def word_order_distance(source: Corpus, targets: Sequence[Corpus]) -> Results:
         RequestError: if there is no target.
         DataError: if a corpus lacks parts of speech or trees, or if two treebanks share no frequent type.
 
-    Example:
+    Examples:
         >>> source, target = (xl.load_corpus(f"ud/{tag}_pud", data=sample) for tag in ("en", "hi"))
         >>> word_order = xl.word_order_distance(source, [target]).to_pandas()
         >>> word_order[["source", "target", "value"]].round(1).values.tolist()

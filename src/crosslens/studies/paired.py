@@ -74,7 +74,7 @@ def test(
         RequestError: when a side has several models of one seed, or the sides have no corpus or no seed in common.
         DataError: for results without counts per sentence, such as those of earlier versions.
 
-    Example:
+    Examples:
         >>> from crosslens.studies.paired import test
         >>> names = ["sample/en[:30]", "sample/fr[:30]", "sample/de[:30]"]
         >>> ablated = xl.random_init(encoder, layers="1-2")

@@ -356,7 +356,7 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None 
     Raises:
         RequestError: if the study does not exist, or with every invalid setting and its line.
 
-    Example:
+    Examples:
         >>> study = xl.read_study("smoke")
         >>> study.name, study.seeds
         ('smoke', (1,))

@@ -63,7 +63,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     Raises:
         RequestError: when the folder already exists, or for a model with interventions on states.
 
-    Example:
+    Examples:
         >>> xl.save_model(tagger, folder / "tagger")
         >>> sorted(file.name for file in (folder / "tagger").glob("*.json"))
         ['config.json', 'crosslens.json', 'tokenizer.json', 'tokenizer_config.json']
@@ -120,7 +120,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         OSError: when the operating system refuses to read a file.
         RequestError: for a model of an unknown task, or of a task other than ``task``.
 
-    Example:
+    Examples:
         >>> xl.save_model(tagger, folder / "model")
         >>> xl.load_model(folder / "model", device="cpu").labels == tagger.labels
         True

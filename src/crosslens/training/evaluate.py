@@ -46,7 +46,7 @@ def evaluate(
         EncoderError: for a folder without a model.
         RequestError: when the prediction folder exists, or two corpora would have the same file name.
 
-    Example:
+    Examples:
         >>> tests = [xl.load_corpus(f"ud/{name}_pud[:10]", data=sample) for name in ("en", "fr")]
         >>> frame = xl.evaluate(tagger, tests).to_pandas()
         >>> frame[["source", "target", "metric", "n"]].values.tolist()

@@ -77,7 +77,7 @@ def finetune(
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
-    Example:
+    Examples:
         >>> train = xl.load_corpus("ud/en_ewt:train[:20]", data=sample)
         >>> recipe = xl.find_recipe("small", "pos", {"epochs": 1, "select": "last"})
         >>> tagger = xl.finetune(encoder, "pos", train=train, recipe=recipe, seed=1)

@@ -52,7 +52,7 @@ def intervene(
         RequestError: for an intervention that is invalid or acts before training.
         EncoderError: for an address that the encoder does not have, or another model that does not fit.
 
-    Example:
+    Examples:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
         >>> results = xl.evaluate(xl.intervene(tagger, "1-2:mean"), french)
         >>> results[0].condition

@@ -37,7 +37,7 @@ def predict(model: TaskModel | str | Path, corpus: CorpusLike, *, progress: List
         DataError: for a corpus that cannot be read, or running text where the task needs words.
         EncoderError: for a folder without a model.
 
-    Example:
+    Examples:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
         >>> first = xl.predict(tagger, french).sentences[0]
         >>> len(first.upos) == len(first.words)

@@ -301,7 +301,7 @@ def fresh_bilstm(
         DataError: for a corpus without words.
         RequestError: for vectors of different sizes, or an empty mapping.
 
-    Example:
+    Examples:
         >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)

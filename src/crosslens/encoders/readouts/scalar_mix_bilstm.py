@@ -49,7 +49,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
     Returns:
         A copy whose parameters are frozen, with an untrained scalar mix and BiLSTM as readout.
 
-    Example:
+    Examples:
         >>> features = xl.as_features(encoder, seed=1, hidden=16)
         >>> features.condition.label, features.output_width
         ('reference features hidden=16', 32)

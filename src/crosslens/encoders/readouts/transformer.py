@@ -64,7 +64,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     Raises:
         EncoderError: for a layer that does not exist.
 
-    Example:
+    Examples:
         >>> on_layer_2 = xl.as_tower(encoder, 2, seed=1, height=1)
         >>> on_layer_2.condition.label, on_layer_2.readout.layers
         ('reference tower on 2 height=1', (2,))
