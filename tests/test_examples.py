@@ -14,7 +14,16 @@ import pytest
 
 import crosslens
 
-MINUTES = {"adapt", "advise", "pretrain", "run_study", "finetune_and_evaluate", "transfer_by_layer", "word_translation"}
+MINUTES = {
+    "adapt",
+    "advise",
+    "finetune_and_evaluate",
+    "lab_encoder",
+    "pretrain",
+    "run_study",
+    "transfer_by_layer",
+    "word_translation",
+}
 """Public functions whose examples stand in the guides, because they take minutes or files of the reader's own."""
 
 

@@ -40,6 +40,7 @@ _HOME = {
     "freeze": "encoders.freeze",
     "fresh_bilstm": "encoders.models.bilstm",
     "intervene": "training.intervene",
+    "lab_encoder": "mlm.lab_encoder",
     "load_corpus": "corpora.catalogue",
     "load_dictionary": "corpora.dictionaries",
     "load_encoder": "encoders.load",

@@ -2,10 +2,16 @@
 
 from pathlib import Path
 
+import torch
+
 from crosslens import __version__
+from crosslens.corpora.catalogue import cache_folder
 from crosslens.digests import digest
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.load import load_encoder
 from crosslens.lab.export import export, pretraining_settings
-from crosslens.lab.laboratory import Laboratory
+from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
+from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.pretrain import pretrain
 from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.progress import Listener, listening
@@ -18,12 +24,40 @@ THREADS = 1
 thread gains nothing; with a busy core it slows training tenfold."""
 
 
-def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, progress: Listener = None) -> Path:
+def lab_encoder(
+    preset: str = DEFAULT_PRESET,
+    *,
+    cache: str | Path | None = None,
+    device: str | torch.device | None = None,
+    progress: Listener = None,
+) -> Encoder:
+    """Load the encoder of a laboratory, pretrained on its artificial languages (six layers of width 64).
+
+    It is pretrained once, in about a minute on one core, and kept in the cache. Studies name it ``lab:good``.
+
+    Args:
+        preset: name of a laboratory, as `crosslens list presets` shows them.
+        cache: folder of such encoders; None: the user's cache.
+        device: device of the model; None: a GPU if available.
+        progress: listener for the pretraining.
+
+    Returns:
+        The encoder; corpora of its languages are ``lab/src``, ``lab/adj``, ``lab/gen`` and ``lab/sov``.
+
+    Raises:
+        RequestError: for an unknown preset.
+    """
+    return load_encoder(pretrained_laboratory(find_laboratory(preset), cache, progress=progress), device=device)
+
+
+def pretrained_laboratory(
+    laboratory: Laboratory, cache: str | Path | None = None, *, progress: Listener = None
+) -> Path:
     """Return the folder of an encoder pretrained on artificial languages; pretrain it unless it is in the cache.
 
     Args:
         laboratory: artificial languages.
-        cache: folder of encoders, identified by settings, result versions and crosslens version.
+        cache: folder of encoders, identified by settings, result versions and crosslens version; None: the user's.
         progress: listener for the pretraining.
     """
     listener = listening(progress)
@@ -36,7 +70,7 @@ def pretrained_laboratory(laboratory: Laboratory, cache: str | Path, *, progress
             "crosslens": __version__,
         }
     )
-    folder = Path(cache) / identity[:16]
+    folder = Path(cache or cache_folder().parent / "demo") / identity[:16]
     if not (folder / "lab").exists():
         listener.report("making the artificial languages", 0)
         export(laboratory, folder / "lab")

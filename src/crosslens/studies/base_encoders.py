@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from crosslens.corpora.catalogue import cache_folder
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
@@ -154,4 +153,4 @@ def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> st
     if kind != "lab":
         return name
     laboratory = find_laboratory(preset if colon else DEFAULT_PRESET)
-    return str(pretrained_laboratory(laboratory, cache or cache_folder().parent / "demo", progress=progress))
+    return str(pretrained_laboratory(laboratory, cache, progress=progress))

@@ -1,0 +1,33 @@
+"""Encoders of laboratories: pretrained once, then read from the cache."""
+
+import pytest
+
+import crosslens as xl
+from crosslens.errors import RequestError
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+from crosslens.mlm import lab_encoder
+
+TINY = LaboratorySettings(languages={"src": Language(), "vso": Language(order="VSO")}, sentences=40)
+
+
+def test_an_encoder_is_pretrained_once_and_then_read_from_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab_encoder, "find_laboratory", lambda preset: Laboratory(TINY))
+    encoder = xl.lab_encoder("tiny", cache=tmp_path, device="cpu")
+    assert (encoder.depth, encoder.width) == (6, 64)
+    monkeypatch.setattr(lab_encoder, "pretrain", None)
+    assert xl.lab_encoder("tiny", cache=tmp_path, device="cpu").digest == encoder.digest
+
+
+def test_another_laboratory_has_another_encoder(tmp_path):
+    folders = [
+        lab_encoder.pretrained_laboratory(Laboratory(TINY.model_copy(update={"seed": seed})), tmp_path)
+        for seed in (0, 1)
+    ]
+    assert len({xl.load_encoder(folder, device="cpu").digest for folder in folders}) == 2
+
+
+def test_an_unknown_preset_is_refused(tmp_path):
+    with pytest.raises(RequestError, match="'god'"):
+        xl.lab_encoder("god", cache=tmp_path)
+    assert not list(tmp_path.iterdir())
