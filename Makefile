@@ -3,6 +3,7 @@
 # make check  formatting, lint, types, floors, documentation site, tests
 #             (those that depend on rounding a second time, as another machine would round)
 # make site   the documentation as a site, in site/
+# make notebooks  run docs/notebooks and keep their outputs, some five minutes
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
@@ -16,7 +17,7 @@ RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
-.PHONY: demo test check site fix lowest bench bench-gpu mutants clean
+.PHONY: demo test check site notebooks fix lowest bench bench-gpu mutants clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -35,6 +36,9 @@ check: $(READY)
 
 site: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet --strict --site-dir $(SITE)
+
+notebooks: $(READY)
+	OMP_NUM_THREADS=1 $(RUN)/python docs/make_notebooks.py
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks

@@ -67,7 +67,7 @@ def linked(markdown: str, folder: str, repository: str | None, *, page: str | No
         if path in MOVED:
             up = "../" * page.count("/") if page else ""
             target = up + MOVED[path]
-        elif path.startswith("docs/") and (ROOT / path).is_file() and not path.endswith((".py", ".yaml")):
+        elif path.startswith("docs/") and (ROOT / path).is_file() and not path.endswith((".py", ".yaml", ".ipynb")):
             target = match["target"] if page else path.removeprefix("docs/")
         else:
             target = f"{repository}/{'tree' if (ROOT / path).is_dir() else 'blob'}/main/{path}"

@@ -76,9 +76,10 @@ def pretrained_laboratory(
         export(laboratory, folder / "lab")
     settings = folder / "lab" / "pretrain.yaml"
     pretraining = read_settings(settings, Pretraining)
-    if (folder / "encoder").exists():
-        listener.say(f"the encoder was pretrained before, and is in {folder / 'encoder'}")
+    encoder = folder / f"lab-{laboratory.preset or 'encoder'}"  # its name in tables
+    if encoder.exists():
+        listener.say(f"the encoder was pretrained before, and is in {encoder}")
     else:
         with threads(THREADS):
-            pretrain(pretraining, folder / "encoder", base=settings.parent, device="cpu", progress=listener)
-    return folder / "encoder"
+            pretrain(pretraining, encoder, base=settings.parent, device="cpu", progress=listener)
+    return encoder

@@ -55,6 +55,16 @@ def grammar() -> Any:
     return altair
 
 
+def main_measure(results: Results) -> str:
+    """Return the measure that a single chart of similarities shows: ``cka``, or else the first that is no baseline."""
+    measures = [name for name in results.records["measure"].unique().to_pylist() if name is not None]
+    measured = [name for name in measures if not name.endswith(tuple(filter(None, NULLS)))]
+    return "cka" if "cka" in measures else next(iter(measured), "cka")
+
+
+DASHES = [[1, 0], [7, 3], [1.5, 3.5]]
+"""Line styles of the kinds of sentence pairs, told apart at the width of a column."""
+
 PAIR = ("source", "target", "partner")
 """Columns that name a pair of languages; for bilingual encoders with their second language."""
 
@@ -135,7 +145,11 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
             "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(SHAPES))
         ),
         alt.StrokeDash(
-            "sentences:N", sort=list(NULLS.values()), title="sentences", legend=alt.Legend(symbolOpacity=1, **legend)
+            "sentences:N",
+            sort=list(NULLS.values()),
+            title="sentences",
+            scale=alt.Scale(range=DASHES),
+            legend=alt.Legend(symbolOpacity=1, **legend),
         ),
     )
 

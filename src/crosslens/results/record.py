@@ -291,11 +291,11 @@ class Results:
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
         """
-        from crosslens.results.chart import score_chart, similarity_chart
+        from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.layer_profile import layer_profile, profile_chart
 
         if len(self) > 0 and not self.records["measure"].null_count:
-            return similarity_chart(self)
+            return similarity_chart(self, measure=main_measure(self))
         scores = self.filter(measure=None)
         try:
             profile = layer_profile(scores, source=scores.records["source"][0].as_py() if len(scores) else None)

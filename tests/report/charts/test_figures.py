@@ -236,3 +236,19 @@ def test_a_missing_package_is_named_with_its_command(records, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(RequestError, match=r"charts need altair \(pip install 'crosslens\[report\]'\)"):
         all_figures(records)
+
+
+def test_plot_draws_another_measure_where_there_is_no_cka(records):
+    similar = records.filter(metric="similarity").to_pandas()
+    similar["measure"] = similar["measure"].str.replace("cka", "retrieval")
+    renamed = Results.of(
+        replace(record, measure=measure)
+        for record, measure in zip(records.filter(metric="similarity"), similar["measure"], strict=True)
+    )
+    for results, measure in ((records.filter(metric="similarity"), "cka"), (renamed, "retrieval")):
+        titles = {
+            layer["encoding"]["y"].get("title")
+            for layer in results.plot().to_dict()["layer"]
+            if "y" in layer["encoding"]
+        }
+        assert any((title or "").startswith(f"{measure}, mean over") for title in titles), titles
