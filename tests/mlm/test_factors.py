@@ -16,6 +16,7 @@ from crosslens.mlm.factors import FACTORS, find_factor
 from crosslens.mlm.pretrain import pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Validation, Vocabulary, replaced
 from crosslens.training.loop import Optimiser
+from fake_wandb import FakeWandb
 from toys import SENTENCES
 
 SMALL = Pretraining(
@@ -192,21 +193,23 @@ def test_the_same_language_twice_is_two_languages(texts, tmp_path):
     assert not torch.equal(*tables)
 
 
-def test_a_log_for_tensorboard_needs_its_package(texts, tmp_path, run):
+def test_pretraining_is_tracked(texts, tmp_path, run, monkeypatch):
     (texts / "three.yaml").write_text(
         replaced(SMALL, {"steps": 3, "validation": {"lines": 6, "every": 2}}).model_dump_json()
     )
     status, out, err = run("pretrain", str(texts / "three.yaml"), "--out", str(tmp_path / "a"), "--device", "cpu")
     assert status == 0, err
     assert "step 2 of 3: perplexity en" in err + out
-    status, _, err = run(
-        "pretrain", str(texts / "three.yaml"), "--tensorboard", str(tmp_path / "log"), "--out", str(tmp_path / "b")
-    )
-    try:
-        import tensorboard  # noqa: F401
-    except ImportError:
-        assert status == 2
-        assert "pip install tensorboard" in err
-    else:
-        assert status == 0
-        assert list((tmp_path / "log").iterdir())
+    module = FakeWandb()
+    monkeypatch.setitem(sys.modules, "wandb", module)
+    status, _, err = run("pretrain", str(texts / "three.yaml"), "--track", "wandb", "--out", str(tmp_path / "b"))
+    assert status == 0, err
+    assert (module.started["name"], module.started["config"]["steps"]) == ("b", 3)
+    assert {step: sorted(values) for step, values in module.logged if "train/loss" in values} == {
+        1: ["train/loss"],
+        2: ["train/loss"],
+        3: ["train/loss"],
+    }
+    (perplexities,) = [values for step, values in module.logged if step == 2 and "train/loss" not in values]
+    assert set(perplexities) == {"dev/en", "dev/fr"}
+    assert module.ended

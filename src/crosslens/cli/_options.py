@@ -29,6 +29,13 @@ device_option = click.option(
     "--device", metavar="NAME", help="Device: cpu, cuda, cuda:1 or mps [default: a GPU if available]."
 )
 
+track_option = click.option(
+    "--track",
+    metavar="TRACKER",
+    help="Experiment tracker for losses and scores: tensorboard, wandb, mlflow or trackio; with a place,"
+    " tensorboard=FOLDER or wandb=PROJECT [default: none].",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 

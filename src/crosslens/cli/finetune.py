@@ -6,7 +6,16 @@ from typing import Any, Literal
 import click
 
 from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
+from crosslens.cli._options import (
+    SEED,
+    data_option,
+    device_option,
+    json_option,
+    out_option,
+    read_settings,
+    split_names,
+    track_option,
+)
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
@@ -64,6 +73,7 @@ def condition_options(command: Callable) -> Callable:
     show_default=True,
     help="Number of steps between checkpoints in OUT.state, from which the same command resumes.",
 )
+@track_option
 @data_option
 @device_option
 @json_option
@@ -81,6 +91,7 @@ def command(
     keep: Literal["model"] | None,
     predictions: str | None,
     save_every: int,
+    track: str | None,
     data: str | None,
     device: str | None,
     as_json: bool,
@@ -116,6 +127,7 @@ def command(
             save_every=save_every,
             data=data,
             device=device,
+            track=track,
             progress=bar,
         )
     if len(results):  # under torchrun, only the first process has them

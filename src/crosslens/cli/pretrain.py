@@ -1,11 +1,11 @@
 """``crosslens pretrain``: pretrain a masked language model on raw text."""
 
-from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import data_option, device_option, out_option, read_settings, track_option
 
 
 @click.command("pretrain")
@@ -20,11 +20,7 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
     show_default=True,
     help="Number of steps between checkpoints.",
 )
-@click.option(
-    "--tensorboard",
-    metavar="FOLDER",
-    help="Folder for TensorBoard logs of loss and perplexity; needs `pip install tensorboard`.",
-)
+@track_option
 @out_option("Folder for the encoder")
 @data_option
 @device_option
@@ -32,7 +28,7 @@ def command(
     settings_file: str,
     settings: tuple[str, ...],
     save_every: int,
-    tensorboard: str | None,
+    track: str | None,
     out: str,
     data: str | None,
     device: str | None,
@@ -52,18 +48,22 @@ def command(
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
-    log = _writer(tensorboard)
-
     from crosslens.cli._display import progress, say
     from crosslens.mlm.pretrain import pretrain
     from crosslens.mlm.pretrain_settings import Pretraining
+    from crosslens.runs.tracking import tracking
     from crosslens.settings import read_settings as read_file
     from crosslens.training.distributed import join_processes, leave_processes, processes
 
     pretraining = read_file(settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)
     first = processes().rank == 0  # only the first process logs and reports
-    with progress(shown=first) as bar:
+    started = (
+        tracking(track, run=Path(out).name, settings=pretraining.model_dump(mode="json"))
+        if track and first
+        else nullcontext()
+    )
+    with progress(shown=first) as bar, started as tracker:
         facts = pretrain(
             pretraining,
             out,
@@ -72,32 +72,10 @@ def command(
             save_every=save_every,
             device=device,
             progress=bar,
-            stepped=lambda step, loss: log(step, {"loss": loss}) if first else None,
-            validated=lambda step, perplexities: log(
-                step, {f"perplexity/{name}": value for name, value in perplexities.items() if first}
-            ),
+            stepped=tracker.stepped if tracker else None,
+            validated=tracker.validated if tracker else None,
         )
     leave_processes()
     if first:
         saved = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
         say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{saved}")
-
-
-def _writer(folder: str | None) -> Callable[[int, Mapping[str, float]], None]:
-    """Return a function that logs the values of a step to TensorBoard, or does nothing without a folder."""
-    if folder is None:
-        return lambda step, values: None
-    from crosslens.errors import RequestError
-
-    try:
-        from torch.utils.tensorboard.writer import SummaryWriter
-    except ImportError:
-        raise RequestError("--tensorboard needs the package tensorboard", hint="pip install tensorboard") from None
-    writer = SummaryWriter(folder)
-
-    def write(step: int, values: Mapping[str, float]) -> None:
-        for name, value in values.items():
-            writer.add_scalar(name, value, step)
-        writer.flush()
-
-    return write

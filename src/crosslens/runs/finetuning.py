@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from crosslens.runs.make import train as train_model
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.recorded import write_recorded
 from crosslens.runs.run import EncoderRef, ModelRun, Training
+from crosslens.runs.tracking import Tracker, tracking
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import save_model
@@ -110,6 +112,7 @@ def finetune_and_evaluate(
     save_every: int = 500,
     data: str | None = None,
     device: str | None = None,
+    track: str | None = None,
     progress: Listener = None,
 ) -> Results:
     """Fine-tune an encoder on one language, and evaluate it on others.
@@ -134,6 +137,8 @@ def finetune_and_evaluate(
         save_every: steps between two saved states.
         data: folder that is searched first for corpora.
         device: torch device; None: a GPU if available.
+        track: experiment tracker that receives losses, dev scores and test scores, such as ``wandb`` or
+            ``tensorboard=logs`` (see `crosslens.runs.tracking.tracking`); None: none.
         progress: progress listener.
 
     Returns:
@@ -175,14 +180,24 @@ def finetune_and_evaluate(
     state = Path(f"{str(out).rstrip('/')}.state") if out is not None else None
     if first and state is not None and state.exists():
         listener.say(f"resuming from {state}")
-    model = train_model(
-        run, request.corpora, device=device, state=state, save_every=save_every, vectors=by_word, progress=listener
-    )
-    leave_processes()
-    if not first:
-        return Results.of([])
-    _say_facts(model, listener.say)
-    results = _evaluate(run, model, request, predictions, listener)
+    with _tracking(track if first else None, run, out) as tracker:
+        model = train_model(
+            run,
+            request.corpora,
+            device=device,
+            state=state,
+            save_every=save_every,
+            vectors=by_word,
+            progress=listener,
+            tracker=tracker,
+        )
+        leave_processes()
+        if not first:
+            return Results.of([])
+        _say_facts(model, listener.say)
+        results = _evaluate(run, model, request, predictions, listener)
+        if tracker is not None:
+            tracker.evaluated(int(model.facts["steps"]), results)
 
     def write(folder: Path) -> None:
         write_recorded(results, folder)
@@ -226,6 +241,16 @@ def _run(
         selection,
     )
     return ModelRun(base, condition, seed, training)
+
+
+def _tracking(track: str | None, run: ModelRun, out: str | Path | None) -> AbstractContextManager[Tracker | None]:
+    """Start a run of an experiment tracker, named as the folder of the results."""
+    if track is None:
+        return nullcontext()
+    described = {name: value for name, value in run.columns.items() if value is not None}
+    settings = {**run.training.recipe.model_dump(mode="json", exclude={"name", "task"}), **run.training.settings}
+    name = Path(out).name if out is not None else run.label.replace(" ", "-")
+    return tracking(track, run=name, settings={**described, **settings})
 
 
 def _evaluate(

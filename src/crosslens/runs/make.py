@@ -16,6 +16,7 @@ from crosslens.results.record import Record, Results
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.question import Perplexity
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun, PretrainRun
+from crosslens.runs.tracking import Tracker
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
 
@@ -61,6 +62,7 @@ def train(
     save_every: int = SAVE_EVERY,
     vectors: Vectors | None = None,
     progress: Listener = None,
+    tracker: Tracker | None = None,
 ) -> TaskModel:
     """Fine-tune the run's model.
 
@@ -72,6 +74,7 @@ def train(
         save_every: steps between two saved states.
         vectors: pretrained word vectors of a BiLSTM.
         progress: progress listener.
+        tracker: experiment tracker that receives losses and dev scores.
 
     Raises:
         StoreError: when data have changed since the run was planned.
@@ -91,6 +94,8 @@ def train(
         state=state,
         save_every=save_every,
         progress=listener,
+        stepped=tracker.stepped if tracker else None,
+        validated=tracker.validated if tracker else None,
     )
     if model.facts["run"] != run.id:
         raise StoreError(f"{run.label} was planned as run {run.id}, but its training is run {model.facts['run']}")
