@@ -1,5 +1,7 @@
 """``crosslens typology``: what is printed and refused."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -32,6 +34,9 @@ def test_typology_of_a_store(run, folder, tiny_bert, treebanks):
     assert table["encoder - BiLSTM"].notna().all()
     assert list(table["corpus"]) == ["ud/fr_pud:test"]
     assert table["adapted"].isna().all()
+    (row,) = json.loads(run("typology", "runs", "--data", treebanks, "--json")[1])
+    assert row["encoder - BiLSTM"] == pytest.approx(table["encoder - BiLSTM"][0])
+    assert (row["class"], row["adapted"]) == (None, None)
     status, _, err = run("report", "runs", "--out", "report")  # which needs no corpora
     assert status == 0, err
     assert "pos: not tested" in (folder / "report" / "typology.md").read_text("utf-8")

@@ -1,12 +1,13 @@
 """Terminal output: tables on standard output, progress on standard error."""
 
 import json
+import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
@@ -75,6 +76,21 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
         group.append(name)
         used += width
     yield group
+
+
+def print_object(value: Any) -> None:
+    """Print lists, mappings and dataclasses as JSON, with null for missing values."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_json(frame: "pandas.DataFrame") -> None:

@@ -4,7 +4,7 @@ import importlib.util
 
 import click
 
-from crosslens.cli._options import data_option, device_option, split_names
+from crosslens.cli._options import data_option, device_option, json_option, split_names
 
 
 @click.command("advise")
@@ -29,6 +29,7 @@ from crosslens.cli._options import data_option, device_option, split_names
 )
 @data_option
 @device_option
+@json_option
 def command(
     language: str,
     text: str,
@@ -39,6 +40,7 @@ def command(
     rule: str | None,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Recommend how to use ENCODER for LANGUAGE zero-shot: as it is, from another source, or adapted.
 
@@ -48,12 +50,12 @@ def command(
     that of a constant guess. LANGUAGE itself is left out of the rule. Encoders and evidence outside the range of the
     rule get no estimate.
     """
-    from dataclasses import replace
+    from dataclasses import fields, replace
 
     import langcodes
     import pandas as pd
 
-    from crosslens.cli._display import print_table, say
+    from crosslens.cli._display import print_object, print_table, say
     from crosslens.corpora.catalogue import load_corpus, load_text
     from crosslens.corpora.parallel import load_parallel
     from crosslens.data.scripts import script_name
@@ -88,6 +90,10 @@ def command(
         schemes=scheme_names,
         rule=read_rule(rule),
     )
+    if as_json:
+        described = {each.name: getattr(advice, each.name) for each in fields(advice) if each.name != "rule"}
+        print_object({"language": language, **described, "rule": advice.rule.about})
+        return
     texts = {
         scheme or "as it is written": {
             "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(evidence.scripts.items())[:2]),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
-from crosslens.cli._options import SEED, data_option, device_option, out_option, read_settings, split_names
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +74,7 @@ def command() -> None:
 @out_option("Folder for results.csv")
 @data_option
 @device_option
+@json_option
 def words(
     encoder: str,
     against: str | None,
@@ -89,6 +90,7 @@ def words(
     out: str,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Translate words, and measure precision at 1, 5 and 10 for every layer.
 
@@ -158,6 +160,7 @@ def words(
         title=f"{pair}: word translation by {retrieval}, {_described(mapping_name)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
         f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
+        form="json" if as_json else "table",
     )
 
 
@@ -187,6 +190,7 @@ def words(
 @out_option("Folder for results.csv")
 @data_option
 @device_option
+@json_option
 def sentences(
     encoder: str,
     against: str | None,
@@ -202,6 +206,7 @@ def sentences(
     out: str,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Retrieve the translations of sentences with ENCODER: precision at 1 for every layer, in both directions.
 
@@ -251,6 +256,7 @@ def sentences(
             f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
             * (layers != "same")
         ),
+        form="json" if as_json else "table",
     )
 
 
@@ -287,6 +293,7 @@ def sentences(
 @out_option("Folder for results.csv")
 @data_option
 @device_option
+@json_option
 def transfer(
     task: str,
     encoder: str,
@@ -306,6 +313,7 @@ def transfer(
     out: str,
     data: str | None,
     device: str | None,
+    as_json: bool,
 ) -> None:
     """Train TASK on one fixed layer of ENCODER, and evaluate it on the mapped layer of another encoder.
 
@@ -328,7 +336,7 @@ def transfer(
     languages = _languages(pair, parallel, data)
 
     from crosslens.alignment.transplant import transfer_by_layer
-    from crosslens.cli._display import print_table, progress
+    from crosslens.cli._display import print_records, print_table, progress
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.corpora.parallel import load_parallel
     from crosslens.encoders.load import load_encoder
@@ -370,6 +378,9 @@ def transfer(
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
     language_of = languages_of(results)
     table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
+    if as_json:
+        print_records(results)
+        return
     print_table(table, title=f"{task} {chosen_task.metric} of a head on one frozen layer", note=note)
 
 
@@ -410,12 +421,22 @@ def _described(mapping: str) -> str:
 
 
 def _finish(
-    results: "Results", out: str, *, heading: "Callable[[Row], str]", mapping: "Mapping", title: str, note: str
+    results: "Results",
+    out: str,
+    *,
+    heading: "Callable[[Row], str]",
+    mapping: "Mapping",
+    title: str,
+    note: str,
+    form: Literal["table", "json"],
 ) -> None:
-    from crosslens.cli._display import print_table
+    from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import write_results
 
     write_results(results, out)
+    if form == "json":
+        print_records(results)
+        return
     print_table(_by_layer(results, heading, mapping=mapping), title=title, note=note)
 
 

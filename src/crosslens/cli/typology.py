@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from crosslens.cli._options import data_option
+from crosslens.cli._options import data_option, json_option
 
 
 @click.command("typology")
@@ -18,7 +18,8 @@ from crosslens.cli._options import data_option
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 @data_option
-def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None) -> None:
+@json_option
+def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None, as_json: bool) -> None:
     """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
     Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: it does so only after adaptation to raw
@@ -36,13 +37,16 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
     if file:
         refuse_existing(file, what="--csv")
 
-    from crosslens.cli._display import print_table
+    from crosslens.cli._display import print_json, print_table
     from crosslens.report.incomplete import not_evaluated
     from crosslens.studies.typology import read_typology
 
     frame = read_typology(Store(store), studies=studies, data=data)
     if file:
         write_finished(file, lambda path: write_text(path, frame.to_csv(index=False)))
+    if as_json:
+        print_json(frame)
+        return
     shared = frame[frame["adapted encoders"].astype(float) < frame["seeds"]]
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]

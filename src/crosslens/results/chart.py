@@ -56,7 +56,7 @@ def grammar() -> Any:
 
 
 def main_measure(results: Results) -> str:
-    """Return the measure that a single chart of similarities shows: ``cka``, or else the first one besides baselines."""
+    """Return the measure that one chart of similarities shows: ``cka``, or else the first one besides baselines."""
     measures = [name for name in results.records["measure"].unique().to_pylist() if name is not None]
     measured = [name for name in measures if not name.endswith(tuple(filter(None, NULLS)))]
     return "cka" if "cka" in measures else next(iter(measured), "cka")
