@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "docs/llms.txt",
     *sorted(ROOT.glob("docs/**/*.md")),
     ROOT / "benchmarks/README.md",
 ]
