@@ -5,12 +5,16 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
+import httpx
+import huggingface_hub
 import safetensors
 import safetensors.torch
 import torch
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 from pydantic import ValidationError
 from torch import nn
 from transformers import AutoModelForTokenClassification, PreTrainedModel
@@ -23,6 +27,7 @@ from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
+from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import is_refusal, new_folder
 from crosslens.tasks import Task, find_task
@@ -97,6 +102,33 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
+
+
+def push_model(
+    model: TaskModel,
+    repository: str,
+    *,
+    visibility: Literal["private", "public"] = "private",
+    token: str | None = None,
+) -> str:
+    """Upload a model to the Hugging Face hub; see `TaskModel.push_to_hub`."""
+    if offline():
+        raise RequestError("no upload to the hub: network access is switched off", hint="unset CROSSLENS_OFFLINE")
+    api = huggingface_hub.HfApi(token=token)
+    with TemporaryDirectory() as folder:
+        save_model(model, Path(folder) / "model")
+        try:
+            created = api.create_repo(repository, private=visibility == "private", exist_ok=True)
+            api.upload_folder(
+                repo_id=created.repo_id,
+                folder_path=str(Path(folder) / "model"),
+                commit_message=f"Model fine-tuned with crosslens {__version__}",
+            )
+        except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError, httpx.HTTPError, OSError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            hint = "`hf auth login` stores a token; the name is USER/MODEL"
+            raise RequestError(f"the hub refused {repository}: {reason}", hint=hint) from None
+    return str(created)
 
 
 def is_model(folder: str | Path) -> bool:

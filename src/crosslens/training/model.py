@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from torch import nn
 
@@ -47,6 +48,36 @@ class TaskModel:
         encoder = f"encoder {self.encoder.name}: {self.encoder.described[0]}"
         changes = self.encoder.described[2:]
         return "\n  ".join((f"TaskModel {self.task.name}, {training}", labels, encoder, *changes))
+
+    def save(self, folder: str | Path) -> None:
+        """Save the model to a new folder; see `crosslens.save_model`.
+
+        Raises:
+            RequestError: when the folder already exists, or for a model with interventions on states.
+        """
+        from crosslens.training.checkpoint import save_model
+
+        save_model(self, folder)
+
+    def push_to_hub(
+        self, repository: str, *, visibility: Literal["private", "public"] = "private", token: str | None = None
+    ) -> str:
+        """Upload the model, with its model card, to the Hugging Face hub.
+
+        Args:
+            repository: name on the hub, such as ``user/pos-1-2``; created if missing.
+            visibility: of a new repository.
+            token: access token; None: that of `hf auth login`.
+
+        Returns:
+            The address of the model.
+
+        Raises:
+            RequestError: offline; when the hub refuses; for a model with interventions on states.
+        """
+        from crosslens.training.checkpoint import push_model
+
+        return push_model(self, repository, visibility=visibility, token=token)
 
     @property
     def columns(self) -> dict[str, Any]:

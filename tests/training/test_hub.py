@@ -1,0 +1,89 @@
+"""Uploading to the Hugging Face hub, against a stand-in for it."""
+
+import shutil
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub.errors import HFValidationError
+
+import crosslens as xl
+from crosslens.errors import RequestError
+
+
+class StandIn:
+    """Keeps what is uploaded in a folder."""
+
+    def __init__(self, folder):
+        self.folder, self.calls = folder, []
+
+    def __call__(self, token=None):
+        self.token = token
+        return self
+
+    def create_repo(self, name, *, private, exist_ok):
+        if name.count("/") > 1:
+            raise HFValidationError(f"Repo id must be in the form 'user/name': '{name}'.\nmore")
+        assert exist_ok
+        self.calls.append((name, private))
+        return huggingface_hub.RepoUrl(f"https://huggingface.co/{name}")
+
+    def upload_folder(self, *, repo_id, folder_path, commit_message):
+        assert "crosslens" in commit_message
+        shutil.copytree(folder_path, self.folder / repo_id)
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    monkeypatch.delenv("CROSSLENS_OFFLINE", raising=False)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    stand_in = StandIn(tmp_path / "hub")
+    monkeypatch.setattr(huggingface_hub, "HfApi", stand_in)
+    return stand_in
+
+
+@pytest.fixture(scope="module")
+def tagger(tiny_bert, treebanks):
+    encoder = xl.random_init(xl.load_encoder(tiny_bert, device="cpu"), layers="1-2")
+    train = xl.load_corpus("ud/en_toy:train", data=str(treebanks))
+    recipe = xl.find_recipe("small", "pos", {"epochs": 1, "select": "last"})
+    return xl.finetune(encoder, "pos", train=train, recipe=recipe, seed=1)
+
+
+def test_the_uploaded_folder_is_the_model_with_its_card(hub, tagger, treebanks):
+    assert tagger.push_to_hub("user/pos-1-2", token="secret") == "https://huggingface.co/user/pos-1-2"
+    assert (hub.calls, hub.token) == ([("user/pos-1-2", True)], "secret")
+    folder = hub.folder / "user/pos-1-2"
+    card = (folder / "README.md").read_text("utf-8")
+    assert "`ud/en_toy:train` (en), 6 sentences; seed 1" in card
+    assert "crosslens condition: `1-2`" in card
+    french = xl.load_corpus("ud/fr_pud", data=str(treebanks))
+    again = xl.load_model(folder, device="cpu")
+    assert xl.evaluate(again, french).records["value"] == xl.evaluate(tagger, french).records["value"]
+    tagger.push_to_hub("user/open", visibility="public")
+    assert hub.calls[-1] == ("user/open", False)
+
+
+def test_a_refusal_is_one_sentence(hub, tagger):
+    with pytest.raises(RequestError, match="the hub refused a/b/c: Repo id must be") as caught:
+        tagger.push_to_hub("a/b/c")
+    assert "hf auth login" in caught.value.hint
+    assert "more" not in str(caught.value)
+
+
+def test_nothing_is_uploaded_offline_or_of_a_changed_model(hub, tagger, monkeypatch):
+    with pytest.raises(RequestError, match="cannot save an encoder whose states are replaced"):
+        xl.intervene(tagger, "1:zero").push_to_hub("user/zero")
+    monkeypatch.setenv("CROSSLENS_OFFLINE", "1")
+    with pytest.raises(RequestError, match="network access is switched off"):
+        tagger.push_to_hub("user/pos")
+    assert hub.calls == []
+
+
+def test_save_is_save_model(tagger, tmp_path):
+    tagger.save(tmp_path / "a")
+    xl.save_model(tagger, tmp_path / "b")
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "b").iterdir())
+    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in files)
+    assert Path(tmp_path / "a" / "crosslens.json").is_file()
