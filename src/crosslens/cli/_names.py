@@ -43,6 +43,34 @@ class Names(click.ParamType):
         return [CompletionItem(before + comma + name) for name in self.known() if name.startswith(last)]
 
 
+class EncoderName(click.ParamType):
+    """Hub name or folder of an encoder; ``lab:good`` is replaced by the folder of the laboratory's encoder."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Pretrain the encoder of a laboratory unless it is in the cache."""
+        kind, _, preset = value.partition(":")
+        if kind != "lab" or (ctx is not None and ctx.resilient_parsing):
+            return value
+        from crosslens.cli._display import progress
+        from crosslens.lab.presets import find_laboratory
+        from crosslens.mlm.lab_encoder import pretrained_laboratory
+
+        laboratory = find_laboratory(preset)
+        with progress() as bar:
+            return str(pretrained_laboratory(laboratory, progress=bar))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete folders, and the names of laboratories."""
+        if incomplete.startswith("lab"):
+            return [CompletionItem(name) for name in map("lab:{}".format, _presets()) if name.startswith(incomplete)]
+        return [CompletionItem(incomplete, type="file")]
+
+
+ENCODER = EncoderName()
+
+
 def _tasks() -> Iterable[str]:
     from crosslens.tasks import TASKS
 

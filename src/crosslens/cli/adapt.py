@@ -2,11 +2,12 @@
 
 import click
 
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import data_option, device_option, out_option, read_settings
 
 
 @click.command("adapt")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option(
     "--text",
     "texts",

@@ -4,6 +4,7 @@ import importlib.util
 
 import click
 
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, split_names
 
 
@@ -12,7 +13,7 @@ from crosslens.cli._options import data_option, device_option, json_option, spli
 @click.option(
     "--text", required=True, metavar="TEXT", help="Raw text or a treebank of the language: FILE, raw/wol, ud/wo_wtb."
 )
-@click.option("--encoder", required=True, metavar="ENCODER", help="Encoder: a hub name or a folder.")
+@click.option("--encoder", required=True, type=ENCODER, metavar="ENCODER", help="Encoder: a hub name or a folder.")
 @click.option(
     "--sources",
     default="ud/en_ewt",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
+from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 against_option = click.option(
-    "--against", metavar="ENCODER", help="Encoder for the second language [default: ENCODER for both, without mapping]."
+    "--against",
+    type=ENCODER,
+    metavar="ENCODER",
+    help="Encoder for the second language [default: ENCODER for both, without mapping].",
 )
 pair_option = click.option("--pair", required=True, metavar="PAIR", help="Languages: en-fr.")
 mapping_option = click.option(
@@ -54,7 +57,7 @@ def command() -> None:
 
 
 @command.command("words")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
 @click.option(
@@ -165,7 +168,7 @@ def words(
 
 
 @command.command("sentences")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
 @click.option(
@@ -262,7 +265,7 @@ def sentences(
 
 @command.command("transfer")
 @click.argument("task", type=TASK)
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
 @click.option(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._names import MEASURES
+from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, split_names
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compare")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option(
     "--corpus",
     default="ud/pud",
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 @click.option(
     "--pairs", required=True, metavar="PAIRS", help="Languages: en-fr,en-ru; en-* is English with all others."
 )
-@click.option("--against", metavar="ENCODER", help="Encoder for the second language of each pair [default: ENCODER].")
+@click.option(
+    "--against",
+    type=ENCODER,
+    metavar="ENCODER",
+    help="Encoder for the second language of each pair [default: ENCODER].",
+)
 @click.option(
     "--layers",
     type=click.Choice(["same", "relative", "all-pairs"]),

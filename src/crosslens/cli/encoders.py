@@ -5,6 +5,7 @@ from typing import Literal
 
 import click
 
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import device_option, out_option
 
 PACKAGED = ("e5-small", "minilm")
@@ -63,7 +64,7 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
 
 
 @command.command("show")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option("--addresses", is_flag=True, help="List the addresses for --intervene: layers, heads, neurons.")
 @device_option
 def show(encoder: str, addresses: bool, device: str | None) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import click
 
-from crosslens.cli._names import CORPORA, CORPUS, RECIPE, TASK
+from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import (
     SEED,
     data_option,
@@ -31,7 +31,7 @@ def condition_options(command: Callable) -> Callable:
 
 @click.command("finetune")
 @click.argument("task", type=TASK)
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option(
     "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file."
 )
@@ -99,7 +99,7 @@ def command(
 ) -> None:
     """Fine-tune ENCODER (a hub name or a folder) for TASK on one language, and evaluate it on others.
 
-    Use ENCODER bilstm for a baseline without pretraining.
+    Use ENCODER bilstm for a baseline without pretraining, and lab:good for the encoder of a laboratory.
 
     \b
     crosslens finetune pos bert-base-multilingual-cased --train ud/en_ewt \\

@@ -2,12 +2,12 @@
 
 import click
 
-from crosslens.cli._names import CORPORA, CORPUS
+from crosslens.cli._names import CORPORA, CORPUS, ENCODER
 from crosslens.cli._options import data_option, json_option, out_option
 
 
 @click.command("overlap")
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option(
     "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data of the source language: ud/en_ewt."
 )

@@ -5,13 +5,13 @@ from typing import Literal
 
 import click
 
-from crosslens.cli._names import CORPUS, PROBE
+from crosslens.cli._names import CORPUS, ENCODER, PROBE
 from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings
 
 
 @click.command("probe")
 @click.argument("probe", type=PROBE)
-@click.argument("encoder")
+@click.argument("encoder", type=ENCODER)
 @click.option(
     "--train",
     required=True,

@@ -1,0 +1,33 @@
+"""Names on the command line: encoders of laboratories, and what the shell completes."""
+
+import click
+from click.testing import CliRunner
+
+import crosslens as xl
+from crosslens.cli import cli
+from crosslens.cli._names import ENCODER
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+from crosslens.mlm import lab_encoder
+
+TINY = LaboratorySettings(languages={"src": Language(), "vso": Language(order="VSO")}, sentences=40)
+
+
+def test_commands_take_the_encoder_of_a_laboratory_by_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("crosslens.lab.presets.find_laboratory", lambda preset: Laboratory(TINY, preset=preset))
+    monkeypatch.setattr(lab_encoder, "cache_folder", lambda: tmp_path / "cache" / "data")
+    shown = CliRunner().invoke(cli, ["encoders", "show", "lab:tiny", "--device", "cpu"])
+    assert shown.exit_code == 0, shown.output
+    assert "200,832 of them in layers" in shown.stdout
+    (encoder,) = (tmp_path / "cache" / "demo").glob("*/lab-tiny")
+    monkeypatch.setattr(lab_encoder, "pretrain", None)
+    again = CliRunner().invoke(cli, ["encoders", "show", "lab:tiny", "--device", "cpu"])
+    assert again.stdout == shown.stdout
+    assert xl.load_encoder(encoder, device="cpu").depth == 6
+
+
+def test_completion_knows_laboratories_and_folders():
+    context = click.Context(cli)
+    completed = [item.value for item in ENCODER.shell_complete(context, click.Argument(["encoder"]), "lab:n")]
+    assert completed == ["lab:no-anchors"]
+    assert [item.type for item in ENCODER.shell_complete(context, click.Argument(["encoder"]), "enc")] == ["file"]
