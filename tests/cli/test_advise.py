@@ -1,5 +1,7 @@
 """``crosslens advise``: what is printed and refused."""
 
+import json
+
 import pytest
 
 
@@ -41,6 +43,13 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
         "The rule (rule.csv) was fitted to pos scores of made up (one pass): sources en; 9 treebanks of 9 languages",
     ):
         assert part in out
+    status, out, err = run(*words, "--json")
+    assert status == 0, err
+    described = json.loads(out)
+    assert (described["language"], described["ways"][0]["source"]) == ("wo", "en")
+    assert described["evidence"][""]["scripts"] == {"Latn": 100.0}
+    assert set(described["accuracy"]) == {"en", "fr.conllu"}
+    assert described["rule"].startswith("pos scores of made up (one pass)")
 
 
 def test_advise_promises_nothing_for_an_untrained_encoder(run, folder, tiny_bert, treebanks):

@@ -1,5 +1,7 @@
 """``crosslens align``: what is printed, what is written, what is refused."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -95,7 +97,9 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert "fr untrained fr shuffled fr identity" in " ".join(out.split())
     assert set(found["layer"]) == {0, 2}
     assert set(found["target"]) == {"en", "fr"}
-    assert run(*arguments, "--out", tmp_path / "y")[0] == 0
+    status, out, _ = run(*arguments, "--out", tmp_path / "y", "--json")
+    assert status == 0
+    assert [row["value"] for row in json.loads(out)] == pd.read_csv(tmp_path / "y" / "results.csv")["value"].tolist()
     status, _, err = run(*arguments, "--against", tiny_bert, "--out", tmp_path / "z")
     assert status == 2
     assert "--against needs parallel sentences" in err
