@@ -27,7 +27,7 @@ ENDINGS = {"": LIGHT, "-dark": DARK}
 GALLERY: dict[str, tuple[str, dict[str, object]]] = {
     "layers-by-target": ("pos-real-encoder", {}),
     "seeds": ("parsing-real-encoder", {}),
-    "interventions": ("interventions", {"task": ["pos", "parsing"]}),
+    "interventions": ("interventions-real-encoder", {}),
     "similarity": ("english-encoder", {}),
     "gap": ("pos-real-encoder", {}),
     "sentences": ("english-encoder", {}),

@@ -72,5 +72,5 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str) -> "al
     bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
     marks = base.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill)
     return alt.layer(zero, base.mark_line(strokeWidth=1.6).encode(dash), bars, marks).properties(
-        width=alt.Step(26), height=110, title=alt.TitleParams(title, anchor="middle")
+        width=alt.Step(max(26, 8 * max(map(len, order)))), height=110, title=alt.TitleParams(title, anchor="middle")
     )
