@@ -14,8 +14,8 @@ def page() -> str:
     parts = ["# Command line\n", "Made by `python docs/make_cli.py` from `crosslens COMMAND --help`.\n"]
     parts.append(
         "Every command ends with status 0 when it did what was asked, 2 when it was asked wrongly, and 1 when the work"
-        " failed; errors are one sentence with a hint, on standard error. What `--out` names must not exist, and"
-        " appears only when it is whole.\n"
+        " failed; errors are one sentence with a hint, on standard error. What `--out` names must not exist"
+        " (unless with `--overwrite`), and appears only when it is whole.\n"
     )
     root = click.Context(cli, info_name="crosslens", **cli.context_settings)
     parts.append(section(cli, root))

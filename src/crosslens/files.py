@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from crosslens.errors import RequestError, WorkError
@@ -18,6 +19,31 @@ except ImportError:  # Windows: what killed processes left stays
 
 UNFINISHED = ".unfinished"
 """Ending of the hidden files and folders that are renamed when they are complete."""
+
+
+OURS = (
+    "results.csv",
+    "results.parquet",
+    "run.json",
+    "crosslens.json",
+    "pretraining.json",
+    "adaptation.json",
+    "tables.tex",
+    "pretrain.yaml",
+)
+"""Files of which a folder has at least one if crosslens wrote it."""
+
+_REPLACEABLE: ContextVar[Path | None] = ContextVar("replaceable", default=None)
+"""The output that may be replaced, as the user asked for."""
+
+
+def allow_overwriting(path: str | Path) -> Callable[[], None]:
+    """Let one file or folder be replaced as soon as its new content is complete; return a function that ends this.
+
+    Folders are replaced only if crosslens wrote them (`OURS`). Until the new content is complete, the old one stays.
+    """
+    token = _REPLACEABLE.set(Path(path))
+    return lambda: _REPLACEABLE.reset(token)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -38,7 +64,7 @@ def write_text(path: str | Path, content: str) -> None:
 
 
 def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
-    """Check that a path does not exist yet, or is an empty folder, and return it.
+    """Check that a path does not exist yet, is an empty folder or may be overwritten, and return it.
 
     Raises:
         RequestError: if the path exists, or nothing can be written there.
@@ -47,7 +73,15 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     try:
         is_empty = path.is_dir() and not any(path.iterdir())
         if not is_empty and (path.exists() or path.is_symlink()):
-            raise RequestError(f"{what}: {path} exists already", hint="choose another path, or remove it first")
+            if path != _REPLACEABLE.get():
+                raise RequestError(
+                    f"{what}: {path} exists already", hint="choose another path, remove it, or add --overwrite"
+                )
+            if path.is_symlink() or (path.is_dir() and not any((path / name).exists() for name in OURS)):
+                raise RequestError(
+                    f"--overwrite: {path} was not written by this command",
+                    hint="choose another path, or remove it first",
+                )
         _refuse_unwritable(path.parent)
     except OSError as error:
         raise RequestError(f"{what}: {path}: {error.strerror}", hint="choose another path") from None
@@ -147,9 +181,21 @@ def new_folder(path: str | Path) -> Iterator[Path]:
             if not entry.is_symlink():
                 os.chmod(entry, (0o777 if entry.is_dir() else 0o666) & ~_umask())
         _sync(partial)
-        if path.is_dir():
-            path.rmdir()
-        os.replace(partial, path)
+        _replace_folder(partial, path)
+
+
+def _replace_folder(complete: Path, path: Path) -> None:
+    """Rename a complete folder to its path; what is there is set aside first, and removed at the end."""
+    if not path.exists():
+        os.replace(complete, path)
+        return
+    with temporary_folder(path) as aside:
+        os.replace(path, aside / "before")
+        try:
+            os.replace(complete, path)
+        except OSError:
+            os.replace(aside / "before", path)
+            raise
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from crosslens.errors import RequestError
+from crosslens.files import allow_overwriting
 
 SEED = click.IntRange(0, 2**63 - 1)
 """Random seeds: what records can hold."""
@@ -40,8 +41,32 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 
 
 def out_option(description: str) -> Callable:
-    """Return the option ``--out``, a path that must not exist yet."""
-    return click.option("--out", required=True, metavar="PATH", help=f"{description}; must not exist yet.")
+    """Return the options ``--out``, a path that must not exist yet, and ``--overwrite``, with which it may."""
+    out = click.option(
+        "--out", required=True, metavar="PATH", callback=_allow, help=f"{description}; must not exist yet."
+    )
+    overwrite = click.option(
+        "--overwrite",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_remember,
+        help="Replace PATH once its new content is complete, if crosslens wrote it.",
+    )
+    return lambda command: out(overwrite(command))
+
+
+_OVERWRITE = "crosslens.overwrite"
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    context.meta[_OVERWRITE] = value
+
+
+def _allow(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if context.meta.get(_OVERWRITE) and not context.resilient_parsing:
+        context.call_on_close(allow_overwriting(value))
+    return value
 
 
 def split_names(text: str) -> list[str]:

@@ -1,0 +1,91 @@
+"""``--overwrite``: old output stays until the new one is complete, and only what crosslens wrote is replaced."""
+
+import os
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.files import allow_overwriting, new_folder, refuse_existing
+from crosslens.results.record import read_results
+from toy_commands import finetune
+
+
+def overlap(run, encoder, test, *more):
+    return run("overlap", encoder, "--train", "ud/en_toy", "--test", test, "--out", "out", *more)
+
+
+def targets(folder):
+    return read_results(folder / "out" / "results.csv").records["target"].to_pylist()
+
+
+def test_results_are_replaced_when_asked(run, tiny_bert, tmp_path):
+    assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 0
+    status, _, err = overlap(run, tiny_bert, "ud/en_pud")
+    assert status == 2
+    assert "add --overwrite" in err
+    assert set(targets(tmp_path)) == {"fr"}
+    status, _, err = overlap(run, tiny_bert, "ud/en_pud", "--overwrite")
+    assert status == 0, err
+    assert set(targets(tmp_path)) == {"en"}
+    assert not [path for path in tmp_path.iterdir() if "unfinished" in path.name]
+    assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 2  # the next command does not overwrite
+
+
+def test_a_model_and_a_file_are_replaced(run, tiny_bert, tmp_path):
+    assert finetune(run, tiny_bert, "--keep-model", test="ud/en_pud")[0] == 0
+    first = (tmp_path / "out" / "model" / "model.safetensors").read_bytes()
+    status, _, err = finetune(run, tiny_bert, "--keep-model", "--overwrite", "--random-init", "1", test="ud/en_pud")
+    assert status == 0, err
+    assert (tmp_path / "out" / "model" / "model.safetensors").read_bytes() != first
+    words = ("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu", "--device", "cpu")
+    assert run(*words)[0] == 0
+    (tmp_path / "tagged.conllu").write_text("old")
+    assert run(*words)[0] == 2
+    assert run(*words, "--overwrite")[0] == 0
+    assert (tmp_path / "tagged.conllu").read_text("utf-8") != "old"
+
+
+def test_old_results_stay_when_the_work_fails(run, tiny_bert, tmp_path):
+    assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 0
+    assert overlap(run, tiny_bert, "ud/xx_none", "--overwrite")[0] == 2
+    assert set(targets(tmp_path)) == {"fr"}
+
+
+def test_a_folder_of_somebody_else_is_not_replaced(run, tiny_bert, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("mine")
+    status, _, err = overlap(run, tiny_bert, "ud/fr_pud", "--overwrite")
+    assert status == 2
+    assert "was not written by this command" in err
+    assert (tmp_path / "out" / "thesis.tex").read_text() == "mine"
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "runs").mkdir()
+    end = allow_overwriting(tmp_path / "runs")
+    try:
+        with pytest.raises(RequestError, match="not written"):
+            refuse_existing(tmp_path / "runs")
+    finally:
+        end()
+
+
+def test_the_old_folder_comes_back_when_the_new_one_cannot_have_its_name(tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.csv").write_text("old")
+    real, calls = os.replace, []
+
+    def replace(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        with pytest.raises(OSError, match="No space"), new_folder(tmp_path / "out") as folder:
+            (folder / "results.csv").write_text("new")
+    finally:
+        end()
+    assert len(calls) == 3
+    assert (tmp_path / "out" / "results.csv").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
