@@ -1,3 +1,5 @@
+import json
+
 from crosslens.unseen.typology import known_languages
 
 
@@ -42,3 +44,16 @@ def test_the_unseen_languages_of_the_slides(run):
         for place, value in zip(places, printed, strict=True):
             assert row[place:].startswith(value)  # under its head
         assert row[head.index("class") :] == language.published
+
+
+def test_lists_as_json(run):
+    everything = json.loads(run("list", "--json")[1])
+    assert everything["tasks"]["pos"] == {"needs": ["upos"], "metric": "accuracy", "settings": {}}
+    assert everything["recipes"]["muller2021.parsing"] == {"batch": 32, "epochs": 15}
+    assert everything["families"]["albert"].startswith("refused: ")
+    assert "test" in everything["corpora"]["ud/en_toy"]
+    assert json.loads(run("list", "unseen", "--json")[1]) == everything["unseen"]
+    assert everything["unseen"]["wo"]["script"] == "Latin"
+    sizes = json.loads(run("list", "corpora", "--study", "smoke", "--json")[1])
+    assert sizes["adj"] == {"pos": "200"}
+    assert sizes["src"]["pos"].endswith(" + 200")

@@ -50,6 +50,11 @@ def test_status_explain_and_results(run, file, tmp_path):
     assert "here condition.layers: None instead of 1-2" in shown
     assert f"repeat: crosslens run {file} --out runs --only {first}" in shown
     assert "studies: toy" in shown
+    described = json.loads(run("explain", first, "--out", "runs", "--json")[1])
+    assert (described["run"], described["studies"]) == (first, ["toy"])
+    assert described["differences"]["condition.layers"] == [None, "1-2"]
+    assert described["identity"]["recipe"]["batch"] == 2
+    assert described["nearest"] != first
     status, shown, _ = run("results", "runs", "--csv", "all.csv")
     assert status == 0
     assert "cross-language mean" in shown

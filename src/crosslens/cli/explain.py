@@ -2,12 +2,16 @@
 
 import click
 
+from crosslens.cli._options import json_option
+
 
 @click.command("explain")
 @click.argument("run")
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="Folder of runs.")
-def command(run: str, folder: str) -> None:
+@json_option
+def command(run: str, folder: str, as_json: bool) -> None:
     """Show the identity of RUN (an id or its beginning), and how the most similar run differs."""
+    from crosslens.cli._display import print_object
     from crosslens.cli._study import describe_differences, find_store
     from crosslens.errors import RequestError
     from crosslens.runs.explain import flat, nearest
@@ -18,15 +22,20 @@ def command(run: str, folder: str) -> None:
         reason = f"{len(matching)} run ids of {folder} begin" if matching else f"no run id of {folder} begins"
         raise RequestError(f"{reason} with {run!r}", hint="`crosslens plan STUDY --all` lists them")
     described = store.describe(matching[0])
+    studies = [name for name, runs in store.studies().items() if matching[0] in runs]
+    neighbour = nearest(described["identity"], store, besides=matching[0])
+    log = store.path(matching[0]) / "log.txt"
+    if as_json:
+        name, different = neighbour or (None, {})
+        print_object({**described, "studies": studies, "nearest": name, "differences": different, "log": str(log)})
+        return
     click.echo(f"{described['run']}: {described['label']}")
     for name, value in flat(described["identity"]).items():
         click.echo(f"  {name:<24} {value}")
-    studies = [name for name, runs in store.studies().items() if matching[0] in runs]
     click.echo(f"studies: {', '.join(studies)}" if studies else "none in this folder")
-    neighbour = nearest(described["identity"], store, besides=matching[0])
     if neighbour:
         name, different = neighbour
         click.echo(f"nearest: {name}, {store.describe(name)['label']}; here {describe_differences(different)}")
     if "repeat" in described:
         click.echo(f"repeat: {described['repeat']}")
-    click.echo(f"log: {store.path(matching[0]) / 'log.txt'}")
+    click.echo(f"log: {log}")

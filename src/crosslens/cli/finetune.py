@@ -103,7 +103,7 @@ def command(
 
     \b
     crosslens finetune pos bert-base-multilingual-cased --train ud/en_ewt \\
-        --test ud/en_pud,ud/fr_pud --random-init 1-2 --seed 1 --out runs/pos-1-2
+        --test ud/en_pud,ud/fr_pud --random-init 1-2 --seed 1 --out results/pos-1-2
     """
     from crosslens.cli._display import progress
     from crosslens.runs.finetuning import finetune_and_evaluate

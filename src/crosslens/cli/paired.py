@@ -24,7 +24,7 @@ def command(
     commas. KEY is a column of results.csv; in a folder of runs it selects a condition.
 
     \b
-    crosslens test runs/reference-1,runs/reference-2 runs/ablated-1,runs/ablated-2
+    crosslens test results/reference-1,results/reference-2 results/ablated-1,results/ablated-2
     crosslens test runs runs --a condition=none --b ablation=1-2
 
     The 95 % interval covers seeds and sentences. With one seed it covers sentences alone, and there is no p-value.

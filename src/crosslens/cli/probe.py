@@ -67,7 +67,7 @@ def command(
 
     \b
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
-        --out runs/langid
+        --out results/langid
     """
     from crosslens.files import refuse_existing, write_folder
 
