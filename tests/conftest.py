@@ -169,6 +169,13 @@ def uninterrupted(study, treebanks, tmp_path_factory):
 
 
 @pytest.fixture
+def fresh_processes(request):
+    """For tests whose worker processes must round as this process does."""
+    if request.config.getoption("no_onednn"):
+        pytest.skip("--no-onednn holds in this process; workers start with oneDNN")
+
+
+@pytest.fixture
 def run(monkeypatch, capsys, treebanks, tmp_path):
     """Run a command line as the shell would: its exit status, standard output and standard error."""
     from crosslens import cli

@@ -10,6 +10,7 @@ from toy_studies import results_of, run
 
 
 @pytest.mark.parametrize("name", ["processes", "slurm", pytest.param("ray", marks=pytest.mark.ray), "backwards"])
+@pytest.mark.usefixtures("fresh_processes")
 def test_every_executor_gives_the_same_bytes(study, treebanks, tmp_path, uninterrupted, name, plugins):
     if name == "ray":
         pytest.importorskip("ray").shutdown()

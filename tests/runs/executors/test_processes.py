@@ -63,6 +63,7 @@ def test_asking_how_far_a_study_is_takes_no_run_from_it(study, treebanks, tmp_pa
     assert len(Store(tmp_path).ids()) == 4
 
 
+@pytest.mark.usefixtures("fresh_processes")
 def test_killed_at_one_write_after_another_it_ends_with_the_same_bytes(study, treebanks, tmp_path, uninterrupted):
     """Each process is killed a few writes later than the one before it, counted from its start."""
     for write in range(1, 14, 2):
@@ -80,6 +81,7 @@ def test_killed_at_one_write_after_another_it_ends_with_the_same_bytes(study, tr
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [30, 100])
+@pytest.mark.usefixtures("fresh_processes")
 def test_killed_again_and_again_it_ends_with_the_same_bytes(study, treebanks, tmp_path, uninterrupted, kills):
     long = study.model_copy(update={"seeds": tuple(range(1, 9))})
     run(long, tmp_path / "whole", treebanks)
@@ -93,6 +95,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(study, treebanks, tm
     assert results_of(tmp_path / "killed").read_bytes() == results_of(tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.usefixtures("fresh_processes")
 def test_two_processes_on_one_store_do_each_run_once(study, treebanks, tmp_path, uninterrupted):
     both = [forks.Process(target=_child, args=(study, str(tmp_path), str(treebanks), "serial")) for _ in range(2)]
     for child in both:
