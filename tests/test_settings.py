@@ -1,5 +1,6 @@
 """Settings as a person writes them, after --set: text, whatever type they are of."""
 
+from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -9,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.probes import PROBES, find_probe
-from crosslens.settings import replace_settings
+from crosslens.settings import read_settings, replace_settings
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES
 
@@ -58,3 +59,21 @@ def test_first_sentences_are_one_or_two_or_all(find):
     for wrong in ("3", "0", "few"):
         with pytest.raises(RequestError, match=f"sentences={wrong}"):
             find({"sentences": wrong})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "a: &a [x, x]\n"
+            + "".join(f"{new}: &{new} [{','.join([f'*{old}'] * 10)}]\n" for old, new in pairwise("abcdefghi")),
+            "more than 100,000 values",
+        ),
+        ("name: " + "{a: " * 3000 + "1" + "}" * 3000, "nested too deeply"),
+    ],
+    ids=["aliases of aliases", "deep"],
+)
+def test_files_that_would_fill_the_memory_are_refused_at_once(tmp_path, text, words):
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(RequestError, match=words):
+        read_settings(tmp_path / "s.yaml", Adaptation)

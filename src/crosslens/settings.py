@@ -30,6 +30,9 @@ Count = Annotated[int, Field(ge=1), BeforeValidator(_no_boolean)]
 Seed = Annotated[int, Field(ge=0, lt=2**63), BeforeValidator(_no_boolean)]
 """A random seed, as records can hold it."""
 
+MOST_VALUES = 100_000
+"""Most values of a settings file."""
+
 Share = Annotated[float, Field(ge=0, lt=1)]
 """A fraction from 0, below 1."""
 
@@ -146,8 +149,12 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
         raise RequestError(f"{path}:{line}: invalid YAML: {error.problem}") from None
     except YAMLError as error:
         raise RequestError(f"{path}: invalid YAML: {str(error).splitlines()[0]}") from None
+    except RecursionError:
+        raise RequestError(f"{path}: invalid YAML: nested too deeply") from None
     if not isinstance(document, CommentedMap):
         raise RequestError(f"{path}: expected settings of the form `name: value`")
+    if _size(document) > MOST_VALUES:
+        raise RequestError(f"{path}: more than {MOST_VALUES:,} values", hint="aliases (*) repeat what they refer to")
     for setting, value in (overrides or {}).items():
         try:
             parsed = YAML(typ="safe", pure=True).load(value)
@@ -218,6 +225,19 @@ def _override(document: dict, setting: str, value: Any) -> None:
         if not isinstance(document, dict):
             raise RequestError(f"--set {setting}: {name} has no settings of its own")
     document[last] = value
+
+
+def _size(value: Any, known: dict[int, int] | None = None) -> int:
+    """Number of values with aliases written out, without writing them out."""
+    if not isinstance(value, dict | list):
+        return 1
+    known = {} if known is None else known
+    if id(value) not in known:
+        known[id(value)] = MOST_VALUES + 1  # of a value inside itself
+        known[id(value)] = 1 + sum(
+            _size(inner, known) for inner in (value.values() if isinstance(value, dict) else value)
+        )
+    return known[id(value)]
 
 
 def _plain(value: Any) -> Any:

@@ -99,3 +99,13 @@ def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, ar
     assert shown == ""
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []  # nothing half-written
+
+
+def test_words_of_thousands_of_letters_are_shortened(run, tmp_path):
+    (tmp_path / "x.conllu").write_text(f"1\ta\ta\tNOUN\t_\t_\t{'9' * 5000}\troot\t_\t_\n\n")
+    status, _, error = run("score", "pos", "x.conllu", "x.conllu")
+    assert status == 2
+    assert "x.conllu:1: head 999" in error
+    assert len(error) < 400
+    status, _, error = run("encoders", "show", "x" * 5000)
+    assert (status, len(error) < 900) == (2, True)

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 from contextlib import suppress
 
@@ -9,6 +10,7 @@ import click
 from click.shell_completion import add_completion_class
 
 from crosslens import __version__
+from crosslens.cli._encoding import write_all_characters
 from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError, suggest
 from crosslens.files import disk_reason
@@ -140,12 +142,13 @@ def main() -> None:
 
         for completion in SHELLS.values():
             add_completion_class(completion)
+    write_all_characters()
     try:
         cli(prog_name="crosslens")
     except CrosslensError as error:
-        click.echo(f"crosslens: {error.message}", err=True)
+        click.echo(f"crosslens: {_shortened(error.message)}", err=True)
         if error.hint:
-            click.echo(f"  hint: {error.hint}", err=True)
+            click.echo(f"  hint: {_shortened(error.hint)}", err=True)
         sys.exit(2 if isinstance(error, RequestError) else 1)
     except MemoryError:
         click.echo("crosslens: out of memory; use a smaller batch", err=True)
@@ -164,6 +167,11 @@ def main() -> None:
         )
         _close_output()
         sys.exit(1)
+
+
+def _shortened(message: str) -> str:
+    """The message without the middle of words of hundreds of letters, such as a number of 5,000 digits."""
+    return re.sub(r"(\S{150})\S{150,}(\S{50})", r"\1…\2", message)
 
 
 def _close_output() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from crosslens.cli._encoding import is_unicode
 from crosslens.errors import RequestError
 from crosslens.formatting import duration
 from crosslens.progress import SILENT, Progress, Update
@@ -80,7 +82,11 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
 
 def print_object(value: Any) -> None:
     """Print lists, mappings and dataclasses as JSON, with null for missing values."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
+    _print_as_json(_plain(value))
+
+
+def _print_as_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout.encoding), indent=1, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
@@ -96,13 +102,13 @@ def _plain(value: Any) -> Any:
 def print_json(frame: "pandas.DataFrame") -> None:
     """Print the rows of a frame as a JSON list of objects, with null for missing values."""
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    click.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+    _print_as_json(rows)
 
 
 def print_records(results: "Results") -> None:
     """Print records as a JSON list of objects, with null for columns that do not apply."""
     rows = [{**row, "tags": tags} for row, tags in zip(results.records.to_pylist(), results.tags(), strict=True)]
-    click.echo(json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False))
+    _print_as_json(rows)
 
 
 LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}

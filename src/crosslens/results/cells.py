@@ -20,9 +20,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results
-
-Row = dict[str, Any]
-"""A record as plain values, by column."""
+from crosslens.results.rows import Columns, Row, Rows
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""
@@ -205,11 +203,11 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
     keys: dict[Key, None] = {}
     heads: dict[Any, None] = {}
     fixed = [axis for axis in (*WITHIN, *(() if by_condition else VARIANTS)) if axis not in (*rows, *columns)]
-    firsts: dict[tuple[Key, Any], Row] = {}
-    for record, variant in zip(records, variants, strict=True):
+    firsts: dict[tuple[Key, Any], tuple[Row, tuple]] = {}
+    described = zip(records, variants, records.tuples(*rows), records.tuples(*fixed), strict=True)
+    for record, variant, row, values in described:
         if record["value"] is None:
             continue
-        row = tuple(record[name] for name in rows)
         head = (
             Column(condition_of(record["condition"]), variant)
             if by_condition
@@ -218,9 +216,9 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
             else tuple(record[name] for name in columns)
         )
         keys[row] = heads[head] = None
-        first = firsts.setdefault((row, head), record)
-        for axis in fixed:
-            if first[axis] != record[axis]:
+        first, expected = firsts.setdefault((row, head), (record, values))
+        if values != expected:
+            for axis in fixed:
                 refuse_several([first, record], axis)
         by_seed = kept.setdefault((row, head), {})
         known = by_seed.setdefault(record["seed"], record)
@@ -241,51 +239,50 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
     return Cells(tuple(keys), tuple(ordered), values)
 
 
-def disambiguated(results: Results) -> list[Row]:
+def disambiguated(results: Results) -> Rows:
     """Records as plain values with short names of encoders.
 
     Of two things with one name each gets the beginning of its digest behind it.
     """
-    records = results.records.drop_columns("tags").to_pylist()
-    _shorten(records)
+    columns = Columns(results.records.drop_columns("tags"))
+    _shorten(columns)
     for name, digest in DIGESTS.items():
         known: dict[str, set[str]] = {}
-        for record in records:
-            if record[name] is not None and record[digest] is not None:
-                known.setdefault(record[name], set()).add(record[digest])
+        pairs = list(zip(columns[name], columns[digest], strict=True))
+        for value, of in set(pairs):
+            if value is not None and of is not None:
+                known.setdefault(value, set()).add(of)
         several = {value for value, digests in known.items() if len(digests) > 1}
-        for record in records if several else ():
-            if record[name] in several and record[digest] is not None:
-                record[name] = f"{record[name]} ({record[digest][:8]})"
-    return records
+        if several:
+            columns[name] = [
+                f"{value} ({of[:8]})" if value in several and of is not None else value for value, of in pairs
+            ]
+    return Rows(columns)
 
 
-def _shorten(records: Sequence[Row]) -> None:
+def _shorten(columns: Columns) -> None:
     """Replace paths of encoders by short names, in the settings of comparisons with another encoder too."""
     digests: dict[str, set[str]] = {}
-    for record in records:
-        if record["encoder"] is not None:
-            known = digests.setdefault(record["encoder"], set())
-            known |= {record["encoder_digest"]} - {None}
+    for encoder, digest in dict.fromkeys(zip(columns["encoder"], columns["encoder_digest"], strict=True)):
+        if encoder is not None:
+            known = digests.setdefault(encoder, set())
+            known |= {digest} - {None}
     against = {
-        text: settings_of(text)["against"]
-        for text in {record["settings"] for record in records}
-        if "against" in settings_of(text)
+        text: settings_of(text)["against"] for text in set(columns["settings"]) if "against" in settings_of(text)
     }
     short = short_names([*digests, *sorted(against.values())], digests)
     texts = {text: text.replace(f"against={name}", f"against={short[name]}") for text, name in against.items()}
     if all(name == other for name, other in short.items()):
         return
-    for record in records:
-        record["encoder"] = short.get(record["encoder"], record["encoder"])
-        record["settings"] = texts.get(record["settings"], record["settings"])
+    columns["encoder"] = [short.get(name, name) for name in columns["encoder"]]
+    columns["settings"] = [texts.get(text, text) for text in columns["settings"]]
 
 
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     """Group records like `Results.groups`, with separate groups for different things of one name."""
     places: dict[tuple, list[int]] = {}
-    for place, record in enumerate(disambiguated(results)):
-        places.setdefault(tuple(record[name] for name in columns), []).append(place)
+    for place, key in enumerate(disambiguated(results).tuples(*columns)):
+        places.setdefault(key, []).append(place)
     return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
 
 

@@ -233,7 +233,7 @@ def _both_encoders(record: Row) -> Row:
     if record["state"] == "untrained":  # then both are
         settings.pop("against_condition", None)
     text = " ".join(f"{name}={value}" for name, value in settings.items())
-    return record | {"encoder": f"{record['encoder']} and {against}", "settings": text or None}
+    return {**record, "encoder": f"{record['encoder']} and {against}", "settings": text or None}
 
 
 def done_to(condition: Condition) -> list[str]:

@@ -115,6 +115,12 @@ REFUSED = {
     "a range backwards": (block("1-0\tx" + "\t_" * 8, *PLAIN), 1, "unexpected id '1-0'"),
     "an empty node out of place": (block(PLAIN[0], "5.1\tx" + "\t_" * 8, PLAIN[1]), 2, "unexpected id '5.1'"),
     "a head out of range": (block(WORD.format(1, "x", "X", 9, "root")), 1, "head 9 is outside the sentence of 1 words"),
+    "a head of 5,000 digits": (
+        block(WORD.format(1, "x", "X", "9" * 5000, "root")),
+        1,
+        "outside the sentence of 1 words",
+    ),
+    "a range of 5,000 digits": (block(f"1-{'9' * 5000}\tx" + "\t_" * 8, *PLAIN), 1, "unexpected id '1-999"),
     "a negative head": (block(WORD.format(1, "x", "X", -1, "root")), 1, "head '-1' is not a number"),
     "a head that is no number": (block(WORD.format(1, "x", "X", "x", "root")), 1, "head 'x' is not a number"),
     "some heads missing": (block(PLAIN[0], WORD.format(2, "x", "X", "_", "dep")), 2, "head '_' is not a number"),

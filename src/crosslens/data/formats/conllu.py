@@ -18,6 +18,8 @@ from crosslens.files import write_bytes
 COLUMNS = 10
 FORM, UPOS, HEAD, DEPREL = 1, 3, 6, 7
 ABSENT = "_"
+MOST_DIGITS = 18
+"""Longer numbers are outside any sentence, and Python does not read numbers of thousands of digits."""
 
 
 def read(
@@ -156,7 +158,9 @@ _SEPARATE = "an empty line separates sentences"
 def _range_end(identifier: str, words: int) -> int | None:
     """Last word of a multiword range that begins at the next word; None if the id is not such a range."""
     begin, _, end = identifier.partition("-")
-    return int(end) if begin == str(words + 1) and end.isdecimal() and int(end) >= int(begin) else None
+    if begin != str(words + 1) or not end.isdecimal() or len(end) > MOST_DIGITS:
+        return None
+    return int(end) if int(end) >= int(begin) else None
 
 
 def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tuple[str, ...] | None:
@@ -178,10 +182,10 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
     if not (together.isdecimal() and together.isascii()) or "" in heads:
         place = next(i for i, head in enumerate(heads) if not (head.isdecimal() and head.isascii()))
         raise DataError(f"head {heads[place]!r} is not a number", file=file, line=lines[place])
-    up = tuple(map(int, heads))
+    up = tuple(int(head) if len(head) <= MOST_DIGITS else words + 1 for head in heads)
     if max(up) > words:
         place = next(i for i, head in enumerate(up) if head > words)
-        raise DataError(f"head {up[place]} is outside the sentence of {words} words", file=file, line=lines[place])
+        raise DataError(f"head {heads[place]} is outside the sentence of {words} words", file=file, line=lines[place])
     above = [0, *up]
     steps = 1
     while any(above) and steps <= words:  # doubles the distance: after as many steps as words, all are at the root

@@ -157,7 +157,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
             f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            record | {"layer": layer_of(record, source=retrieved.languages[0])},
+            {**record, "layer": layer_of(record, source=retrieved.languages[0])},
         )
         for retrieved, record in read
     )
@@ -254,7 +254,7 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
                 f"{record['source']} → {record['target']}",
                 _joined((record["encoder"], layer.mapped_from)),
                 baseline_of(record) or "",
-                record | {"layer": layer.layer} | _head(record, layer),
+                {**record, "layer": layer.layer, **_head(record, layer)},
             )
             for record, layer in scores
             if (record["task"], record["metric"]) == (task, metric)
