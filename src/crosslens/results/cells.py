@@ -20,7 +20,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results
-from crosslens.results.rows import Columns, Row, Rows
+from crosslens.results.record_rows import Columns, Row, Rows
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""

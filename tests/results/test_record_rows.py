@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from crosslens.results.rows import Columns, Rows
+from crosslens.results.record_rows import Columns, Rows
 
 TABLE = pa.table({"task": ["pos", None, "pos"], "value": [1.5, None, 2.5], "layer": pa.array([1, None, 3], pa.int64())})
 
