@@ -33,6 +33,15 @@ def test_csv_holds_the_numbers_and_nothing_else():
     assert len({len(row) for row in rows}) == 1
 
 
+@pytest.mark.parametrize("name", ["=cmd|'/C calc'!A0", "@sum(1)", "+1", "-1", "\t=1"])
+def test_csv_has_no_names_that_a_spreadsheet_would_run(name):
+    made = Table(
+        "t", "Caption.", (name, "Ref"), {name: (Row(name, (Cell(-1.5, "difference"), Cell(2.0, "score"))),)}, ()
+    )
+    rows = list(csv.reader(io.StringIO(to_csv(made))))
+    assert rows == [["group", "row", f"'{name}", "Ref"], [f"'{name}", f"'{name}", "-1.5", "2.0"]]
+
+
 def test_markdown_has_one_width_and_shows_hostile_names_as_text():
     text = to_markdown(table(), spread="std")
     lines = [line for line in text.splitlines() if line.startswith("|")]

@@ -172,22 +172,31 @@ def _bars(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Write a table as CSV, with standard deviations over seeds in separate columns."""
+    """Write a table as CSV, with standard deviations over seeds in separate columns.
+
+    Names that begin as a formula does (``=``, ``+``, ``-``, ``@``) have an apostrophe before them: a spreadsheet would
+    run them.
+    """
     with_std = any(cell.std is not None for rows in table.groups.values() for row in rows for cell in row.cells)
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["group", "row", *table.head, *(f"{head} std" for head in table.head if with_std)])
+    heads = [_no_formula(head) for head in table.head]
+    writer.writerow(["group", "row", *heads, *(f"{head} std" for head in heads if with_std)])
     for title, rows in table.groups.items():
         for row in rows:
             writer.writerow(
                 [
-                    title,
-                    row.label,
+                    _no_formula(title),
+                    _no_formula(row.label),
                     *_values(row, lambda cell: cell.value),
                     *(_values(row, lambda cell: cell.std) if with_std else []),
                 ]
             )
     return stream.getvalue()
+
+
+def _no_formula(name: str) -> str:
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 def _values(row: Row, of: Callable[[Cell], float | None]) -> list[str]:
