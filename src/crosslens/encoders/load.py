@@ -17,6 +17,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from crosslens.checksums import check_checksums, write_checksums
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
@@ -146,6 +147,7 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
         save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)
+        write_checksums(partial)
 
 
 def save_tokenizers(
@@ -172,6 +174,7 @@ def _check_folder(name: str) -> None:
         )
     if not (folder / "config.json").is_file():
         raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json")
+    check_checksums(folder)
 
 
 def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from crosslens import __version__
+from crosslens.checksums import write_checksums
 from crosslens.corpora.catalogue import load_text
 from crosslens.data.corpus import Corpus
 from crosslens.data.scripts import main_script
@@ -170,6 +171,7 @@ def adapt(
         save_tokenizers(loaded.tokenizer, {}, made)
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (made / "adaptation.json").write_text(text + "\n", "utf-8")
+        write_checksums(made)
     release(partial)
     return facts
 

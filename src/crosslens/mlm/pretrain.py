@@ -17,6 +17,7 @@ from torch import nn
 from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from crosslens import __version__
+from crosslens.checksums import write_checksums
 from crosslens.corpora.catalogue import load_text
 from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.digests import digest, stream_seed
@@ -326,3 +327,4 @@ def _write(
         save_tokenizers(next(iter(tokenizers.values())), dict(tokenizers) if separate else {}, partial)
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "pretraining.json").write_text(text + "\n", "utf-8")
+        write_checksums(partial)

@@ -20,6 +20,7 @@ from torch import nn
 from transformers import AutoModelForTokenClassification, PreTrainedModel
 
 from crosslens import __version__
+from crosslens.checksums import write_checksums
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
@@ -102,6 +103,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
+        write_checksums(partial)
 
 
 def push_model(

