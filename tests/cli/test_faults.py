@@ -94,8 +94,7 @@ def files_of(folder):
     """The files below a folder and their content, without what tells the time."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     return {
-        name: b"" if path.name == "log.txt" else re.sub(TIMES, b"", path.read_bytes())
-        for name, path in files.items()
+        name: b"" if path.name == "log.txt" else re.sub(TIMES, b"", path.read_bytes()) for name, path in files.items()
     }
 
 

@@ -41,6 +41,12 @@ KEYS = {
     "resample": {"resample": ("1-2", "1.ffn")},
     "noise": {"noise": ("1-2", "1.ffn"), "noise_dose": (0.5, 1.0)},
     "rotate": {"rotate": ("1-2", "1.ffn"), "degrees": (30.0, 60.0)},
+    "erase": {
+        "erase": ("1-2", "1.ffn"),
+        "erase_to": ("a", "b"),
+        "erase_digest": ("ab", "cd"),
+        "erase_control": ("random", None),
+    },
 }
 """Intervention -> each of its keys with two values."""
 

@@ -94,6 +94,28 @@ def test_the_table_has_interventions_as_rows_and_other_tables_leave_them_out(fol
     assert len(tables["layer-deltas"].head) == 2
 
 
+def test_erasing_moves_states_to_the_mean_of_the_training_corpus(study, encoder, toy, treebanks, tmp_path):
+    erase = {"erase": "2.output"}
+    conditions = (Condition(), Condition.read(erase))
+    short = study.model_copy(update={"conditions": conditions, "seeds": (2,)})
+    planned = plan(short, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    fitted = [question for asked in planned.asked for question in asked.questions if question.kind == "fitted score"]
+    assert {question.reference.digest for question in fitted} == {toy("train").digest}
+    run(short, tmp_path, treebanks)
+    recipe = find_recipe("small", "pos", {"batch": 2, "epochs": 2})
+    model = intervene(
+        finetune(encoder, "pos", train=toy("train"), recipe=recipe, seed=2), erase, reference=toy("train")
+    )
+    alone = evaluate(model, [Corpora(str(treebanks)).corpus(name) for name in ("ud/en_pud", "ud/fr_pud")])
+    frame = read_results(results_of(tmp_path)).filter(metric="accuracy", condition=conditions[1].text).to_pandas()
+    assert frame["value"].tolist() == alone.filter(metric="accuracy").to_pandas()["value"].tolist()
+    assert len(frame) == 2
+    path = tmp_path / "erase.yaml"
+    path.write_text("name: e\nencoder: e\nconditions: [none, {erase: 1, erase_to: ud/en_pud}]\n", "utf-8")
+    with pytest.raises(RequestError, match="leave out erase_to"):
+        read_study(path)
+
+
 def test_the_pretrained_encoder_is_found_where_the_run_began(study, treebanks, tmp_path):
     """Names of encoders in records need not be paths."""
     conditions = (Condition(), Condition(revert="0,all"), Condition(layers="0,all"))

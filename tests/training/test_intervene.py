@@ -1,7 +1,10 @@
 """Interventions on trained models, from Python."""
 
+import json
+
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
 from crosslens.errors import EncoderError, RequestError
@@ -41,6 +44,18 @@ def test_every_kind_gives_a_score_and_the_same_bits_twice(tagger, toy):
         first, second = (evaluate(intervene(tagger, text, seed=2), toy("test")) for _ in range(2))
         assert first.records.equals(second.records)
         assert 0 <= first[0].value <= 100
+
+
+def test_erase_names_a_corpus_or_takes_it(tagger, toy, treebanks):
+    named = intervene(tagger, "2.output:erase=ud/en_toy:train", data=treebanks)
+    given = intervene(tagger, {"erase": "2.output"}, reference=toy("train"))
+    french = load_corpus("ud/fr_pud", data=treebanks)
+    assert evaluate(named, french)[0].value == evaluate(given, french)[0].value
+    assert json.loads(evaluate(named, french)[0].condition)["erase_digest"] == toy("train").digest[:12]
+    with pytest.raises(RequestError, match="erase takes a value"):
+        intervene(tagger, "2.output:erase")
+    with pytest.raises(RequestError, match="needs a corpus of the source language"):
+        intervene(tagger, {"erase": "2.output"})
 
 
 def test_vectors_of_an_edited_encoder_are_those_of_the_edited_states(tagger, toy):

@@ -48,6 +48,7 @@ def command(
       5-6:zero, 5-6:mean, 5-6:resample   zeros, the mean over the corpus, another sentence's states
       5.output:noise=0.5                 noise of half the size of the states
       5.output:rotate=30                 states turned by 30 degrees
+      5.output:erase=ud/en_pud           states moved to this corpus's mean: erases their language
       1-2:revert                         the pretrained weights
       1-2:swap=FOLDER                    the weights of another model or encoder
     `crosslens encoders show ENCODER --addresses` lists the addresses.
@@ -67,7 +68,7 @@ def command(
     from crosslens.training.intervene import intervene, parse_interventions
 
     parsed = parse_interventions(interventions)
-    loaded = intervene(load_model(model, device=device), *parsed, seed=seed)
+    loaded = intervene(load_model(model, device=device), *parsed, seed=seed, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:

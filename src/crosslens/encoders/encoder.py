@@ -106,7 +106,10 @@ class Encoder:
             return self
         kept = tuple(change for change in self.changes if not change.intervention.edits_states)
         clean = replace(self, changes=kept, edits=())
-        edits = [change.intervention.prepare(clean, windows, seed=change.seed) for change in self.edited]  # pyright: ignore
+        edits = [
+            (change.fitted or change.intervention).prepare(clean, windows, seed=change.seed)  # pyright: ignore
+            for change in self.edited
+        ]
         return replace(self, edits=tuple(edits))
 
     def for_language(self, language: str | None) -> "Encoder":

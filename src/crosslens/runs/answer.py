@@ -13,7 +13,7 @@ from crosslens.progress import Listener
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora, refuse_changed
 from crosslens.runs.counts import Counts, counts_of
-from crosslens.runs.question import IntervenedScore, Overlap, ProbeQuestion, Question, Score, Similarity
+from crosslens.runs.question import FittedScore, IntervenedScore, Overlap, ProbeQuestion, Question, Score, Similarity
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.training.evaluate import evaluate
@@ -121,7 +121,9 @@ def _scores(
     columns = {}
     if isinstance(first, IntervenedScore):  # all have one condition
         condition = Condition.parse(first.condition)
-        model = intervene(model, condition.up_to("after training"), seed=first.seed, pretrained=subject.pretrained)
+        reference = corpora.planned(first.reference, split="train") if isinstance(first, FittedScore) else None
+        later = condition.up_to("after training")
+        model = intervene(model, later, seed=first.seed, pretrained=subject.pretrained, reference=reference)
         columns, under = condition.columns, f" under {condition.label}"
     tests = [corpora.planned(question.corpus) for question in questions]
     ids = {question.corpus.name: question.id for question in questions}

@@ -87,6 +87,19 @@ class IntervenedScore(Score):
 
 
 @dataclass(frozen=True)
+class FittedScore(IntervenedScore):
+    """What score does the model reach under interventions that learn from a corpus?
+
+    Attributes:
+        reference: the corpus.
+    """
+
+    kind: ClassVar[str] = "fitted score"
+
+    reference: CorpusRef
+
+
+@dataclass(frozen=True)
 class Similarity(Question):
     """How similar are two languages in each layer?
 
@@ -183,5 +196,5 @@ class Perplexity(Question):
         return "perplexity"
 
 
-_ALL: tuple[type[Question], ...] = (Score, IntervenedScore, Similarity, ProbeQuestion, Overlap, Perplexity)
+_ALL: tuple[type[Question], ...] = (Score, IntervenedScore, FittedScore, Similarity, ProbeQuestion, Overlap, Perplexity)
 KINDS = {kind.kind: kind for kind in _ALL}

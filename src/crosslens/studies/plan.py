@@ -18,6 +18,7 @@ from crosslens.progress import Listener, listening
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import (
     CorpusRef,
+    FittedScore,
     IntervenedScore,
     Overlap,
     Perplexity,
@@ -158,7 +159,9 @@ def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
             )
 
 
-def _under(condition: Condition, score: Score, seed: int) -> IntervenedScore:
+def _under(condition: Condition, score: Score, seed: int, train: CorpusRef) -> IntervenedScore:
+    if any(part.reads_corpus for part in condition.interventions):
+        return FittedScore(score.corpus, score.settings, condition.text, seed, train)
     return IntervenedScore(score.corpus, score.settings, condition.text, seed)
 
 
@@ -256,7 +259,9 @@ class _Planner:
                 self.waiting += 1
                 continue
             scores = (Score(test, selected.settings) for test in self._tests(source, partner))
-            tests = tuple(scores if full == condition else (_under(full, score, seed) for score in scores))
+            tests = tuple(
+                scores if full == condition else (_under(full, score, seed, selected.train) for score in scores)
+            )
             similarities = ()
             if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
                 similarities = self._similarities([self._train(source).language], partner)

@@ -10,7 +10,9 @@ from pydantic import Field, field_validator, model_validator
 
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.states.erase import Erase
 from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
@@ -198,6 +200,15 @@ class Probing(Strict):
         return self
 
 
+def _reads_elsewhere(part: Intervention) -> str | None:
+    """Why an intervention needs more than the study has; None if it does not."""
+    if isinstance(part, Swap):
+        return "a study has no other model to swap with; use `crosslens evaluate --intervene`"
+    if isinstance(part, Erase) and (part.corpus or part.digest):
+        return "in a study, erase moves states to the mean of the training corpus; leave out erase_to"
+    return None
+
+
 class Study(Strict):
     """Models, data and analyses of a study. Its runs are all combinations of these settings.
 
@@ -258,11 +269,12 @@ class Study(Strict):
 
     @field_validator("conditions")
     @classmethod
-    def _without_other_models(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    def _of_this_study_alone(cls, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
         refused = [
-            Problem((number,), "a study has no other model to swap with; use `crosslens evaluate --intervene`")
+            Problem((number,), reason)
             for number, condition in enumerate(conditions)
-            if condition.find(Swap) is not None
+            for part in condition.interventions
+            if (reason := _reads_elsewhere(part)) is not None
         ]
         if refused:
             raise InvalidSettings(refused)

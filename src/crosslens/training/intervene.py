@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.states.erase import Erase
 from crosslens.errors import RequestError, suggest
 from crosslens.training.checkpoint import as_model, is_model, load_model
 from crosslens.training.model import TaskModel
@@ -22,8 +24,12 @@ VALUES = {
     "noise": "noise_dose",
     "rotate": "degrees",
     "swap": "swap_from",
+    "erase": "erase_to",
 }
 """Kind of intervention -> key of its value in study files; None without a value."""
+
+EXAMPLES = {"swap": "=FOLDER", "erase": "=ud/en_pud"}
+"""Kind of intervention whose value is a name -> example."""
 
 _FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>.+))?")
 
@@ -33,17 +39,21 @@ def intervene(
     *interventions: str | Mapping[str, Any] | Condition,
     seed: int = 1,
     pretrained: str | Path | None = None,
+    reference: CorpusLike | None = None,
+    data: str | Path | None = None,
 ) -> TaskModel:
     """Apply interventions to a trained model.
 
     The result is a model for `evaluate` and `predict`, and its encoder one for `compare` and `probe`. Interventions on
-    states (zero, mean, resample, noise, rotate) leave the weights as they are; such a model cannot be saved.
+    states (zero, mean, resample, noise, rotate, erase) leave the weights as they are; such a model cannot be saved.
 
     Args:
         model: a fine-tuned model, or the folder of one; not modified.
         *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``. In the order of application.
         seed: random seed of resample, noise and rotate.
         pretrained: the pretrained encoder, which revert takes layers from; None: by the name of the model's encoder.
+        reference: corpus of the source language, which erase moves states to, if it names none.
+        data: data folder for corpora by name.
 
     Returns:
         A model whose condition names the interventions.
@@ -72,6 +82,8 @@ def intervene(
                 encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
             elif isinstance(intervention, Revert):
                 encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
+            elif isinstance(intervention, Erase) and (corpus := intervention.corpus or reference) is not None:
+                encoder = intervention.fit(encoder, load_corpus(corpus, data=data), seed=seed)
             else:
                 encoder = intervention.apply(encoder, seed=seed)
     return replace(model, encoder=encoder)
@@ -98,11 +110,11 @@ def _parsed(text: str) -> Condition:
         raise RequestError(f"unknown kind of intervention {kind!r} in {text!r}", hint=suggest(kind, VALUES))
     key = VALUES[kind]
     if (key is None) != (value is None):
-        form = f"{match['address']}:{kind}" + ("" if key is None else "=FOLDER" if kind == "swap" else "=0.5")
+        form = f"{match['address']}:{kind}" + ("" if key is None else EXAMPLES.get(kind, "=0.5"))
         raise RequestError(f"{kind} takes {'no' if key is None else 'a'} value: {text!r}", hint=f"write {form}")
     settings: dict[str, Any] = {kind: match["address"]}
     if key is not None and value is not None:
-        settings[key] = value if kind == "swap" else _number(value, text)
+        settings[key] = value if kind in EXAMPLES else _number(value, text)
     return Condition.read(settings)
 
 

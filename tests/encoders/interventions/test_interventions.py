@@ -45,6 +45,7 @@ AFTER_TRAINING = {
     "resample": [{"resample": "1-2"}],
     "noise": [{"noise": "1.output", "noise_dose": 0.5}],
     "rotate": [{"rotate": "1.output", "degrees": 30}],
+    "erase": [{"erase": "1.output"}, {"erase": "1", "erase_to": "ud/en_pud", "erase_control": "random"}],
 }
 """The same of interventions on trained models; their laws are in tests/encoders/states and test_swap.py."""
 

@@ -11,6 +11,7 @@ from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.interventions.swap import Revert, Swap
+from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import Mean
 from crosslens.encoders.states.noise import Noise
 from crosslens.encoders.states.resample import Resample
@@ -19,7 +20,7 @@ from crosslens.encoders.states.zero import Zero
 from crosslens.plugins import Registry
 
 _BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer)
-_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate)
+_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase)
 INTERVENTIONS: Registry[type[Intervention]] = Registry(
     "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True
 )

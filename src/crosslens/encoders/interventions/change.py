@@ -1,8 +1,23 @@
 """Records of the interventions applied to an encoder."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from crosslens.encoders.interventions.intervention import Intervention
+
+if TYPE_CHECKING:
+    from crosslens.data.windows import Window
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.state_intervention import Edit
+
+
+class Fitted(Protocol):
+    """An intervention on states with what it learnt from a corpus."""
+
+    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> "Edit":
+        """Prepare the intervention for the windows of another corpus."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +30,14 @@ class Change:
         tensors: names of the changed or frozen parameters.
         shared: names of the parameters that the affected layers share with others; also in ``tensors`` if they were
             changed or frozen.
+        fitted: what the intervention learnt from a corpus, if it learns from one.
     """
 
     intervention: Intervention
     seed: int | None = None
     tensors: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    fitted: "Fitted | None" = field(default=None, compare=False, repr=False)
 
     @property
     def described(self) -> str:

@@ -55,6 +55,7 @@ class Intervention(BaseModel):
         follows: whether the label follows ``reference`` or the re-initialised layers instead of replacing them.
         own_recipe: whether training needs other settings than the reference.
         edits_states: whether states are replaced in each forward pass (`StateIntervention`).
+        reads_corpus: whether it learns from a corpus, its ``corpus`` or the training corpus.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,6 +69,7 @@ class Intervention(BaseModel):
     follows: ClassVar[bool] = False
     own_recipe: ClassVar[bool] = False
     edits_states: ClassVar[bool] = False
+    reads_corpus: ClassVar[bool] = False
 
     @property
     def label(self) -> str:

@@ -28,25 +28,13 @@ class Mean(StateIntervention):
         """Compute the means; the seed is not used."""
         import torch
 
-        from crosslens.encoders.matmul import inference
-        from crosslens.encoders.states.sites import read_sites, sites
+        from crosslens.encoders.states.sites import sites
 
         places = sites(encoder, self.at)
-        sums: list[Tensor | float] = [0.0] * len(places)
-        counts = torch.zeros(len(PLACES), dtype=torch.float64, device=encoder.device)
-        with inference():
-            for _, batch, states in read_sites(encoder, places, windows):
-                weights = _places(batch.mask).double()
-                counts += weights.sum((1, 2))
-                for number, of_site in enumerate(states):
-                    sums[number] = sums[number] + torch.einsum("pwl,wlc->pc", weights, of_site.double())
-        means = {
-            site.name: total / counts.clamp(min=1)[:, None]  # pyright: ignore[reportOperatorIssue]
-            for site, total in zip(places, sums, strict=True)
-        }
+        means = place_means(encoder, places, windows)
 
         def with_means(inputs: Inputs) -> "Replacement":
-            chosen = _places(inputs.mask)
+            chosen = places_of(inputs.mask)
 
             def replacement(site: "Site", states: "Tensor") -> "Tensor":
                 first, inner, last = means[site.name].to(states.dtype)
@@ -61,7 +49,28 @@ PLACES = ("first", "inner", "last")
 """Places in a window with means of their own."""
 
 
-def _places(mask: "Tensor") -> "Tensor":
+def place_means(encoder: "Encoder", places: "list[Site]", windows: "Sequence[Window]") -> "dict[str, Tensor]":
+    """Compute mean states over windows: name of the place -> ``(3, columns)``, of first, inner and last subwords."""
+    import torch
+
+    from crosslens.encoders.matmul import inference
+    from crosslens.encoders.states.sites import read_sites
+
+    sums: list[Tensor | float] = [0.0] * len(places)
+    counts = torch.zeros(len(PLACES), dtype=torch.float64, device=encoder.device)
+    with inference():
+        for _, batch, states in read_sites(encoder, places, windows):
+            weights = places_of(batch.mask).double()
+            counts += weights.sum((1, 2))
+            for number, of_site in enumerate(states):
+                sums[number] = sums[number] + torch.einsum("pwl,wlc->pc", weights, of_site.double())
+    return {
+        site.name: total / counts.clamp(min=1)[:, None]  # pyright: ignore[reportOperatorIssue]
+        for site, total in zip(places, sums, strict=True)
+    }
+
+
+def places_of(mask: "Tensor") -> "Tensor":
     """Whether each subword is in each place, ``(places, windows, length)``; a lone subword is first."""
     import torch
 

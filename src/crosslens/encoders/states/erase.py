@@ -1,0 +1,128 @@
+"""Erase the language of states: move the mean of the evaluated language to that of another one, the source language.
+
+Where two classes have equal means, no linear probe tells them apart (Belrose et al. 2023, LEACE, theorem 3.1). Removing
+means of languages follows Libovický et al. (2020), https://arxiv.org/abs/2004.05160.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from crosslens.encoders.states.state_intervention import Edit, Inputs, StateIntervention
+from crosslens.errors import RequestError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crosslens.data.corpus import Corpus
+    from crosslens.data.windows import Window
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.sites import Replacement, Site
+
+SENTENCES = 1000
+"""Most sentences of the source language that its mean is computed from, spread evenly over the corpus."""
+
+
+class Erase(StateIntervention):
+    """Shift states so that their mean over the corpus is the mean over a corpus of the source language.
+
+    First, inner and last subwords are shifted each by the difference of their own means, as in `Mean`. Differences
+    between words stay.
+
+    Attributes:
+        corpus: name of the source language's corpus; None: in a study the training corpus, in Python the argument
+            ``reference`` of `crosslens.intervene`.
+        digest: first digits of its digest.
+        control: ``random`` shifts as far in a random direction.
+    """
+
+    kind = "erase"
+    keys: ClassVar = {"erase": "at", "erase_to": "corpus", "erase_digest": "digest", "erase_control": "control"}
+    reads_corpus = True
+
+    corpus: str | None = None
+    digest: str | None = None
+    control: Literal["random"] | None = None
+
+    @property
+    def treatment(self) -> str:
+        """``erase``; ``erase=random`` for the control."""
+        return f"erase={self.control}" if self.control else "erase"
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """Refused: the source language is not known here."""
+        raise RequestError(
+            f"{self.label} needs a corpus of the source language",
+            hint="write erase=CORPUS, or pass reference= to crosslens.intervene",
+        )
+
+    def fit(self, encoder: "Encoder", corpus: "Corpus", *, seed: int) -> "Encoder":
+        """Return an encoder whose states have the mean of a corpus from now on; it shares the model.
+
+        Args:
+            encoder: not modified.
+            corpus: sentences of the source language.
+            seed: random seed of the control.
+
+        Raises:
+            EncoderError: for an address that the encoder does not have.
+        """
+        from dataclasses import replace
+
+        from crosslens.encoders.inputs import read_windows
+        from crosslens.encoders.interventions.change import Change
+        from crosslens.encoders.states.mean import place_means
+        from crosslens.encoders.states.sites import sites
+
+        encoder.refuse_edited("learn means of")
+        own = encoder.for_language(corpus.language)
+        means = place_means(own, sites(own, self.at), read_windows(own, corpus.limited(SENTENCES)).windows)
+        recorded = self.model_copy(update={"digest": corpus.digest[:12]}) if self.corpus else self
+        change = Change(recorded, seed=seed, fitted=Erasure(recorded, means))
+        return replace(encoder.changed(change, since=encoder))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Erasure:
+    """An erasure with the means of the source language.
+
+    Attributes:
+        intervention: where, and whether it is the control.
+        means: place in the encoder -> ``(3, columns)``, means of first, inner and last subwords.
+    """
+
+    intervention: Erase
+    means: "Mapping[str, Tensor]"
+
+    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+        """Compute the shift of a corpus from its own means.
+
+        Args:
+            encoder: the encoder without interventions on states.
+            windows: windows of the corpus.
+            seed: random seed of the control.
+        """
+        import torch
+
+        from crosslens.encoders.states.mean import place_means, places_of
+        from crosslens.encoders.states.sites import sites
+
+        places = sites(encoder, self.intervention.at)
+        means = place_means(encoder, places, windows)
+        shifts = {site.name: self.means[site.name].to(means[site.name]) - means[site.name] for site in places}
+        if self.intervention.control:
+            generator = torch.Generator().manual_seed(seed)
+            for name, shift in shifts.items():
+                direction = torch.randn(shift.shape, generator=generator, dtype=torch.float64)
+                direction /= direction.norm(dim=1, keepdim=True)
+                shifts[name] = direction.to(shift) * shift.norm(dim=1, keepdim=True)
+
+        def shifted(inputs: Inputs) -> "Replacement":
+            chosen = places_of(inputs.mask)
+
+            def replacement(site: "Site", states: "Tensor") -> "Tensor":
+                return states + torch.einsum("pwl,pc->wlc", chosen.to(states), shifts[site.name].to(states))
+
+            return replacement
+
+        return Edit(places, shifted)
