@@ -160,7 +160,7 @@ def main() -> None:
         reason = disk_reason(error)
         if reason is None:
             raise
-        click.echo(f"crosslens: {reason}", err=True)
+        click.echo(f"crosslens: {_shortened(reason)}", err=True)
         click.echo(
             "  hint: once this is mended, run the same command again; it resumes or removes what is unfinished",
             err=True,
