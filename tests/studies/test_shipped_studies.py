@@ -85,7 +85,7 @@ def test_every_study_runs_and_its_files_are_whole(reported, name):
         assert any(text.strip() for text in report.texts(path.stem)), path.name
 
 
-COMPARED = [name for name in library() if len(read_study(name).conditions) > 1]
+COMPARED = [name for name in library() if len({condition.before.text for condition in read_study(name).conditions}) > 1]
 SUPERVISED = [name for name in library() if name.startswith("supervision-")]
 
 
@@ -93,6 +93,7 @@ SUPERVISED = [name for name in library() if name.startswith("supervision-")]
 def test_conditions_are_columns_and_targets_are_rows(reported, name):
     report = reported(name)
     conditions = [condition for condition in report.study.conditions if not condition.acts_after_training]
+    assert len(conditions) > 1
     for table in ("layer-deltas", *(f"by-target-{task}" for task in report.blocks)):
         head, groups = report.table(table)
         shown = [column for column in head if not column.endswith(" std")]
@@ -120,6 +121,16 @@ def test_interventions_are_rows_and_layers_are_columns(reported):
     assert {group.split(",")[0] for group in groups} == set(report.blocks)
     for rows in groups.values():
         assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == list(kinds)
+
+
+def test_erased_languages_stand_beside_shifts_in_random_directions(reported):
+    report = reported("erase-language")
+    head, groups = report.table("interventions")
+    heights = ["0", *(f"{layer}.output" for layer in (2, 4, 6, 8, 10, 12))]
+    assert [column for column in head if not column.endswith(" std")] == heights
+    assert {group.split(",")[0] for group in groups} == set(report.blocks)
+    for rows in groups.values():
+        assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == ["erase", "erase=random"]
 
 
 @pytest.mark.parametrize("name", ["domains", "first-align-then-predict", "pretraining-domain", "pretraining-factors"])
