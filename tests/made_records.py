@@ -54,4 +54,26 @@ def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):
     )
 
 
+EFFECTS = {(1, 0): (-1.0, -9.0), (1, 1): (0.0, 1.0), (3, 0): (-4.0, -2.0)}
+"""Layer and head -> difference to the reference in the source language and in the others."""
+
+
+def of_heads(effects=EFFECTS):
+    """Records of models in which one head at a time is zeroed."""
+    conditions = {"none": (0.0, 0.0)}
+    conditions |= {f"{layer}.attention.head.{head}": effect for (layer, head), effect in effects.items()}
+    return Results.of(
+        score(
+            target,
+            base + (source if target == "en" else others),
+            seed=seed,
+            depth=4,
+            condition=name if name == "none" else {"zero": name},
+        )
+        for seed in (1, 2)
+        for name, (source, others) in conditions.items()
+        for target, base in (("en", 95.0), ("fr", 85.0), ("de", 75.0))
+    )
+
+
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -8,6 +8,7 @@ from functools import partial
 from crosslens.errors import RequestError
 from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
 from crosslens.report.conditions.comparison import Comparison, comparisons, scores_of
+from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
@@ -56,6 +57,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: pretraining_factors(results, beside=beside),
         lambda: interventions(readable, significance=significance),
+        lambda: heads(readable, significance=significance),
         lambda: metrics(results),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),

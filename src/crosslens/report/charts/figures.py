@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
@@ -115,6 +116,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
         "layer-profile": partial(layer_profiles, significance=significance),
         "interventions": intervention_profiles,
+        "heads": head_maps,
         "similarity": similarity_chart,
         "layers-by-target": layers_by_target,
         "seeds": by_seed,
@@ -130,7 +132,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
     others = before_training(results)
     for name, make in makers.items():
         try:
-            charts[name] = make(results if name == "interventions" else others)
+            charts[name] = make(results if name in ("interventions", "heads") else others)
         except RequestError:  # these records do not fill it
             continue
     return charts | layer_figures(results)

@@ -1,5 +1,8 @@
 """The same layers under several interventions, before and after training, side by side."""
 
+import re
+from typing import Literal
+
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
@@ -33,6 +36,8 @@ def interventions(results: Results, *, significance: Significance | None = None)
     if not blocks:
         return []
     head = tuple(dict.fromkeys(address for block in blocks for _, address in treated(block)))
+    if not head:
+        return []
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
@@ -78,12 +83,23 @@ def before_training(results: Results) -> Results:
     return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
 
 
+def is_head(address: str) -> bool:
+    """Whether an address is one attention head of one layer."""
+    return re.fullmatch(r"\d+\.attention\.head\.\d+", address) is not None
+
+
 def _after(column: Column) -> bool:
     return column.condition.acts_after_training
 
 
-def treated(block: Comparison) -> dict[tuple[str, str], Column]:
-    """Treatment and address -> column, of the reference's own recipe, in the order of the registry of interventions."""
+def treated(block: Comparison, *, heads: Literal["without", "only"] = "without") -> dict[tuple[str, str], Column]:
+    """Treatment and address -> column, of the reference's own recipe, in the order of the registry of interventions.
+
+    Args:
+        block: scores.
+        heads: whether to leave out single attention heads, whose table is `crosslens.report.conditions.heads`, or to
+            return only these.
+    """
     kinds = list(INTERVENTIONS)
     columns = [
         column
@@ -95,5 +111,7 @@ def treated(block: Comparison) -> dict[tuple[str, str], Column]:
     return {
         treatment: column
         for column in columns
-        if column.variant == variant and (treatment := column.condition.treatment) is not None
+        if column.variant == variant
+        and (treatment := column.condition.treatment) is not None
+        and is_head(treatment[1]) == (heads == "only")
     }

@@ -1,0 +1,63 @@
+"""Attention heads ablated one at a time, as maps of layers and heads."""
+
+from typing import TYPE_CHECKING
+
+from crosslens.errors import RequestError
+from crosslens.report.conditions.heads import head_effects
+from crosslens.results.chart import DARK, grammar, heat_map, styled
+from crosslens.results.layer_profile import LIGHT
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+LEAST = 1.0
+"""Difference in points that has the deepest colour at least, so that noise does not look like an effect."""
+
+
+def head_maps(results: Results) -> "altair.VConcatChart":
+    """Draw what each ablated head costs: a map for the source language beside one for the other languages.
+
+    Both have one scale of colours.
+
+    Args:
+        results: scores.
+
+    Raises:
+        RequestError: when no single head was ablated, or charts cannot be drawn.
+    """
+    alt = grammar()
+    rows = []
+    for effect in head_effects(results):
+        layers = sorted({layer for layer, _ in effect.columns}, reverse=True)
+        panels = {
+            name: [
+                {"layer": str(layer), "head": str(head), "value": mean}
+                for layer, head in sorted(effect.columns)
+                if (mean := effect.difference(keys, layer, head).mean) is not None
+            ]
+            for name, keys in effect.parts()
+        }
+        widest = max([LEAST, *(abs(box["value"]) for boxes in panels.values() for box in boxes)])  # pyright: ignore
+        scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)
+        maps = [
+            heat_map(
+                boxes,
+                x=alt.X(
+                    "head:N",
+                    sort=[str(head) for head in sorted({head for _, head in effect.columns})],
+                    axis=alt.Axis(labelAngle=0, orient="top"),
+                ),
+                y=alt.Y("layer:N", sort=[str(layer) for layer in layers]),
+                colour=alt.Color("value:Q", title=["difference", "(points)"], scale=scale),
+                dark=abs(alt.datum.value) > DARK * widest,
+                formats={"value": "+.1f"},
+                width=34,
+                title=name,
+            )
+            for name, boxes in panels.items()
+        ]
+        rows.append(alt.hconcat(*maps).properties(title=alt.TitleParams(effect.title)))
+    if not rows:
+        raise RequestError("these results contain no model with a single ablated head and its reference")
+    return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})
