@@ -45,6 +45,7 @@ KEYS = {
         "erase": ("1-2", "1.ffn"),
         "erase_to": ("a", "b"),
         "erase_digest": ("ab", "cd"),
+        "erase_dose": (0.5, 2.0),
         "erase_control": ("random", None),
     },
 }

@@ -114,6 +114,19 @@ def test_the_control_moves_as_far_in_another_direction(encoder, corpora):
         assert abs(float(torch.cosine_similarity(shifts[a], shifts[b], dim=0))) < 0.8
 
 
+def test_the_dose_is_a_factor_of_the_shift(encoder, corpora):
+    english, french = corpora
+    plain, mask = states_of(encoder, french)
+    whole, half, away, none = (
+        (states_of(erased(encoder, english, erase_dose=dose), french)[0] - plain)[mask.bool()]
+        for dose in (1, 0.5, -1, 0)
+    )
+    torch.testing.assert_close(half, whole / 2, rtol=1e-3, atol=1e-6)
+    torch.testing.assert_close(away, -whole, rtol=1e-3, atol=1e-6)
+    assert not none.any()
+    assert Condition(erase="1", erase_dose=0.5, erase_control="random").label == "erase=0.5 random 1"
+
+
 def test_what_is_recorded_names_the_corpus_and_its_content(encoder, corpora):
     english, _ = corpora
     (change,) = erased(encoder, english, erase_to="ud/en_pud").edited

@@ -6,7 +6,9 @@ means of languages follows Libovický et al. (2020), https://arxiv.org/abs/2004.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from crosslens.encoders.states.state_intervention import Edit, Inputs, StateIntervention
 from crosslens.errors import RequestError
@@ -33,21 +35,30 @@ class Erase(StateIntervention):
         corpus: name of the source language's corpus; None: in a study the training corpus, in Python the argument
             ``reference`` of `crosslens.intervene`.
         digest: first digits of its digest.
+        dose: factor of the shift; negative: away from the source language.
         control: ``random`` shifts as far in a random direction.
     """
 
     kind = "erase"
-    keys: ClassVar = {"erase": "at", "erase_to": "corpus", "erase_digest": "digest", "erase_control": "control"}
+    keys: ClassVar = {
+        "erase": "at",
+        "erase_to": "corpus",
+        "erase_digest": "digest",
+        "erase_dose": "dose",
+        "erase_control": "control",
+    }
     reads_corpus = True
 
     corpus: str | None = None
     digest: str | None = None
+    dose: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     control: Literal["random"] | None = None
 
     @property
     def treatment(self) -> str:
-        """``erase``; ``erase=random`` for the control."""
-        return f"erase={self.control}" if self.control else "erase"
+        """``erase``; ``erase=0.5`` with another dose, ``erase=random`` for the control."""
+        words = [*([f"{self.dose:g}"] if self.dose != 1 else []), *([self.control] if self.control else [])]
+        return "=".join(["erase", *([" ".join(words)] if words else [])])
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Refused: the source language is not known here."""
@@ -109,7 +120,8 @@ class Erasure:
 
         places = sites(encoder, self.intervention.at)
         means = place_means(encoder, places, windows)
-        shifts = {site.name: self.means[site.name].to(means[site.name]) - means[site.name] for site in places}
+        dose = self.intervention.dose
+        shifts = {site.name: dose * (self.means[site.name].to(means[site.name]) - means[site.name]) for site in places}
         if self.intervention.control:
             generator = torch.Generator().manual_seed(seed)
             for name, shift in shifts.items():
