@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crosslens.cli._encoding import is_unicode
+from crosslens.cli._sparkline import BARS, LEAST, largest_loss, sparkline
 from crosslens.errors import RequestError
 from crosslens.formatting import duration
 from crosslens.progress import SILENT, Progress, Update
@@ -32,12 +33,21 @@ if TYPE_CHECKING:
     from crosslens.results.record import Results
 
 
+PROFILE = "loss"
+"""Head of the column of sparklines."""
+
+MANY = 3
+"""Conditions from which on there are sparklines."""
+
+
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
     """Print a table, with means in bold and missing values as a dash.
 
     Columns that do not fit the terminal continue in a further table below. Columns named in
-    ``frame.attrs["differences"]`` are printed with a sign.
+    ``frame.attrs["differences"]`` are printed with a sign. In a terminal they have the colours of `LEVELS`, and three
+    or more named in ``frame.attrs["profile"]`` are drawn as a sparkline of losses too.
     """
+    from crosslens.report.table import Cell
     from crosslens.results.pivot import CROSS, SAME, writers
 
     means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
@@ -48,9 +58,19 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         str(name): [write(value) for value in frame[name]] for name, write in writers(frame, decimals=decimals).items()
     }
     console = Console(emoji=False)
+    styles = {
+        name: [LEVELS.get(Cell(value, "difference").level or "", "") for value in frame[name]]
+        for name in frame.attrs.get("differences", ())
+    }
+    profile = frame.attrs.get("profile", ())
+    most = 0.0
+    if console.is_terminal and is_unicode(console.encoding) and len(profile) >= MANY:
+        rows = frame[profile].to_numpy().tolist()
+        most = max(largest_loss(row) for row in rows)
+        columns = {PROFILE: [sparkline(row, most=most) for row in rows], **columns}
     room = console.width if console.is_terminal else 10_000  # files and pipes have no width
     console = Console(width=room, emoji=False)
-    room -= max(map(len, labels), default=0) + 2
+    room -= max(map(len, labels), default=0) + BETWEEN
     for number, names in enumerate(_fitting(columns, room)):
         heading = title if number == 0 else "(further columns)"
         console.print(heading, style="bold", highlight=False, markup=False, soft_wrap=True)
@@ -59,11 +79,19 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         for name in names:
             table.add_column(name, justify="right", no_wrap=True)
         for row, (label, mean) in enumerate(zip(labels, means, strict=True)):
-            cells = [columns[name][row] for name in names]
+            cells = [Text(columns[name][row], style=styles[name][row] if name in styles else "") for name in names]
             table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
         console.print(table)
+    if PROFILE in columns:
+        heads = f"{profile[0]} to {profile[-1].removeprefix('Δ ')}"
+        bars = f"{PROFILE}: {heads}; {BARS[-1]} is a loss of {max(most, LEAST):.1f} points"
+        console.print(bars, style="italic", highlight=False)
     if note:
         console.print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
+
+
+BETWEEN = 3
+"""Characters between two columns."""
 
 
 def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
@@ -71,7 +99,7 @@ def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
     group: list[str] = []
     used = 0
     for name, cells in columns.items():
-        width = max(len(name), *map(len, cells)) + 2
+        width = max(len(name), *map(len, cells)) + BETWEEN
         if group and used + width > room:
             yield group
             group, used = [], 0

@@ -1,5 +1,6 @@
 """Tables of results: targets in rows, conditions in columns, same-language and cross-language scores separate."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,7 +11,17 @@ import pyarrow.compute as pc
 
 from crosslens.errors import RequestError
 from crosslens.formatting import plain, signed
-from crosslens.results.cells import Cell, Cells, Key, cells, condition_of, groups_of, mean_of, with_target_layers
+from crosslens.results.cells import (
+    Cell,
+    Cells,
+    Column,
+    Key,
+    cells,
+    condition_of,
+    groups_of,
+    mean_of,
+    with_target_layers,
+)
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -104,7 +115,15 @@ def score_table(results: Results) -> "pandas.DataFrame":
     frame = pd.DataFrame(values, index=index, columns=list(heads.values()), dtype=float)
     # For those who print it: which columns have a sign.
     frame.attrs["differences"] = [head for column, head in heads.items() if table.is_difference(column)]
+    frame.attrs["profile"] = [heads[column] for column in _profile(table)]
     return frame
+
+
+def _profile(table: Cells) -> list[Column]:
+    """Conditions that re-initialise equally many layers, the most frequent number: those that a profile compares."""
+    changed = [column for column in table.columns if table.is_difference(column) and column.condition.reinit]
+    sizes = Counter(column.order[1] for column in changed)
+    return [column for column in changed if sizes and column.order[1] == sizes.most_common(1)[0][0]]
 
 
 def layer_table(results: Results) -> "pandas.DataFrame":
