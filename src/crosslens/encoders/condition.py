@@ -20,6 +20,9 @@ from crosslens.settings import InvalidSettings, problems_of, unknown_setting
 
 Kind = TypeVar("Kind", bound=Intervention)
 
+MOST_LAYERS = 100_000
+"""More layers than any encoder has."""
+
 REFERENCE = "none"
 """Name of the condition without interventions in study files and records."""
 
@@ -227,3 +230,18 @@ class Condition(BaseModel):
             "factor": self.factor,
             "start": None if self.start == "encoder" else self.start,
         }
+
+
+def is_condition(text: str) -> bool:
+    """Whether a text is a condition as `Condition.text` writes it, with layers that some encoder could have.
+
+    >>> is_condition("1-2"), is_condition('{"freeze": "0-3"}'), is_condition("2-1"), is_condition("{")
+    (True, True, False, False)
+    """
+    try:
+        for part in Condition.parse(text).interventions:
+            if part.acts_on is not None:
+                parse_layers(part.acts_on, MOST_LAYERS)
+    except (ValueError, RequestError, RecursionError):
+        return False
+    return True

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from crosslens.encoders.condition import REFERENCE
+from crosslens.encoders.condition import REFERENCE, is_condition
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.version1 import VERSION_1, updated
@@ -441,7 +441,7 @@ def read_results(path: str | Path) -> Results:
 
 
 def _checked(results: Results, path: Path) -> Results:
-    """Check what the types of the columns leave open: numbers are finite, and tags are JSON objects.
+    """Check what the types of the columns leave open: numbers are finite, conditions valid, and tags JSON objects.
 
     Raises:
         DataError: naming the first record that is not so.
@@ -457,6 +457,11 @@ def _checked(results: Results, path: Path) -> Results:
                     file=str(path),
                     hint="leave out records without a value",
                 )
+    for text in results.records["condition"].unique().drop_null().to_pylist():
+        if not is_condition(text):
+            raise DataError(
+                f"the condition {text!r} is invalid", file=str(path), hint="a condition is none, 1-2 or JSON"
+            )
     for text in results.records["tags"].unique().drop_null().to_pylist():
         try:
             tags = json.loads(text)

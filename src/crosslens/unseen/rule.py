@@ -311,7 +311,7 @@ def read_rule(path: str | Path | None = None) -> Rule:
             adapted = float(row["adapted"]) if row["adapted"] else None
             names = (row["language"], row["corpus"], row["source"])
             measured.append(Measured(*names, float(row["score"]), features, adapted))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:  # TypeError: a row that ends early
             raise DataError(f"not a row of measured transfer: {error}", file=str(file), line=rows.line_num) from None
     rule = Rule(tuple(measured), provenance)
     if len(rule.languages) < 3:
