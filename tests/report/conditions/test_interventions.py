@@ -58,6 +58,16 @@ def test_rows_are_interventions_and_columns_are_layers():
     assert "without training it again" in table.caption
 
 
+def test_columns_are_in_the_order_of_layers_and_rows_in_that_of_doses():
+    conditions = [{"erase": "3.output", "erase_dose": -1}, {"erase": "0"}, {"erase": "3.output"}]
+    conditions += [{"erase": "3.output", "erase_dose": 2}, {"erase": "3.output", "erase_control": "random"}]
+    results = Results.of(score(target, 50.0, **keys) for keys in ({}, *reversed(conditions)) for target in ("en", "fr"))
+    (table,) = interventions(results)
+    assert table.head == ("0", "3.output")
+    ((_, rows),) = table.groups.items()
+    assert [row.label.split(":")[0] for row in rows[::2]] == ["erase=-1", "erase", "erase=2", "erase=random"]
+
+
 def test_other_tables_leave_out_changes_of_the_trained_model():
     tables = {table.name: table for table in all_tables(RESULTS)}
     assert tables["interventions"].head == ("1-2", "3-4")
