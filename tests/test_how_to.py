@@ -1,4 +1,4 @@
-"""Every `crosslens` command of the how-to guide, run in the order of the page on small data.
+"""Every `crosslens` command of README, tutorial and how-to guide, run in the order of the pages on small data.
 
 Corpora are those of the mock release, encoders are tiny, and trainings are cut to one epoch of a few sentences. A study
 is planned, with the settings of the page, and not run.
@@ -20,7 +20,9 @@ from crosslens.data.formats import conllu, iob
 from mock_release import MockRelease
 from tiny_studies import Romaniser, save_encoder
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to.md"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "how-to.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md", PAGE)
 ENCODERS = (
     "bert-base-multilingual-cased",
     "xlm-roberta-base",
@@ -59,8 +61,8 @@ SMALLER = {
 
 
 def commands() -> list[str]:
-    """The commands of the page in order, with loops of the shell written out."""
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), flags=re.S)
+    """The commands of the pages in order, with loops of the shell written out."""
+    blocks = [block for page in PAGES for block in re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), flags=re.S)]
     lines: list[str] = []
     for block in blocks:
         text = block.replace("\\\n", " ")
