@@ -65,7 +65,7 @@ def test_they_are_found_by_name_behind_the_built_in_ones(plugins):
         assert len(registry) == len(registry.built_in) + 1
     assert find_task("sentiment", {"case": "lower"}).settings["case"] == "lower"
     assert find_probe("length", {"short": "2"}).short == 2
-    assert find_measure("dot_shuffled").null_of == "dot"
+    assert find_measure("dot_shuffled").baseline_of == "dot"
     assert find_executor("backwards")
     with pytest.raises(RequestError, match="did you mean 'sentiment'"):
         find_task("sentimnt")

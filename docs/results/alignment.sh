@@ -29,12 +29,12 @@ for l in adj sov; do
       --train lab/src-$l:train --test lab/src-$l:test --baseline-seeds 2 --out $out-words
     crosslens align sentences $against --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' --baseline-seeds 2 \
       --out $out-sentences
-    crosslens compare $against --pairs src-$l --corpus lab/all --measure cka --null shuffled,untrained --out $out-cka
+    crosslens compare $against --pairs src-$l --corpus lab/all --measure cka --baseline shuffled,untrained --out $out-cka
     crosslens align transfer pos $against --pair src-$l --parallel 'lab/all[:300]' --train lab/src \
       --test "lab/src:test[300:],lab/$l:test[300:]" --recipe lab --layers 0,3,6 --baseline-seeds 2 --out $out-pos
   done
 done
-crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --null untrained \
+crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --baseline untrained \
   --out lab/src-twice
 # The encoders of one language before their first step: untrained as pretraining initialises them.
 for l in src adj sov; do
@@ -58,13 +58,13 @@ for l in fr de ru; do
     crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --out $out-words
     crosslens align sentences $against --pair en-$l --train 'xnli/dev[:1500]' --test tatoeba/$l --baseline-seeds 2 \
       --out $out-sentences
-    crosslens compare $against --pairs en-$l --measure cka --null shuffled,untrained --out $out-cka
+    crosslens compare $against --pairs en-$l --measure cka --baseline shuffled,untrained --out $out-cka
     crosslens align transfer pos $against --pair en-$l --parallel 'xnli/dev[:1500]' --train ud/en_ewt \
       --test ud/en_pud,ud/${l}_pud --layers 0,2,4 --recipe small --set limit=2000 --set epochs=4 --set learning_rate=5e-4 \
       --baseline-seeds 2 --out $out-pos
   done
 done
-crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --null untrained --out real/en-twice
+crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --baseline untrained --out real/en-twice
 
 # A real encoder of 100 languages.
 crosslens encoders get e5-small --out e5-small

@@ -11,12 +11,12 @@ crosslens run english-encoder/pos.yaml --out runs-pos
 crosslens run english-encoder/parsing.yaml --out runs-parsing
 
 pairs=en-fr,en-es,en-de,en-ru,en-ar,en-hi,en-zh
-crosslens compare minilm --corpus ud/pud --pairs $pairs --sentences 500 --measure cka,retrieval --null shuffled,untrained \
+crosslens compare minilm --corpus ud/pud --pairs $pairs --sentences 500 --measure cka,retrieval --baseline shuffled,untrained \
   --out runs-similarity/alone
-crosslens compare e5-small --corpus ud/pud --pairs $pairs --sentences 500 --measure cka,retrieval --null shuffled,untrained \
+crosslens compare e5-small --corpus ud/pud --pairs $pairs --sentences 500 --measure cka,retrieval --baseline shuffled,untrained \
   --out runs-similarity/e5
 crosslens compare minilm --against e5-small --corpus ud/pud --pairs en-en,$pairs --sentences 500 --measure cka \
-  --null shuffled,untrained --layers all-pairs --out runs-similarity/both
+  --baseline shuffled,untrained --layers all-pairs --out runs-similarity/both
 for l in fr es de ru ar hi zh; do
   crosslens align sentences minilm --against e5-small --pair en-$l --train "xnli/dev[:1500]" --test tatoeba/$l \
     --layers relative --baseline-seeds 2 --out runs-retrieval/$l

@@ -11,5 +11,5 @@ crosslens run similarity-real-encoder.yaml --out store
 crosslens results store --csv similarity-real-encoder.parquet
 
 crosslens compare encoders/e5-pud --pairs en-fr,en-de,en-ru,en-ar,en-zh --measure cka,cka=muller2021-code \
-  --null shuffled --sentences 500 --out code
+  --baseline shuffled --sentences 500 --out code
 crosslens results code --csv published-script.parquet

@@ -22,7 +22,7 @@ def test_similarity(run, tiny_bert):
 
 
 def test_similarity_with_nulls_intervals_and_vectors(run, tiny_bert):
-    asked = ("--measure", "cka,retrieval", "--null", "shuffled,length-matched,untrained", "--intervals")
+    asked = ("--measure", "cka,retrieval", "--baseline", "shuffled,length-matched,untrained", "--intervals")
     words = ("--pairs", "en-fr", "--out", "sim", "--export", "vectors", "--pooling", "first", "--device", "cpu")
     status, shown, said = run("compare", tiny_bert, *asked, *words)
     assert status == 0, said
@@ -41,7 +41,7 @@ def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
     trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
     words = ("--seed", "3", "--keep-model", "--device", "cpu", "--out", "tagger")
     assert run("finetune", "pos", tiny_bert, *trained, *words)[0] == 0
-    measured = ("--pairs", "en-fr", "--measures", "cka", "--null", "untrained", "--device", "cpu", "--out", "sim")
+    measured = ("--pairs", "en-fr", "--measures", "cka", "--baseline", "untrained", "--device", "cpu", "--out", "sim")
     status, _, said = run("compare", "tagger/model", *measured)
     assert status == 0, said
     described = {tuple(row[name] for name in ("state", "task", "seed")) for row in rows_of("sim/results.csv")}
@@ -58,3 +58,13 @@ def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
     assert f"similarity of 6 parallel sentences, {tiny_bert} and {tiny_bert}" in shown
     rows = [row for row in rows_of("sim/results.csv") if row["target"] == "en"]
     assert [float(row["value"]) for row in rows] == pytest.approx([1.0] * 5)
+
+
+def test_the_former_name_of_an_option_is_accepted_with_a_notice(run, tiny_bert):
+    asked = ("compare", tiny_bert, "--pairs", "en-fr", "--measure", "retrieval", "--device", "cpu")
+    status, _, said = run(*asked, "--null", "shuffled", "--out", "former")
+    assert (status, "--null is now --baseline" in said) == (0, True)
+    status, _, said = run(*asked, "--baseline", "shuffled", "--out", "present")
+    assert (status, "--null" in said) == (0, False)
+    assert rows_of("former/results.csv") == rows_of("present/results.csv")
+    assert {row["measure"] for row in rows_of("former/results.csv")} == {"retrieval", "retrieval_shuffled"}

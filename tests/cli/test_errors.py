@@ -26,7 +26,7 @@ WRONG = {
     "an unknown language": (["compare", "@", "--pairs", "en-xx"], "does not contain language 'xx'"),
     "a pair that is none": (["compare", "@", "--pairs", "enfr"], "is not a language pair"),
     "an unknown measure": (["compare", "@", "--pairs", "en-fr", "--measures", "ckaa"], "did you mean 'cka'"),
-    "an unknown null": (["compare", "@", "--pairs", "en-fr", "--null", "shuffle"], "did you mean 'shuffled'"),
+    "an unknown baseline": (["compare", "@", "--pairs", "en-fr", "--baseline", "shuffle"], "did you mean 'shuffled'"),
     "an unknown pooling": (["compare", "@", "--pairs", "en-fr", "--pooling", "max"], "'max' is not one of 'mean'"),
     "no language of origin": (["compare", "@", "--pairs", "en-fr", "--original", "de"], "written in 'de'"),
     "a parallel corpus that is none": (

@@ -1,5 +1,6 @@
 """The command ``probe``."""
 
+from crosslens.results.record import read_results
 from made_corpora import texts, write_texts
 
 
@@ -15,3 +16,19 @@ def test_from_the_command_line(run, tiny_bert, tmp_path):
     assert (status, "exists" in said) == (2, True)
     status, said, _ = run("list", "probes")
     assert "the language of a text" in said
+
+
+def test_a_fine_tuned_model_is_recorded_as_one(run, tiny_bert, treebanks, tmp_path):
+    trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
+    assert run("finetune", "pos", tiny_bert, *trained, "--keep-model", "--device", "cpu", "--out", "tagger")[0] == 0
+    asked = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--device", "cpu")
+    described = {}
+    for name, options in {"tuned": (), "untrained": ("--random-init", "0,all")}.items():
+        status, _, said = run("probe", "upos", "tagger/model", *asked, *options, "--out", name)
+        assert status == 0, said
+        rows = read_results(f"{name}/results.csv").records.to_pylist()
+        described[name] = {tuple(row[key] for key in ("state", "task", "encoder", "layers")) for row in rows}
+    assert described == {
+        "tuned": {("fine-tuned", "pos", str(tiny_bert), "1-2")},
+        "untrained": {("untrained", None, str(tiny_bert), "1-2;0-4")},
+    }

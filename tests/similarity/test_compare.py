@@ -31,10 +31,7 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
     assert set(table.n) == {6}
     assert set(table.state) == {"pretrained"}
     assert set(table.depth) == {4}
-    assert set(compare(encoder, pud, pairs=["en-fr"], measures=["cka"], state="fine-tuned").to_pandas().state) == {
-        "fine-tuned"
-    }
-    untrained = compare(encoder, pud, pairs=["en-fr"], measures=["cka"], nulls=["untrained"]).to_pandas()
+    untrained = compare(encoder, pud, pairs=["en-fr"], measures=["cka"], baselines=["untrained"]).to_pandas()
     assert untrained.state.tolist() == ["pretrained"] * 5 + ["untrained"] * 5
 
 
@@ -49,7 +46,7 @@ def test_an_encoder_is_like_itself_and_a_redrawn_one_less(encoder, treebanks):
 def test_untrained_encoders_of_a_pair_are_independent(encoder, tiny_bert, treebanks):
     """From one seed they would be equal, and their similarity that of an encoder with itself."""
     pud = load_parallel("ud/pud", data=treebanks)
-    asked = {"pairs": ["en-en"], "measures": ["cka"], "nulls": ["untrained"]}
+    asked = {"pairs": ["en-en"], "measures": ["cka"], "baselines": ["untrained"]}
     other = load_encoder(tiny_bert, device="cpu")
     pair = compare(encoder, pud, **asked, against=other).to_pandas()
     assert pair[pair.state == "pretrained"].value.tolist() == pytest.approx([1.0] * 5)
@@ -203,7 +200,7 @@ def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebank
         "ud/pud",
         pairs=["en-*"],
         measures=["cka", "cka_shuffled"],
-        nulls=nulls,
+        baselines=nulls,
         seed=4,
         sentences=5,
         data=treebanks,
@@ -220,7 +217,7 @@ def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebank
     with pytest.raises(RequestError, match="exists already"):
         compare(encoder, pud, pairs=["en-fr"], export=tmp_path / "vectors")
     with pytest.raises(RequestError, match=r"no baseline 'shuffle'.*did you mean 'shuffled'"):
-        compare(encoder, pud, pairs=["en-fr"], nulls=["shuffle"])
+        compare(encoder, pud, pairs=["en-fr"], baselines=["shuffle"])
 
 
 def test_vectors_of_two_encoders_of_one_name_are_kept_apart(encoder, treebanks, tmp_path):
@@ -252,7 +249,7 @@ def test_each_layer_with_each_of_another_encoder(encoder, shallow, treebanks):
         pud,
         pairs=["en-fr"],
         measures=["cka"],
-        nulls=["shuffled", "untrained"],
+        baselines=["shuffled", "untrained"],
         against=shallow,
         layers="all-pairs",
         represented=lambda its: read.append(its.language),

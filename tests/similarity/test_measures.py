@@ -84,7 +84,7 @@ def test_constants_and_what_is_no_number_have_no_similarity(name):
 def test_nulls_are_of_measures_and_the_usual_ones_are_there():
     assert set(DEFAULT_MEASURES) <= set(MEASURES)
     for measure in MEASURES.values():
-        assert measure.null_of is None or measure.null_of in MEASURES
+        assert measure.baseline_of is None or measure.baseline_of in MEASURES
         assert measure.about.endswith(".")
 
 

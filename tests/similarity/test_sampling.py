@@ -73,7 +73,7 @@ def test_sampled_nulls_are_the_exact_ones_of_cka():
 def test_a_null_by_its_name():
     x, y = drawn(np.random.default_rng(2), 50)
     assert find_measure("retrieval_shuffled").compute(x, y) == pytest.approx(1 / 50, abs=0.02)
-    assert find_measure("retrieval_shuffled").null_of == "retrieval"
+    assert find_measure("retrieval_shuffled").baseline_of == "retrieval"
     assert find_measure("cka_shuffled") is MEASURES["cka_shuffled"]
     assert np.isnan(find_measure("rsa_length_matched").compute(x, y))  # prepared without lengths
     for name in ("cka_shuffled_shuffled", "ckaa_shuffled", "cka_mixed"):

@@ -3,6 +3,7 @@ import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.load import DESCRIPTION, load_encoder, save_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
 from crosslens.training.checkpoint import load_model, save_model
@@ -74,3 +75,20 @@ def test_damaged_models_are_refused(tagger, tmp_path):
     (tmp_path / "model" / "crosslens.json").unlink()
     with pytest.raises(EncoderError, match=r"has no crosslens.json"):
         load_model(tmp_path / "model")
+
+
+def test_the_encoder_of_a_fine_tuned_model_says_so(encoder, tagger, tmp_path):
+    save_model(tagger, tmp_path / "model")
+    for loaded in (tagger.encoder, load_model(tmp_path / "model").encoder, load_encoder(tmp_path / "model")):
+        assert (loaded.task, loaded.columns["state"], "fine-tuned for pos" in repr(loaded)) == (
+            "pos",
+            "fine-tuned",
+            True,
+        )
+        assert random_init(loaded, "1-2", seed=1).columns["state"] == "fine-tuned"
+        assert random_init(loaded, "0,all", seed=1).columns["state"] == "untrained"
+    save_encoder(encoder, tmp_path / "encoder")
+    assert load_encoder(tmp_path / "encoder").columns["state"] == "pretrained"
+    (tmp_path / "encoder" / DESCRIPTION).write_text("[]")
+    with pytest.raises(EncoderError, match="damaged"):
+        load_encoder(tmp_path / "encoder")

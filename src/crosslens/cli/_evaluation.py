@@ -9,6 +9,7 @@ from crosslens.files import write_folder
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
     from crosslens.data.formats import Format
+    from crosslens.encoders.encoder import Encoder
     from crosslens.results.record import Results
     from crosslens.tasks import Task
     from crosslens.training.model import TaskModel
@@ -19,6 +20,17 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     from crosslens.corpora.catalogue import load_corpora
 
     return load_corpora(split_names(test), data=data, format=format)
+
+
+def load_subject(name: str, *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
+    """Load an encoder by hub name or folder, or a fine-tuned model by folder, and its encoder."""
+    from crosslens.encoders.load import load_encoder
+    from crosslens.training.checkpoint import is_model, load_model
+
+    if is_model(name):
+        model = load_model(name, device=device)
+        return model.encoder, model
+    return load_encoder(name, device=device), None
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":

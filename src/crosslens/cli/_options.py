@@ -40,6 +40,23 @@ track_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
+def former_name(former: str, name: str, parameter: str) -> Callable:
+    """Return a hidden option: the former name of an option, accepted with a notice.
+
+    Args:
+        former: former name of the option.
+        name: present name of the option.
+        parameter: name of the parameter of the command.
+    """
+
+    def use(context: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            click.echo(f"{former} is now {name}", err=True)
+            context.default_map = {**(context.default_map or {}), parameter: value}
+
+    return click.option(former, hidden=True, is_eager=True, expose_value=False, callback=use)
+
+
 def out_option(description: str) -> Callable:
     """Return the options ``--out``, a path that must not exist yet, and ``--overwrite``, with which it may."""
     out = click.option(

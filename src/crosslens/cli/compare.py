@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._names import ENCODER, MEASURES
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, split_names
+from crosslens.cli._options import (
+    SEED,
+    data_option,
+    device_option,
+    former_name,
+    json_option,
+    out_option,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from crosslens.encoders.layers import LayerPairs
@@ -45,9 +53,10 @@ if TYPE_CHECKING:
     metavar="NAMES",
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
+@former_name("--null", "--baseline", "baselines")
 @click.option(
-    "--null",
-    "nulls",
+    "--baseline",
+    "baselines",
     metavar="NAMES",
     help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
     " with all layers re-initialised (untrained).",
@@ -85,7 +94,7 @@ def command(
     against: str | None,
     layers: "LayerPairs",
     measures: str | None,
-    nulls: str | None,
+    baselines: str | None,
     pooling: "Pooling",
     intervals: bool,
     original: str | None,
@@ -104,11 +113,11 @@ def command(
     embeddings. cka is linear centred CKA; cka_shuffled is its baseline for unrelated sentences.
 
     \b
-    crosslens compare E --pairs en-fr --measure cka,retrieval --null shuffled,untrained --out similarity
+    crosslens compare E --pairs en-fr --measure cka,retrieval --baseline shuffled,untrained --out similarity
     crosslens compare E --against F --pairs en-en --out before-and-after
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
-    from crosslens.cli._evaluation import of_model, write_results
+    from crosslens.cli._evaluation import load_subject, of_model, write_results
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
@@ -120,7 +129,7 @@ def command(
 
     chosen: Any = {
         "measures": split_names(measures) if measures else None,
-        "nulls": split_names(nulls) if nulls else [],
+        "baselines": split_names(baselines) if baselines else [],
     }
     patterns = split_names(pairs)
     choose_measures(**chosen)  # checks the names before an encoder is loaded
@@ -128,11 +137,8 @@ def command(
 
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
-    from crosslens.encoders.load import load_encoder
-    from crosslens.training.checkpoint import is_model, load_model
 
-    model = load_model(encoder, device=device) if is_model(encoder) else None
-    loaded = model.encoder if model is not None else load_encoder(encoder, device=device)
+    loaded, model = load_subject(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     with progress() as bar:
@@ -141,13 +147,12 @@ def command(
             parallel,
             pairs=patterns,
             **chosen,
-            against=load_encoder(against, device=device) if against else None,
+            against=load_subject(against, device=device)[0] if against else None,
             layers=layers,
             pooling=pooling,
             interval="jackknife" if intervals else "none",
             seed=seed,
             export=export,
-            state=None if model is None else "fine-tuned",
             progress=bar,
         )
     if model is not None:

@@ -65,6 +65,8 @@ def command(
 ) -> None:
     """Train a linear classifier for PROBE on the states of every layer of ENCODER, next to a control task.
 
+    ENCODER is a hub name, a folder, or a fine-tuned model that `crosslens finetune --keep-model` wrote.
+
     \b
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
         --out results/langid
@@ -85,12 +87,12 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_records, print_table, progress
+    from crosslens.cli._evaluation import load_subject
     from crosslens.encoders import reinit
-    from crosslens.encoders.load import load_encoder
     from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
-    loaded = load_encoder(encoder, device=device)
+    loaded, _ = load_subject(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     with progress() as bar:

@@ -49,6 +49,7 @@ class Encoder:
         language: current input language, if vocabularies are language-specific.
         origin: digest before the first change and before training; None if the encoder is neither changed nor trained.
         edits: interventions on states, prepared for a corpus; see `prepared`.
+        task: task that the encoder was fine-tuned for; None if it was not.
     """
 
     model: PreTrainedModel
@@ -61,6 +62,7 @@ class Encoder:
     language: str | None = None
     origin: str | None = None
     edits: "tuple[Edit, ...]" = ()
+    task: str | None = None
 
     def __repr__(self) -> str:
         return "\n  ".join((f"Encoder {self.name}", *self.described))
@@ -68,7 +70,8 @@ class Encoder:
     @property
     def described(self) -> tuple[str, ...]:
         """Facts in at most three lines: architecture, vocabulary, and what was changed since loading."""
-        parts = "; ".join(change.described for change in self.changes)
+        trained = [f"fine-tuned for {self.task}"] if self.task else []
+        parts = "; ".join([*(change.described for change in self.changes), *trained])
         vocabularies = f", for each of {', '.join(self.tokenizers)}" if self.tokenizers else ""
         return (
             f"{self.family.name}, {self.depth} layers × {self.width} dimensions, on {self.device}",
@@ -212,13 +215,14 @@ class Encoder:
     def columns(self) -> dict[str, Any]:
         """Columns of `crosslens.results.record.Record` that describe the encoder."""
         condition = self.condition
-        state = "untrained" if condition.is_untrained(self.depth) else "pretrained"
+        untrained = "untrained" if condition.is_untrained(self.depth) else "pretrained"
         return {
             **condition.columns,
+            "task": self.task,
             "encoder": self.name,
             "encoder_digest": self.loaded_digest,
             "depth": self.depth,
-            "state": state,
+            "state": "fine-tuned" if self.task else untrained,
         }
 
     @cached_property

@@ -1,5 +1,6 @@
 """Load and save encoders; loading verifies that every weight comes from the checkpoint."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ from crosslens.files import new_folder
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""
+
+DESCRIPTION = "crosslens.json"
+"""File beside the encoder of a model fine-tuned by crosslens (`crosslens.training.checkpoint`)."""
 
 
 def load_encoder(
@@ -85,7 +89,18 @@ def load_encoder(
             f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
             hint="use the tokenizer and the weights of one checkpoint",
         )
-    return Encoder(model.to(find_device(device)).eval(), tokenizer, family, name, tokenizers=tokenizers)  # pyright: ignore
+    model = model.to(find_device(device)).eval()  # pyright: ignore
+    return Encoder(model, tokenizer, family, name, tokenizers=tokenizers, task=_task_of(Path(name)))
+
+
+def _task_of(folder: Path) -> str | None:
+    """Task of a model fine-tuned by crosslens; None for another folder or a hub name."""
+    try:
+        return str(json.loads((folder / DESCRIPTION).read_text("utf-8"))["task"])
+    except OSError:
+        return None
+    except (ValueError, LookupError, TypeError):
+        raise EncoderError(f"{folder / DESCRIPTION} is damaged", hint="fine-tune the model again") from None
 
 
 def load_masked_lm(

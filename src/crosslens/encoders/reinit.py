@@ -63,7 +63,9 @@ def random_init(
             raise EncoderError(f"unknown {setting} {value!r}", hint=suggest(value, get_args(choices)))
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
-    copied = replace(encoder, model=model)
+    everything = set(chosen) == set(range(encoder.depth + 1))
+    # Nothing is left of a fine-tuning when everything is re-initialised.
+    copied = replace(encoder, model=model, task=None if everything and components == "all" else encoder.task)
     changed: list[str] = []
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     for layer in chosen:
@@ -72,7 +74,6 @@ def random_init(
             values = _initialised_layer(model, module, stream_seed(seed, "random-init", layer), init)
             pairs = [(p, values[name]) for name, p in copied.own(layer).items() if _matches(module, name, components)]
         else:
-            everything = set(chosen) == set(range(encoder.depth + 1))
             values = _initialised_model(model, stream_seed(seed, "random-init", 0), init)
             outside = copied.outside(everything=everything) if components in ("all", "embeddings") else {}
             pairs = [(p, values[name]) for name, p in outside.items()]

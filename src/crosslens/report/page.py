@@ -12,7 +12,7 @@ from typing import Any
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.overview import overviews, transfer_correlations
 from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, in_columns
-from crosslens.results.chart import NULLS, PAIR, by_state, short_label
+from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.runs.store import Store, is_store
@@ -73,7 +73,7 @@ def make_page(
         "scores": _columns(scores),
         "similarities": _columns(similar),
         "tables": heats,
-        "kinds": list(NULLS.values()),
+        "kinds": list(SENTENCE_PAIRS.values()),
         "runs": _runs(results, runs or {}),
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
@@ -232,8 +232,8 @@ def _similarities(results: Results) -> list[Row]:
     named: dict[str, tuple[str, str]] = {}
     measures = [measure for (measure,), _ in results.groups("measure")]
     for measure in measures:
-        named.setdefault(measure, (measure, NULLS[""]))
-        named |= {measure + ending: (measure, kind) for ending, kind in NULLS.items() if ending}
+        named.setdefault(measure, (measure, SENTENCE_PAIRS[""]))
+        named |= {measure + ending: (measure, kind) for ending, kind in SENTENCE_PAIRS.items() if ending}
     rows: dict[tuple, Row] = {}
     for state, records in by_state(results):
         for (measure,), block in records.groups("measure"):

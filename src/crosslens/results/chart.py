@@ -36,7 +36,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-right", "triangle-down")
 """One fewer than the colours, so that pairs of both repeat only after 56 encoders."""
 
-NULLS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
+SENTENCE_PAIRS = {"": "translations", "_length_matched": "unrelated, length-matched", "_shuffled": "unrelated"}
 """Ending of a measure's name -> kind of sentence pairs."""
 
 
@@ -58,7 +58,7 @@ def grammar() -> Any:
 def main_measure(results: Results) -> str:
     """Return the measure that one chart of similarities shows: ``cka``, or else the first one besides baselines."""
     measures = [name for name in results.records["measure"].unique().to_pylist() if name is not None]
-    measured = [name for name in measures if not name.endswith(tuple(filter(None, NULLS)))]
+    measured = [name for name in measures if not name.endswith(tuple(filter(None, SENTENCE_PAIRS)))]
     return "cka" if "cka" in measures else next(iter(measured), "cka")
 
 
@@ -80,7 +80,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
         RequestError: when the records hold no such similarity; when altair is not installed.
     """
     alt = grammar()
-    kinds = {measure + ending: kind for ending, kind in NULLS.items()}
+    kinds = {measure + ending: kind for ending, kind in SENTENCE_PAIRS.items()}
     rows = []
     for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
         for (each,), block in records.groups("measure"):
@@ -111,7 +111,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
     base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
     lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
     band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
-    translations = alt.datum.sentences == NULLS[""]
+    translations = alt.datum.sentences == SENTENCE_PAIRS[""]
     return styled((band.transform_filter(translations) + lines + points).properties(width=420, height=260))
 
 
@@ -146,7 +146,7 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
         ),
         alt.StrokeDash(
             "sentences:N",
-            sort=list(NULLS.values()),
+            sort=list(SENTENCE_PAIRS.values()),
             title="sentences",
             scale=alt.Scale(range=DASHES),
             legend=alt.Legend(symbolOpacity=1, **legend),
@@ -169,7 +169,7 @@ def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, t
     tip = ["encoder:N", "sentences:N", "layer:Q", *precise]
     lines = base.mark_line(strokeWidth=size**0.5 / 2.8).encode(y, style.colour, style.dash, tooltip=tip)
     points = base.mark_point(filled=True, size=size).encode(y, style.colour, style.shape, tooltip=tip)
-    return lines, points.transform_filter(alt.datum.sentences == NULLS[""])
+    return lines, points.transform_filter(alt.datum.sentences == SENTENCE_PAIRS[""])
 
 
 def pair_cells(results: Results) -> Cells:

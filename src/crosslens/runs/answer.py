@@ -167,11 +167,8 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     for pair, of_pair in by_pair.items():
         by_measures.setdefault(tuple(question.measure for question in of_pair), []).append(pair)
     by_question: dict[str, Results] = {}
-    state = "fine-tuned" if subject.model is not None else None
     for measures, pairs in by_measures.items():
-        results = compare(
-            subject.encoder, parallel, pairs=[f"{a}-{b}" for a, b in pairs], measures=measures, state=state
-        )
+        results = compare(subject.encoder, parallel, pairs=[f"{a}-{b}" for a, b in pairs], measures=measures)
         answers = {key: records for key, records in results.groups("source", "target", "measure")}
         for pair in pairs:
             for question in by_pair[pair]:

@@ -25,10 +25,8 @@ from crosslens.files import new_folder
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
-from crosslens.similarity.measures import Measure, Null, choose_measures
+from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife
-
-State = Literal["pretrained", "fine-tuned", "untrained"]
 
 FEWEST = 3
 """Minimum number of items: any two sets of two items are equal up to rotation and scaling."""
@@ -40,7 +38,7 @@ def compare(
     *,
     pairs: Sequence[str],
     measures: Sequence[str] | None = None,
-    nulls: Sequence[Null] = (),
+    baselines: Sequence[Baseline] = (),
     against: Encoder | None = None,
     layers: LayerPairs = "same",
     pooling: Pooling = "mean",
@@ -50,7 +48,6 @@ def compare(
     seed: int = 1,
     data: str | Path | None = None,
     export: str | Path | None = None,
-    state: State | None = None,
     progress: Listener = None,
     represented: Callable[[Representations], None] | None = None,
 ) -> Results:
@@ -65,9 +62,9 @@ def compare(
         pairs: language pairs, such as ``en-fr``. ``en-*`` pairs English with every other language; ``en-en`` needs
             another encoder in ``against``.
         measures: names from `MEASURES`, with the suffix ``_shuffled`` or ``_length_matched`` for a baseline; None for
-            CKA and debiased CKA, with the baselines of CKA unless ``nulls`` is given.
-        nulls: baselines for each measure: ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained``
-            encoder with all parameters re-initialised.
+            CKA and debiased CKA, with the baselines of CKA unless ``baselines`` is given.
+        baselines: for each measure ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained`` encoder
+            with all parameters re-initialised.
         against: encoder of the second language; None for the same encoder.
         layers: compared layers, see `crosslens.encoders.layers.pair_layers`. Encoders of different depth need
             ``relative`` or ``all-pairs``.
@@ -80,8 +77,6 @@ def compare(
         data: folder searched first for a named corpus.
         export: new folder for the vectors of each language, ``LANGUAGE.npy``, and ``against-LANGUAGE.npy`` for those
             of ``against``.
-        state: value of the ``state`` column; None for ``untrained`` if all parameters were re-initialised, else
-            ``pretrained``.
         progress: listener notified after each language read and each pair compared.
         represented: function called with the representations of each language.
 
@@ -102,14 +97,14 @@ def compare(
         >>> results.to_pandas()[["layer", "measure", "n"]].values.tolist()[:2]
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
-    chosen = choose_measures(measures, nulls)
+    chosen = choose_measures(measures, baselines)
     parallel = select_sentences(corpus, pairs, original=original, sentences=sentences, data=data)
     wanted = [split_pair(pair, parallel.languages) for pair in expand_pairs(pairs, parallel.languages)]
     if against is not None:
         _refuse_different_widths(encoder, against, chosen)
     paired = pair_layers(encoder, against or encoder, layers=layers)
     states = [(encoder, against)]
-    if "untrained" in nulls:
+    if "untrained" in baselines:
         untrained = untrained_pair(encoder, against or encoder, seed=seed)
         states.append((untrained[0], against and untrained[1]))
     listener, total = listening(progress), len(states) * len(wanted)
@@ -136,7 +131,6 @@ def compare(
                 chosen,
                 pooling,
                 interval,
-                state if trained else None,
                 after_reading,
             )
             for pair, similarities in compared:
@@ -190,7 +184,6 @@ def _compared(
     measures: Mapping[str, Measure],
     pooling: Pooling,
     interval: Literal["none", "jackknife"],
-    state: State | None,
     after_reading: Callable[[int, Representations], None],
 ) -> Iterator[tuple[tuple[str, str], list[Record]]]:
     """Compare the pairs and yield each with its records."""
@@ -202,7 +195,6 @@ def _compared(
         settings |= {"against": against.name}
         settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
     columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
-    columns |= {"state": state} if state else {}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
             parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, after_reading

@@ -36,7 +36,7 @@ class Measure:
         ordered: whether the value depends on the order of the sentences.
         same_width: whether both sides must have the same width.
         pooling: required pooling; None for any.
-        null_of: measure for which this is the baseline; None if it is not a baseline.
+        baseline_of: measure for which this is the baseline; None if it is not a baseline.
     """
 
     compute: Callable[[Centred, Centred], float]
@@ -49,7 +49,7 @@ class Measure:
     ordered: bool = False
     same_width: bool = False
     pooling: Pooling | None = None
-    null_of: str | None = None
+    baseline_of: str | None = None
 
     @property
     def about(self) -> str:
@@ -60,8 +60,8 @@ class Measure:
 _ALL: dict[str, Measure] = {
     "cka": Measure(linear_cka),
     "cka_debiased": Measure(debiased_cka, low=-1.0, bounded=False),
-    "cka_shuffled": Measure(shuffled_cka, equal=None, null_of="cka"),
-    "cka_length_matched": Measure(length_matched_cka, equal=None, symmetric=False, ordered=True, null_of="cka"),
+    "cka_shuffled": Measure(shuffled_cka, equal=None, baseline_of="cka"),
+    "cka_length_matched": Measure(length_matched_cka, equal=None, symmetric=False, ordered=True, baseline_of="cka"),
     "cka_rbf": Measure(rbf_cka),
     "cka=muller2021-code": Measure(muller2021_code_cka, ordered=True, pooling="muller2021-code"),
     "procrustes": Measure(procrustes),
@@ -83,19 +83,19 @@ DEFAULT_MEASURES = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
 """Variants of CKA, without baselines."""
 
-NULLS = {"shuffled": shuffled, "length_matched": length_matched}
+BASELINES = {"shuffled": shuffled, "length_matched": length_matched}
 """Suffix of a measure's name -> baseline by sampling, for measures without a closed form."""
 
-Null = Literal["shuffled", "length-matched", "untrained"]
+Baseline = Literal["shuffled", "length-matched", "untrained"]
 """Baselines of a measure: unrelated sentences, unrelated sentences of similar length, or an untrained encoder."""
 
 
-def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null] = ()) -> dict[str, Measure]:
+def choose_measures(measures: Sequence[str] | None = None, baselines: Sequence[Baseline] = ()) -> dict[str, Measure]:
     """Choose measures by name, followed by their baselines.
 
     Args:
         measures: names; None for the default measures.
-        nulls: baselines; ``untrained`` adds no measure, because it is another encoder.
+        baselines: baselines; ``untrained`` adds no measure, because it is another encoder.
 
     Returns:
         Name -> measure.
@@ -103,16 +103,16 @@ def choose_measures(measures: Sequence[str] | None = None, nulls: Sequence[Null]
     Raises:
         RequestError: for an unknown measure or baseline.
     """
-    for null in nulls:
-        if null not in get_args(Null):
-            raise RequestError(f"there is no baseline {null!r}", hint=suggest(null, get_args(Null)))
-    names = measures or (("cka", "cka_debiased") if nulls else DEFAULT_MEASURES)
+    for baseline in baselines:
+        if baseline not in get_args(Baseline):
+            raise RequestError(f"there is no baseline {baseline!r}", hint=suggest(baseline, get_args(Baseline)))
+    names = measures or (("cka", "cka_debiased") if baselines else DEFAULT_MEASURES)
     chosen = {name: find_measure(name) for name in names}
-    suffixes = [null.replace("-", "_") for null in nulls if null != "untrained"]
-    baselines = [
-        f"{name}_{suffix}" for name, measure in chosen.items() if measure.null_of is None for suffix in suffixes
+    suffixes = [baseline.replace("-", "_") for baseline in baselines if baseline != "untrained"]
+    suffixed = [
+        f"{name}_{suffix}" for name, measure in chosen.items() if measure.baseline_of is None for suffix in suffixes
     ]
-    return chosen | {name: find_measure(name) for name in baselines}
+    return chosen | {name: find_measure(name) for name in suffixed}
 
 
 def find_measure(name: str) -> Measure:
@@ -123,15 +123,15 @@ def find_measure(name: str) -> Measure:
     """
     if name in MEASURES:
         return MEASURES[name]
-    for suffix, sample in NULLS.items():
+    for suffix, sample in BASELINES.items():
         measure = MEASURES.get(name.removesuffix(f"_{suffix}"))
-        if measure is not None and measure.null_of is None:
+        if measure is not None and measure.baseline_of is None:
             return replace(
                 measure,
                 compute=partial(sample, measure.compute),
                 equal=None,
                 symmetric=False,
                 ordered=True,
-                null_of=name.removesuffix(f"_{suffix}"),
+                baseline_of=name.removesuffix(f"_{suffix}"),
             )
     raise RequestError(f"there is no measure {name!r}", hint=suggest(name, MEASURES))

@@ -26,7 +26,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.encoders.load import load_encoder, quiet, save_tokenizers
+from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_tokenizers
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
@@ -38,7 +38,6 @@ from crosslens.training.model import TaskModel
 from crosslens.training.model_card import CARD, model_card
 from crosslens.training.recipe import Recipe
 
-DESCRIPTION = "crosslens.json"
 HEAD = "head.safetensors"
 READOUT = "features.safetensors"
 FORMAT = 2

@@ -131,6 +131,7 @@ def finetune(
         model=copy.deepcopy(encoder.model),
         readout=copy.deepcopy(encoder.readout),
         origin=encoder.loaded_digest,
+        task=task.name,
     )
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)

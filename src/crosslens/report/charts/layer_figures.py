@@ -13,7 +13,7 @@ from crosslens.report.layers.by_layer import ORDER, Line, retrieval_lines, simil
 from crosslens.results.chart import (
     COLOURS,
     DARK,
-    NULLS,
+    SENTENCE_PAIRS,
     grammar,
     heat_map,
     layer_axis,
@@ -143,10 +143,10 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
         RequestError: if there is no similarity of translations between two languages.
     """
     alt = grammar()
-    kinds = [NULLS[""], NULLS["_length_matched"]]
+    kinds = [SENTENCE_PAIRS[""], SENTENCE_PAIRS["_length_matched"]]
     rows: dict[str, list[dict]] = {}
     for line in lines:
-        kind = line.baseline or NULLS[""]
+        kind = line.baseline or SENTENCE_PAIRS[""]
         if line.state and line.languages and len(set(line.languages)) > 1 and kind in kinds:
             rows.setdefault(line.group, []).extend(
                 {"encoder": line.state.name, "sentences": kind, "layer": layer, "value": cell.mean}

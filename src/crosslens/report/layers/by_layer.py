@@ -13,7 +13,7 @@ from crosslens.report.blocks import main_metric, on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, settings_of
-from crosslens.results.chart import NULLS, PAIR, State, by_state
+from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state
 from crosslens.results.record import Results
 
 PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
@@ -91,21 +91,21 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
         columns: ``layer``, or ``layer`` and ``target_layer`` for pairs of layers.
     """
     lines = []
-    for state, records in by_state(results.filter(measure=[measure + ending for ending in NULLS])):
+    for state, records in by_state(results.filter(measure=[measure + ending for ending in SENTENCE_PAIRS])):
         for (name,), block in records.groups("measure"):
             table = cells.cells(block, rows=PAIR, columns=columns)
             ending = str(name).removeprefix(measure)
             for row in table.rows:
                 pair = "–".join(str(language) for language in row[:2]) + (f" with {row[2]}" if row[2] else "")
                 values = {column: table.get(row, column) for column in table.columns}
-                lines.append(Line(pair, state.name, values, NULLS[ending] if ending else "", state, row[:2]))
+                lines.append(Line(pair, state.name, values, SENTENCE_PAIRS[ending] if ending else "", state, row[:2]))
     order = list(dict.fromkeys(line.group for line in lines))
     return sorted(lines, key=lambda line: order.index(line.group))
 
 
 def _without_ending(measure: str | None) -> str:
     name = str(measure)
-    return next((name.removesuffix(ending) for ending in NULLS if ending and name.endswith(ending)), name)
+    return next((name.removesuffix(ending) for ending in SENTENCE_PAIRS if ending and name.endswith(ending)), name)
 
 
 def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
