@@ -112,6 +112,21 @@ def test_the_gradient_is_that_of_the_mean_loss_cut_to_the_norm(size):
             torch.testing.assert_close(by_name[id(parameter)], right * factor, atol=1e-9, rtol=2e-5)
 
 
+def test_every_parameter_is_trained_once_and_only_matrices_decay():
+    net = nn.ModuleDict({"words": nn.Embedding(9, 4), "body": network()})
+    decaying, others = parameter_groups(net, learning_rate=0.5, weight_decay=0.1)
+    assert (decaying["weight_decay"], others["weight_decay"], decaying["peak"], others["peak"]) == (0.1, 0, 0.5, 0.5)
+    names = {id(parameter): name for name, parameter in net.named_parameters()}
+    assert [names[id(parameter)] for parameter in decaying["params"]] == ["body.0.weight", "body.2.weight"]
+    assert [names[id(parameter)] for parameter in others["params"]] == [
+        "words.weight",
+        "body.0.bias",
+        "body.1.weight",
+        "body.1.bias",
+        "body.2.bias",
+    ]
+
+
 def test_what_a_step_does_not_use_does_not_move():
     """Neither by its weight decay nor by the momentum of the step that used it."""
     net = nn.ModuleList([nn.Linear(4, 3) for _ in range(2)]).double()
