@@ -1,4 +1,7 @@
 import itertools
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,8 +24,9 @@ def write(tmp_path, text):
 
 
 def test_pharaohs_format(tmp_path):
-    found = read_links(write(tmp_path, "0-0 1-1\n\n"), EN, FR)
-    assert found == (frozenset({(0, 0), (1, 1)}), frozenset())
+    for text in ("0-0 1-1\n\n", "0-0  1-1 0-0 \n\n"):
+        assert read_links(write(tmp_path, text), EN, FR) == (frozenset({(0, 0), (1, 1)}), frozenset())
+    assert read_links(write(tmp_path, "1-0\n2-1 2-0"), EN, FR) == (frozenset({(1, 0)}), frozenset({(2, 1), (2, 0)}))
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,9 @@ def test_pharaohs_format(tmp_path):
         ("0-0 x\n\n", r":1: 'x' is not a link"),
         ("0--1\n\n", "is not a link"),
         ("0-0\n", "has 1 lines, but the corpora have 2 and 2 sentences"),
+        ("0-0\n\n\n", "has 3 lines, but the corpora have 2 and 2 sentences"),
+        ("0-0\n0:1\n", r":2: '0:1' is not a link"),
+        ("-0\n\n", r":1: '-0' is not a link"),
     ],
 )
 def test_links_that_cannot_be(tmp_path, text, reason):
@@ -44,6 +51,67 @@ def test_texts_of_different_length_are_refused():
     pytest.importorskip("eflomal")
     with pytest.raises(RequestError, match="not parallel: en has 2 sentences, fr 1"):
         align_words(EN, FR[:1])
+
+
+def test_texts_are_paired_before_links_are_read(tmp_path):
+    with pytest.raises(DataError, match="has 2 lines, but the corpora have 2 and 1 sentences"):
+        read_links(write(tmp_path, "0-0\n\n"), EN, FR[:1])
+
+
+@pytest.fixture
+def eflomal(monkeypatch):
+    """An aligner that writes prepared links, and keeps what it was given."""
+    made = SimpleNamespace(forward="0-0 1-1\n2-0\n", backward="0-0\n2-0 1-1\n", given=None)
+
+    class Aligner:
+        def align(self, source, target, *, links_filename_fwd, links_filename_rev, quiet):
+            made.given = (source, target, quiet)
+            Path(links_filename_fwd).write_text(made.forward)
+            Path(links_filename_rev).write_text(made.backward)
+
+    monkeypatch.setitem(sys.modules, "eflomal", SimpleNamespace(Aligner=Aligner))
+    return made
+
+
+def test_both_directions_of_the_aligner_are_joined(eflomal):
+    loud = corpus("The CAT", "a b c")
+    assert align_words(loud, FR) == (frozenset({(0, 0)}), frozenset({(2, 0)}))
+    assert eflomal.given == (["the cat\n", "a b c\n"], ["le chat\n", "d e\n"], True)
+    grown = align_words(loud, FR, symmetry="grow-diag-final-and")
+    assert grown == (frozenset({(0, 0), (1, 1)}), frozenset({(2, 0), (1, 1)}))
+    with pytest.raises(RequestError, match="not parallel: en has 2 sentences, fr 1"):
+        align_words(EN, FR[:1])
+
+
+def test_without_the_aligner_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "eflomal", None)
+    with pytest.raises(RequestError, match="aligning words needs eflomal") as refused:
+        align_words(EN, FR)
+    assert "pip install 'crosslens[align]'" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("step", [step for step in itertools.product((-1, 0, 1), repeat=2) if any(step)])
+def test_links_grow_to_each_of_the_eight_neighbours_and_no_farther(step):
+    """One word of the neighbour is linked elsewhere already, so that nothing but growing adds it."""
+    (i, j), core = (5 + step[0], 5 + step[1]), {(5, 5)}
+    if all(step):
+        core.add((i, 20))
+    expected = frozenset({*core, (i, j)})
+    for forward, backward in ((expected, frozenset(core)), (frozenset(core), expected)):
+        assert symmetrised(forward, backward, "grow-diag-final-and") == expected
+    (i, j), core = (5 + 2 * step[0], 5 + 2 * step[1]), frozenset({(5, 5), (5 + 2 * step[0], 20)})
+    assert symmetrised(core | {(i, j)}, core, "grow-diag-final-and") == core
+
+
+def test_links_grow_as_long_as_there_are_neighbours():
+    """Against the order in which they are looked at, one a round; at the end, words that have no link get one."""
+    chain = frozenset((i, 9) for i in range(10))
+    assert symmetrised(chain, frozenset({(9, 9)}), "grow-diag-final-and") == chain
+    core, lone, near = frozenset({(0, 0)}), frozenset({(4, 4), (4, 5)}), frozenset({(7, 0), (0, 7)})
+    for forward, backward in ((core | lone | near, core), (core, core | lone | near)):
+        assert symmetrised(forward, backward, "grow-diag-final-and") == core | {(4, 4)}
+    assert symmetrised(core | {(4, 4)}, core | {(4, 5)}, "grow-diag-final-and") == core | {(4, 4)}
+    assert symmetrised(core | {(4, 5)}, core | {(4, 4)}, "grow-diag-final-and") == core | {(4, 5)}
 
 
 def test_symmetry_lies_between_intersection_and_union():

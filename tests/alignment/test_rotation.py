@@ -33,6 +33,13 @@ def test_its_mean_is_near_zero_and_a_row_of_zeros_is_no_trouble():
     assert np.isfinite(Normalisation.of(np.vstack([X, np.zeros(8)]))(np.zeros((1, 8)))).all()
 
 
+def test_rows_shorter_than_the_rounding_of_their_length_keep_their_direction():
+    tiny = np.asarray([[3e-9, 4e-9], [3e-12, 4e-12]])
+    found = Normalisation(np.zeros((0, 2)))(tiny)
+    assert np.allclose(found / np.linalg.norm(found, axis=1, keepdims=True), [0.6, 0.8])
+    assert np.linalg.norm(found, axis=1).max() < 1
+
+
 def test_a_turned_space_is_turned_back():
     rotation = fit_rotation(X, X @ TURN)
     assert np.allclose(rotation.matrix @ rotation.matrix.T, np.eye(8), atol=1e-10)

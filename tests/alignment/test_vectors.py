@@ -2,12 +2,22 @@ import numpy as np
 import pytest
 import torch
 
-from crosslens.alignment.vectors import contextual_vectors, occurrences, read_vectors, table_vectors
+from crosslens.alignment.vectors import (
+    contextual_vectors,
+    load_vectors,
+    occurrences,
+    read_vectors,
+    table_vectors,
+    untrained_vectors,
+    word_pieces,
+)
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence, Text
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.matmul import inference
+from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.errors import DataError, RequestError
 from toys import SENTENCES
 
@@ -42,6 +52,65 @@ def test_a_words_vector_is_the_mean_over_its_places_of_the_mean_over_its_subword
         place = found.places()[word]
         assert found.counts[place] == len(rows)
         assert np.allclose(found.vectors[:, place], np.mean(rows, 0), atol=1e-5)
+
+
+def assert_same(found, expected):
+    assert np.array_equal(found.vectors, expected.vectors)
+    assert found.vectors.dtype == np.float32
+    assert np.array_equal(found.counts, expected.counts)
+    for name in ("words", "layers", "name", "language", "columns"):
+        assert getattr(found, name) == getattr(expected, name), name
+
+
+def test_vectors_are_loaded_from_a_file_a_table_or_a_text(encoder, tiny_bert, tmp_path):
+    (tmp_path / "a.vec").write_text("the 1 2\n", "utf-8")
+    static = load_vectors(str(tmp_path / "a.vec"), language="en", text=CORPUS)
+    assert_same(static, read_vectors(tmp_path / "a.vec", language="en"))
+    assert (static.language, static.name, static.columns) == ("en", str(tmp_path / "a.vec"), {})
+    for given in (encoder, str(tiny_bert)):
+        assert_same(load_vectors(given, language="en", device="cpu"), table_vectors(encoder, language="en"))
+        assert_same(load_vectors(given, language="en", text=CORPUS, device="cpu"), contextual_vectors(encoder, CORPUS))
+
+
+def test_vectors_say_whose_they_are(encoder):
+    changed = random_init(encoder, "2", seed=1)
+    for found, layers in ((table_vectors(changed, language="fr"), (0,)), (contextual_vectors(changed, CORPUS), None)):
+        assert (found.name, found.columns) == (encoder.name, changed.columns)
+        assert found.layers == (layers or tuple(range(encoder.depth + 1)))
+        assert found.vectors.shape == (len(found.layers), len(found.words), encoder.width)
+        assert found.counts.shape == (len(found.words),)
+    assert table_vectors(changed, language="fr").language == "fr"
+    assert set(table_vectors(changed, language="fr").counts) == {1}
+    assert contextual_vectors(changed, CORPUS).language == "en"
+
+
+def test_untrained_vectors_are_those_of_untrained_encoders_seed_by_seed(encoder):
+    """With a text of one of the languages, the other side is the embedding table."""
+    other, languages = random_init(encoder, "1", seed=1), ("fr", "en")
+    found = list(untrained_vectors(encoder, other, languages=languages, texts={"en": CORPUS}, seeds=(3, 5)))
+    assert [seed for seed, _, _ in found] == [3, 5]
+    for seed, first, second in found:
+        source, target = untrained_pair(encoder, other, seed=seed)
+        assert_same(first, table_vectors(source, language="fr"))
+        assert_same(second, contextual_vectors(target, CORPUS))
+
+
+def test_every_word_is_read_once_however_long_the_sentence(encoder):
+    """Its subwords weigh one together, and belong to one window: sentences are longer than the encoder's positions."""
+    long = Sentence(tuple(["the", "gardenhouse", "sleeps"] * 40))
+    corpus = Corpus((*CORPUS.items, long, CORPUS.items[0]), "long", "en")
+    words = sum(map(len, corpus.items))
+    with inference():
+        weights, batches = np.zeros(words), 0
+        for states, places, owners, shares in word_pieces(encoder, corpus):
+            batches += 1
+            assert len(states) == encoder.depth + 1
+            assert places.max() < states[0].shape[0] * states[0].shape[1]
+            assert len(set(places)) == len(places) == len(owners) == len(shares)
+            assert shares.dtype == np.float32
+            np.add.at(weights, owners, shares)
+    assert batches
+    assert weights == pytest.approx(np.ones(words))
 
 
 def test_case_is_folded_and_only_the_words_asked_for_are_kept(encoder):
@@ -101,14 +170,24 @@ def test_static_vectors_are_read_with_and_without_their_sizes(tmp_path):
         assert found.words == ("the", "cat")
         assert found.layers == (None,)
         assert found.vectors.tolist() == [[[1, 2], [3, 4]]]
-    assert read_vectors(tmp_path / "a.vec", most=1).words == ("the",)
+        assert (found.name, found.language, found.counts.tolist()) == (str(tmp_path / "a.vec"), "en", [1, 1])
+        assert found.vectors.dtype == np.float32
+        assert [read_vectors(tmp_path / "a.vec", most=most).words for most in (1, 2, 3)] == [
+            ("the",),
+            ("the", "cat"),
+            ("the", "cat"),
+        ]
+    (tmp_path / "b.vec").write_bytes("e\u0301te\u0301 1 2\n\u2028a\rb 5 6\n".encode() + b"caf\xe9 3 4\n")
+    assert read_vectors(tmp_path / "b.vec").words == ("\u00e9t\u00e9", "\u2028a\rb", "caf\ufffd")
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         ("the 1 2\ncat 3\n", "a.vec:2: 1 numbers after the word, where the first has 2"),
+        ("2 2\nthe 1 2\ncat 3 4 5\n", "a.vec:3: 3 numbers after the word, where the first has 2"),
         ("the x y\n", "a.vec:1: 0 numbers"),
+        ("the 1 2\n3 4\n", "a.vec:2: 1 numbers"),
         ("the 1 2\ncat nan 2\n", "a.vec:2: the vector has numbers that are not finite"),
         ("the inf 2\n", "a.vec:1: the vector has numbers that are not finite"),
         ("the 1e39 2\n", "a.vec:1: the vector has numbers that are not finite"),

@@ -1,5 +1,8 @@
 """The published loader's bugs, each a test (R5, R6), on BERTs of a size where they show."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -9,7 +12,7 @@ from crosslens.digests import stream_seed
 from crosslens.encoders import reinit
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.reinit import random_init
+from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.errors import EncoderError
 from toys import word_piece
 
@@ -136,6 +139,74 @@ def test_frozen_are_the_tensors_that_the_change_names_and_no_others(encoder):
         assert still == set(frozen.changes[-1].tensors)
         assert len(still) == count
     assert all(parameter.requires_grad for parameter in encoder.model.parameters())
+
+
+@pytest.mark.parametrize("init", ["architecture", "torch"])
+@pytest.mark.parametrize("layers", ["2", "0,all"])
+def test_what_is_drawn_depends_on_neither_the_weights_nor_their_precision(encoder, layers, init):
+    """It is drawn in float32, whatever the encoder has; its configuration stays as it is."""
+    config = copy.deepcopy(encoder.model.config.to_dict())
+    precise = replace(encoder, model=copy.deepcopy(encoder.model).double())
+    with torch.no_grad():
+        for parameter in precise.model.parameters():
+            parameter.mul_(-3)
+    state = torch.random.get_rng_state()
+    drawn, other = (random_init(each, layers, seed=1, init=init) for each in (encoder, precise))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    names = drawn.changes[-1].tensors
+    assert names == other.changes[-1].tensors
+    for name in names:
+        value = other.model.get_parameter(name)
+        assert value.dtype == torch.float64
+        assert torch.equal(drawn.model.get_parameter(name).double(), value), name
+    assert encoder.model.config.to_dict() == drawn.model.config.to_dict() == config
+    change = drawn.changes[-1]
+    assert (change.seed, change.intervention.layers, change.intervention.init) == (
+        1,
+        {"2": "2"}.get(layers, "0-4"),
+        init,
+    )
+
+
+def test_a_layer_that_nothing_initialises_is_named_and_nothing_is_changed(encoder, monkeypatch):
+    before = {name: parameter.clone() for name, parameter in encoder.model.named_parameters()}
+    monkeypatch.setattr(type(encoder.model), "_init_weights", lambda self, module: None)
+    with pytest.raises(
+        EncoderError, match=r"cannot re-initialise attention\.self\.query\.weight: the architecture has no"
+    ):
+        random_init(encoder, "1", seed=1)
+    assert all(torch.equal(before[name], parameter) for name, parameter in encoder.model.named_parameters())
+
+
+@pytest.mark.parametrize("pooler", [True, False])
+def test_a_pooler_is_drawn_where_there_is_one_and_only_with_everything(tmp_path, pooler):
+    model = BertModel(
+        BertConfig(vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8),
+        add_pooling_layer=pooler,
+    )
+    loaded = replace(
+        save_bert(tmp_path / "small", hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8),
+        model=model,
+    )
+    names = {layers: random_init(loaded, layers, seed=1).changes[-1].tensors for layers in ("0", "0,all")}
+    assert set(names["0,all"]) == {name for name, _ in model.named_parameters()}
+    assert any(name.startswith("pooler.") for name in names["0,all"]) is pooler
+    assert not any(name.startswith("pooler.") for name in names["0"])
+    by_torch = random_init(loaded, "0,all", seed=1, init="torch").changes[-1].tensors
+    assert set(by_torch) == set(names["0,all"])
+
+
+def test_two_untrained_encoders_have_nothing_in_common_and_one_is_one(encoder):
+    first, second = untrained_pair(encoder, encoder, seed=1)
+    assert first is second
+    twin = replace(encoder, model=copy.deepcopy(encoder.model))
+    pairs = [untrained_pair(encoder, twin, seed=seed) for seed in (1, 2)]
+    weights = [each.model.encoder.layer[0].attention.self.query.weight for pair in pairs for each in pair]
+    assert all(not torch.equal(a, b) for place, a in enumerate(weights) for b in weights[:place])
+    assert torch.equal(weights[0], first.model.encoder.layer[0].attention.self.query.weight)
+    assert all(each.condition.is_untrained(each.depth) for pair in pairs for each in pair)
+    usual = random_init(encoder, "0,all", seed=1)
+    assert torch.equal(weights[0], usual.model.encoder.layer[0].attention.self.query.weight)
 
 
 def test_ablating_twice_keeps_both_in_the_record(encoder):

@@ -1,0 +1,197 @@
+"""A record of an alignment holds what its number is of, in every column."""
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosslens import __version__
+from crosslens.alignment.baselines import SHUFFLED, baseline_of, fit_rotations
+from crosslens.alignment.measure import sentence_retrieval, word_translation
+from crosslens.alignment.rotation import fit_rotation
+from crosslens.corpora.parallel import load_parallel
+from crosslens.data.dictionary import of_words
+from crosslens.digests import digest
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import RequestError
+from crosslens.results.record import Record, Results
+from crosslens.scores import bootstrap_interval
+from toy_vectors import csls, vectors
+
+CHANGED = Condition(layers="1-2").columns
+
+
+def spaces():
+    """Two noisy copies of one space at two layers; the second encoder was changed."""
+    generator = np.random.default_rng(5)
+    rows = generator.normal(size=(2, 40, 6)).astype(np.float32)
+    near = (rows + 0.8 * generator.normal(size=rows.shape)).astype(np.float32)
+    source = replace(vectors([f"s{i}" for i in range(40)], rows[0]), vectors=rows, layers=(0, 3))
+    target = replace(vectors([f"t{i}" for i in range(40)], near[0], "fr"), vectors=near, layers=(0, 3))
+    return replace(source, name="left", columns={"depth": 3, "state": "pretrained"}), replace(
+        target, name="right", columns={"depth": 3, "state": "pretrained", **CHANGED}
+    )
+
+
+@pytest.mark.parametrize("method", ["csls", "cosine"])
+def test_every_column_of_a_word_translation(method):
+    """Without a mapping, so that brute force finds the same words; two translations of a word are one question."""
+    source, target = spaces()
+    pairs = [*((f"s{i}", f"t{i}") for i in range(15)), ("s3", "t20"), ("s9", "none"), ("never", "t1")]
+    test = of_words(pairs, name="test")
+    train = of_words([(f"s{i}", f"t{i}") for i in range(20, 39)], name="train")
+    found = word_translation(source, target, train=train, test=test, mapping="identity", method=method)
+    expected = []
+    for place, layer in enumerate((0, 3)):
+        x, y = source.vectors[place], target.vectors[place]
+        rotation = fit_rotation(x[20:39], y[20:39])
+        x, y = rotation.source(x), rotation.target(y)
+        scores = csls(x, y)[:15] if method == "csls" else x[:15] @ y.T
+        ranking = np.argsort(-scores, 1)
+        for at in (1, 5, 10):
+            right = np.asarray([bool({i, 20 if i == 3 else i} & set(row[:at])) for i, row in enumerate(ranking)], int)
+            low, high = bootstrap_interval(right, np.ones(15, int))
+            expected.append(
+                Record(
+                    encoder="left",
+                    source="en",
+                    target="fr",
+                    measure="words identity",
+                    layer=layer,
+                    depth=3,
+                    state="pretrained",
+                    metric=f"precision@{at}",
+                    value=100 * right.mean(),
+                    low=low,
+                    high=high,
+                    n=15,
+                    corpus="test",
+                    corpus_digest=digest([list(pair) for pair in test.pairs]),
+                    train="train",
+                    settings=f"against=right method={method} against_condition={CHANGED['condition']}",
+                    signature=f"precision@{at}|words:{method}|data:{digest([list(pair) for pair in test.pairs])[:12]}"
+                    f"|crosslens:{__version__}",
+                    tags={"pairs": 19, "coverage": 93.8, "candidates": 40, "crosslens": __version__},
+                )
+            )
+    assert {record.value for record in expected} - {0.0, 100.0}
+    for row, right in zip(found.records.to_pylist(), Results.of(expected).records.to_pylist(), strict=True):
+        assert json.loads(row.pop("tags")) == json.loads(right.pop("tags"))
+        assert row == pytest.approx(right)
+
+
+def test_spaces_of_other_layers_or_widths_are_named():
+    source, target = spaces()
+    train = of_words([("s1", "t1"), ("s2", "t2")], name="train")
+    for other in (replace(target, vectors=target.vectors[:1]), replace(target, vectors=target.vectors[:, :, :4])):
+        with pytest.raises(RequestError, match=r"left has \(2, 6\) layers and width, right \((1, 6|2, 4)\)"):
+            word_translation(source, other, train=train, test=train)
+
+
+def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
+    sides = load_parallel("ud/pud", data=treebanks)
+    changed = random_init(encoder, "2", seed=1)
+    found = sentence_retrieval(encoder, changed, train=sides.head(5), test=sides, pair=("en", "fr"), baselines=())
+    rows = found.records.to_pylist()
+    assert len(rows) == 2 * (encoder.depth + 1)
+    of_corpus = sides["fr"].digest
+    for place, row in enumerate(rows):
+        queries, candidates = (encoder, changed) if place % 2 == 0 else (changed, encoder)
+        hits = round(row["value"] / 100 * len(sides))
+        assert json.loads(row.pop("tags")) == {"pairs": 5, "candidates": len(sides), "crosslens": __version__}
+        expected = {
+            **queries.columns,
+            "source": ("en", "fr")[place % 2],
+            "target": ("fr", "en")[place % 2],
+            "measure": "sentences procrustes",
+            "layer": place // 2,
+            "metric": "precision@1",
+            "value": 100 * hits / len(sides),
+            "n": len(sides),
+            "corpus": sides.name,
+            "corpus_digest": of_corpus,
+            "train": sides.head(5).name,
+            "signature": f"precision@1|sentences:cosine|data:{of_corpus[:12]}|crosslens:{__version__}",
+            "settings": f"against={candidates.name} method=cosine"
+            + (f" against_condition={changed.columns['condition']}" if candidates is changed else ""),
+        }
+        assert {name: value for name, value in row.items() if value is not None and name not in ("low", "high")} == (
+            pytest.approx({name: value for name, value in expected.items() if value is not None})
+        )
+
+
+def test_the_stages_of_a_measurement_are_told_apart(encoder, treebanks):
+    sides = load_parallel("ud/pud", data=treebanks)
+    updates = []
+    sentence_retrieval(
+        encoder,
+        encoder,
+        train=sides,
+        test=sides,
+        pair=("en", "fr"),
+        baselines=("untrained",),
+        progress=updates.append,
+    )
+    reading, retrieving = "reading sentences", "retrieving translations"
+    stages = [reading, retrieving, f"{reading}, untrained", f"{retrieving}, untrained"]
+    assert list(dict.fromkeys(update.stage for update in updates)) == stages
+    source, target = spaces()
+    train, updates = of_words([(f"s{i}", f"t{i}") for i in range(30)], name="train"), []
+    asked = {"train": train, "test": train, "untrained": [(1, source, target)], "progress": updates.append}
+    word_translation(source, target, **asked)
+    stages = ["translating words", "translating words, untrained"]
+    assert list(dict.fromkeys(update.stage for update in updates)) == stages
+
+
+def test_the_baseline_of_a_record_is_read_off_its_columns():
+    def row(measure="words procrustes", depth=4, condition=Condition()):  # noqa: B008
+        return {"condition": condition.columns["condition"], "depth": depth, "measure": measure}
+
+    def tower(by):
+        return Condition.of((OnOneLayer(layer=1, mapped_from="b", mapping="0" * 8, mapped_by=by),))
+
+    assert baseline_of(row()) is None
+    for level in ("words", "sentences"):
+        assert baseline_of(row(f"{level} {SHUFFLED}")) == "shuffled"
+        assert baseline_of(row(f"{level} identity")) == "identity"
+        assert baseline_of(row(f"{level} identity"), mapping="identity") is None
+    assert baseline_of(row(None, condition=tower(SHUFFLED))) == "shuffled"
+    assert baseline_of(row(None, condition=tower("identity"))) == "identity"
+    assert baseline_of(row(None, condition=tower(None))) is None
+    everything = Condition(layers="0-4")
+    assert baseline_of(row(condition=everything)) == "untrained"
+    assert baseline_of(row(condition=everything, depth=5)) is None
+    assert baseline_of(row(condition=everything, depth=None)) is None
+
+
+def test_a_shuffled_dictionary_is_one_permutation_of_the_pairs_a_seed():
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(2, 7, 5, 3))
+    seeds = (1, 2, 3)
+    matrices = []
+    for layer in range(7):
+        fitted = fit_rotations(x[layer], y[layer], baselines=("shuffled", "identity"), seeds=seeds)
+        assert [(each.name, each.seed) for each in fitted] == [
+            ("procrustes", None),
+            *((SHUFFLED, seed) for seed in seeds),
+            ("identity", None),
+        ]
+        assert np.array_equal(fitted[0].rotation.matrix, fit_rotation(x[layer], y[layer]).matrix)
+        assert np.array_equal(fitted[-1].rotation.matrix, np.eye(3))
+        matrices.append([each.rotation.matrix for each in fitted[1:4]])
+    for place in range(3):
+        orders = [
+            order
+            for order in itertools.permutations(range(5))
+            if all(
+                np.allclose(fit_rotation(x[layer][list(order)], y[layer]).matrix, matrices[layer][place])
+                for layer in range(7)
+            )
+        ]
+        assert len(orders) == 1  # the same in every layer
+        assert orders[0] != (0, 1, 2, 3, 4)
+    assert not np.allclose(matrices[0][0], matrices[0][1])

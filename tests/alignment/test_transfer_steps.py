@@ -1,0 +1,139 @@
+"""What a transfer between encoders is made of: states of linked words, seeds, stages and refusals."""
+
+import numpy as np
+import pytest
+
+from crosslens.alignment import transplant as module
+from crosslens.alignment.transplant import linked_states, train_on_layer, transfer_by_layer, transplant
+from crosslens.alignment.vectors import occurrences
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.corpora.parallel import load_parallel
+from crosslens.encoders.readouts.transformer import as_tower, mapping_digest
+from crosslens.encoders.reinit import random_init
+from crosslens.errors import RequestError
+from crosslens.training.finetune import finetune
+from crosslens.training.recipe import Recipe
+
+RECIPE = Recipe(batch=6, epochs=1, select="last", encoder_dropout="trained")
+CROSSED = (frozenset({(0, 2), (1, 1), (2, 0), (3, 4), (3, 5)}), frozenset(), frozenset({(4, 1), (1, 3)}))
+"""Words of the first and third pair of sentences are linked out of order, and one has two links."""
+
+
+@pytest.fixture(scope="module")
+def sides(treebanks):
+    return tuple(load_corpus(f"ud/{name}", data=treebanks)[:3] for name in ("en_pud", "fr_pud"))
+
+
+def test_linked_states_are_those_of_each_word_in_its_own_language(encoder, sides):
+    """The second language comes first: it is what is mapped into the first."""
+    other = random_init(encoder, "2", seed=1)
+    pairs = [(0, 0, 2), (0, 1, 1), (0, 2, 0), (2, 1, 3), (2, 4, 1)]
+    x, y = linked_states(encoder, other, sides, CROSSED)
+    assert np.array_equal(y, occurrences(encoder, sides[0], [(number, i) for number, i, _ in pairs]))
+    assert np.array_equal(x, occurrences(other, sides[1], [(number, j) for number, _, j in pairs]))
+    for most, places in ((1, [0]), (2, [0, 4]), (3, [0, 2, 4]), (5, range(5)), (9, range(5))):
+        few = linked_states(encoder, other, sides, CROSSED, most=most)
+        assert np.array_equal(few[0], x[:, list(places)])
+        assert np.array_equal(few[1], y[:, list(places)])
+
+
+def test_encoders_of_other_shapes_are_named_with_theirs(encoder, shallow, sides):
+    with pytest.raises(RequestError, match=r"layer is rotated into layer of one width: .* has 4 of 32, .* 2 of 16"):
+        linked_states(encoder, shallow, sides, CROSSED)
+
+
+def test_a_model_on_a_layer_is_a_tower_that_is_fine_tuned_with_one_seed(encoder, toy):
+    def digest(seed, **more):
+        return train_on_layer(encoder, 2, "pos", train=toy(), recipe=RECIPE, seed=seed, **more).facts["weights"]
+
+    assert (
+        digest(1) == finetune(as_tower(encoder, 2, seed=1), "pos", train=toy(), recipe=RECIPE, seed=1).facts["weights"]
+    )
+    assert (
+        digest(2) == finetune(as_tower(encoder, 2, seed=2), "pos", train=toy(), recipe=RECIPE, seed=2).facts["weights"]
+    )
+    best = RECIPE.model_copy(update={"select": "best"})
+    chosen = train_on_layer(encoder, 2, "pos", train=toy(), dev=toy("dev"), recipe=best, seed=1)
+    assert chosen.facts["dev_digest"] == toy("dev").digest
+
+
+def test_a_mapped_model_says_what_was_done(encoder, toy, sides):
+    other = random_init(encoder, "2", seed=1)
+    rotation = module.fit_rotations(*(states[1] for states in linked_states(encoder, other, sides, CROSSED)))[
+        0
+    ].rotation
+    model = train_on_layer(encoder, 1, "pos", train=toy(), rotation=rotation, recipe=RECIPE, seed=3)
+    trained = model.encoder.changes[-1]
+    assert (trained.seed, trained.intervention.layer, trained.intervention.height) == (3, 1, 4)
+    assert trained.intervention.mapping == mapping_digest(model.encoder.readout)
+    assert trained.intervention.mapped_from is None
+    moved = transplant(model, other, rotation, baseline="identity")
+    assert [change.intervention.kind for change in moved.encoder.changes] == ["reinit", "tower"]
+    mapped = moved.encoder.changes[-1].intervention
+    assert (mapped.layer, mapped.height, mapped.mapped_from, mapped.mapped_by) == (1, 4, other.name, "identity")
+    assert mapped.mapping == mapping_digest(moved.encoder.readout) != trained.intervention.mapping
+    assert transplant(model, other, rotation).encoder.changes[-1].intervention.mapped_by is None
+    assert not moved.encoder.readout.training
+
+
+def test_all_layers_are_trained_on_and_every_stage_is_shown(encoder, toy, treebanks, tmp_path, monkeypatch):
+    """With trainings that only note what they are given."""
+    links = tmp_path / "links"
+    links.write_text("0-0 1-1\n" * 6)
+    given, updates = [], []
+    train_one = module.train_on_layer
+    model = train_one(encoder, 1, "pos", train=toy(), recipe=RECIPE)
+
+    def note(source, layer, task, **more):
+        given.append((source.condition.label, layer, task, more["seed"], more["dev"], more["rotation"] is None))
+        return model
+
+    monkeypatch.setattr(module, "train_on_layer", note)
+    asked = {"pair": ("en", "fr"), "train": toy(), "tests": [toy("test")], "dev": toy("dev"), "recipe": RECIPE}
+    results = transfer_by_layer(encoder, "pos", **asked, baseline_seeds=(7,), seed=2, progress=updates.append)
+    assert given == [
+        *(("reference", layer, "pos", 2, asked["dev"], True) for layer in range(5)),
+        *(("0-4", layer, "pos", 7, asked["dev"], True) for layer in range(5)),
+    ]
+    assert results.records["layer"].to_pylist() == [*range(5)] * 2
+    assert set(results.records["encoder_digest"].to_pylist()) == {encoder.loaded_digest}
+    stage = "training a head on each layer"
+    assert [(update.stage, update.done, update.note) for update in updates] == [
+        (name, done, f"layer {done}" if done < 5 else "")
+        for name in (stage, f"{stage}, untrained")
+        for done in range(6)
+    ]
+    updates.clear()
+    parallel = load_parallel("ud/pud", data=treebanks)
+    transfer_by_layer(
+        encoder,
+        "pos",
+        **asked,
+        against=encoder,
+        parallel=parallel,
+        links=links,
+        layers="1",
+        baselines=(),
+        progress=updates.append,
+    )
+    assert list(dict.fromkeys(update.stage for update in updates)) == ["aligning words", "learning rotations", stage]
+    assert not given[-1][-1]
+    with pytest.raises(RequestError, match="learnt from parallel sentences") as refused:
+        transfer_by_layer(encoder, "pos", **asked, against=encoder)
+    assert "such as ud/pud" in refused.value.hint
+
+
+def test_links_are_made_by_the_aligner_where_no_file_is_given(encoder, toy, treebanks, monkeypatch):
+    calls = []
+
+    def align(source, target):
+        calls.append((source, target))
+        return tuple(frozenset({(0, 0), (1, 1)}) for _ in source)
+
+    monkeypatch.setattr(module, "align_words", align)
+    parallel = load_parallel("ud/pud", data=treebanks)
+    asked = {"pair": ("en", "fr"), "train": toy(), "tests": [parallel["fr"]], "recipe": RECIPE, "layers": "1"}
+    results = transfer_by_layer(encoder, "pos", **asked, against=encoder, parallel=parallel, baselines=())
+    assert calls == [(parallel["en"], parallel["fr"])]
+    assert results.records["target"].to_pylist() == ["fr"]
+    assert "mapped_from" in results.records["condition"][0].as_py()
