@@ -18,6 +18,7 @@ from pathlib import Path
 from crosslens.report.charts.figures import all_figures, drawn, layer_profiles
 from crosslens.report.papers import find_paper
 from crosslens.report.render import to_markdown
+from crosslens.report.significance import significance_of
 from crosslens.report.table import Table
 from crosslens.report.tables import all_tables
 from crosslens.results.layer_profile import DARK, LIGHT
@@ -49,19 +50,34 @@ def filled(text: str) -> str:
 
 
 def _table(match: re.Match[str]) -> str:
-    tables = _tables(match["file"], match["paper"])
+    tables = _tables(match["file"], match["paper"], intervals=match["spread"] == "interval")
     if match["table"] not in tables:
         raise ValueError(f"{match[0].splitlines()[0]}: no such table; there are {', '.join(tables)}")
     table = tables[match["table"]]
     if match["groups"]:
-        table = replace(table, groups={title: table.groups[title] for title in match["groups"].split("; ")})
+        table = _some(table, match["groups"].split("; "))
     return to_markdown(table, spread=match["spread"] or "none")
 
 
+def _some(table: Table, titles: list[str]) -> Table:
+    """Some groups of a table, without the columns that are empty in all of them."""
+    if unknown := [title for title in titles if title not in table.groups]:
+        raise ValueError(f"{table.name} has no group {unknown[0]!r}; there are {'; '.join(table.groups)}")
+    rows = [row for title in titles for row in table.groups[title]]
+    kept = [place for place in range(len(table.head)) if any(row.cells[place].value is not None for row in rows)]
+    groups = {
+        title: tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in table.groups[title])
+        for title in titles
+    }
+    return replace(table, head=tuple(table.head[place] for place in kept), groups=groups)
+
+
 @cache
-def _tables(file: str, paper: str | None) -> dict[str, Table]:
+def _tables(file: str, paper: str | None, *, intervals: bool) -> dict[str, Table]:
     results = read_results(FOLDER / file)
-    return {table.name: table for table in all_tables(results, beside=find_paper(paper) if paper else None)}
+    significance = significance_of(results) if intervals else None
+    tables = all_tables(results, beside=find_paper(paper) if paper else None, significance=significance)
+    return {table.name: table for table in tables}
 
 
 def images() -> dict[str, str]:

@@ -183,7 +183,6 @@ def test_commands_in_the_docs_exist():
 @pytest.mark.parametrize(
     ("page", "script", "rows"),
     [
-        ("pretraining-factors", "factors", 40),
         ("unseen", "unseen", 60),
     ],
 )

@@ -1,5 +1,6 @@
 """``crosslens report``: write tables, figures and a page from results."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "std", "interval"]),
     default="none",
     show_default=True,
-    help="Add to each number its standard deviation over seeds, or, for single targets of a finished study, its 95 %"
-    " confidence interval, with * for differences that are significant after correction.",
+    help="Add to each number its standard deviation over seeds, or its 95 % confidence interval, with * for"
+    " differences that are significant after correction; from results files, differences are not paired by sentence.",
 )
 def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
     """Write tables and figures like those of the papers from the results in PATHS (files, folders, stores of runs).
@@ -51,7 +52,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.incomplete import not_evaluated, with_caption
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
-    from crosslens.report.significance import read_significance
+    from crosslens.report.significance import read_significance, significance_of
     from crosslens.report.tables import all_tables
     from crosslens.report.typology import read_typologies, typology_table
     from crosslens.runs.recorded import read_recorded
@@ -59,12 +60,9 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
 
     results = read_recorded(paths)
     intervals = None
-    try:
+    with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)
-    except RequestError:  # no finished study: figures show the seeds
-        if spread == "interval":
-            raise
-    significance = intervals if spread == "interval" else None
+    significance = (intervals or significance_of(results)) if spread == "interval" else None
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]

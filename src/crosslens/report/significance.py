@@ -1,15 +1,18 @@
-"""Confidence intervals and tests of table cells, from the summaries of studies."""
+"""Confidence intervals and tests of table cells, from the summaries of studies or from records."""
 
 import csv
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell
+from crosslens.results.record import Results
 from crosslens.runs.store import is_store
 from crosslens.scores.intervals import LEVEL
+from crosslens.studies.record_summary import summarise_records
 
 KEY = ("study", "encoder", "task", "metric", "source", "corpus", "partner", "condition")
 """Columns of a summary that name a number."""
@@ -37,7 +40,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """Summaries of finished studies.
+    """Summaries of finished studies, or of records.
 
     Attributes:
         rows: values of `KEY` -> the rows of the summaries that have them.
@@ -68,7 +71,7 @@ class Significance:
         """
         names = ("delta", "delta_low", "delta_high") if is_difference else ("mean", "low", "high")
         intervals = set()
-        for study in cell.studies:
+        for study in cell.studies or {""}:
             for row in self.rows.get((study, *(key[name] or "" for name in KEY[1:])), ()):
                 value, low, high = (_number(row[name]) for name in names)
                 same = value is not None and cell.mean is not None and math.isclose(value, cell.mean, abs_tol=CLOSE)
@@ -101,6 +104,23 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
         raise RequestError(
             "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
         )
+    return Significance(rows)
+
+
+def significance_of(results: Results) -> Significance:
+    """Intervals and tests from records alone, whose differences are not paired by sentence.
+
+    Args:
+        results: records (`crosslens.studies.record_summary`).
+
+    Raises:
+        RequestError: when no score has an interval.
+    """
+    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for row in csv.DictReader(StringIO(summarise_records(results).to_csv(index=False), newline="")):
+        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    if not rows:
+        raise RequestError("these results have no scores with intervals", hint="evaluate the models again")
     return Significance(rows)
 
 

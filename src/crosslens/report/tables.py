@@ -10,6 +10,7 @@ from crosslens.report.blocks import column_head, main_metric, on_one_layer, scor
 from crosslens.report.conditions.comparison import Comparison, comparisons, scores_of
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
+from crosslens.report.conditions.perplexities import perplexities
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layers.by_layer import BY_LAYER
@@ -55,7 +56,8 @@ def all_tables(
         lambda: layer_deltas(results, beside=beside),
         lambda: by_target(results, beside=beside, significance=significance),
         lambda: layer_sets(results, beside=beside),
-        lambda: pretraining_factors(results, beside=beside),
+        lambda: pretraining_factors(results, beside=beside, significance=significance),
+        lambda: perplexities(results),
         lambda: interventions(readable, significance=significance),
         lambda: heads(readable, significance=significance),
         lambda: metrics(results),

@@ -12,7 +12,8 @@ from crosslens.runs.counts import key
 from crosslens.runs.question import IntervenedScore, Score
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
-from crosslens.scores.intervals import Sample, crossed, linearised, mean_sample, q_values
+from crosslens.scores.intervals import Sample, linearised, mean_sample, q_values
+from crosslens.scores.unpaired import sample_of
 
 if TYPE_CHECKING:
     import pandas
@@ -34,18 +35,18 @@ CellKey = tuple[Names, Condition, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scores:
+class Scores:
     """The scores of one condition on one corpus.
 
     Attributes:
-        by_seed: seed -> contribution of each sentence to the score, in points.
+        by_seed: seed -> ``(sentences,)`` contributions of each sentence in points, or an `Unpaired`.
         described: recipe, settings and encoders.
         language: language of the training data.
         target: language of the corpus.
         split: split of the corpus.
     """
 
-    by_seed: dict[int, np.ndarray]
+    by_seed: dict[int, Any]
     described: Mapping[str, Any]
     language: str | None
     target: str | None
@@ -73,9 +74,13 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
         if each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and
         tests then do not include the variation between encoders.
     """
+    return summary_of(_scores(store, asked), study=study)
+
+
+def summary_of(scores: Mapping[CellKey, Scores], *, study: str) -> "pandas.DataFrame":
+    """Summarise scores as `summarise` does."""
     import pandas as pd
 
-    scores = _scores(store, asked)
     frames = []
     for cells in ({cell: (of_corpus,) for cell, of_corpus in scores.items()}, _means(scores)):
         frame = pd.DataFrame([{"study": study, **row} for row in _rows(cells)], columns=list(COLUMNS))
@@ -83,7 +88,7 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
-def _rows(cells: Mapping[CellKey, Sequence[_Scores]]) -> Iterable[dict[str, Any]]:
+def _rows(cells: Mapping[CellKey, Sequence[Scores]]) -> Iterable[dict[str, Any]]:
     """Yield a row for each cell, which is one corpus or the mean over several."""
     rules: dict[Names, set[str]] = {}
     for names, condition, rule in cells:
@@ -112,44 +117,49 @@ def _rows(cells: Mapping[CellKey, Sequence[_Scores]]) -> Iterable[dict[str, Any]
         yield row
 
 
-def difference(scores: Mapping[int, np.ndarray], reference: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+def difference(scores: Mapping[int, Any], reference: Mapping[int, Any]) -> dict[int, Any]:
     """Subtract the reference, on the seeds that both have."""
     return {seed: values - reference[seed] for seed, values in scores.items() if seed in reference}
 
 
-def pooled(corpora: Sequence[Mapping[int, np.ndarray]]) -> Sample | None:
+def pooled(corpora: Sequence[Mapping[int, Any]]) -> Sample | None:
     """Pool one corpus, or the mean over several, on the seeds that all corpora have; None without such seeds."""
     seeds = [seed for seed in corpora[0] if all(seed in by_seed for by_seed in corpora)] if corpora else []
     if not seeds:
         return None
-    return mean_sample([crossed(np.stack([by_seed[seed] for seed in seeds])) for by_seed in corpora])
+    return mean_sample([sample_of([by_seed[seed] for seed in seeds]) for by_seed in corpora])
 
 
-def _means(scores: Mapping[CellKey, _Scores]) -> dict[CellKey, tuple[_Scores, ...]]:
+def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]]:
     """Return the corpora of each mean over targets, per split: all corpora that are not in the source language.
 
-    Single corpora, and conditions that lack one of the corpora, have none.
+    Single corpora, and conditions that lack one of the corpora, have none. Bilingual encoders that were tested on their
+    own language have a mean over encoders too, without a partner.
     """
-    groups: dict[tuple, dict[str, _Scores]] = {}
+    groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
         if score.target is not None and score.language is not None and score.target != score.language:
             by_name = dict(zip(NAMES, names, strict=True))
-            corpus = by_name.pop("corpus")
-            groups.setdefault((tuple(by_name.values()), score.split, condition, rule), {})[corpus or ""] = score
+            corpus, partner = by_name.pop("corpus") or "", by_name["partner"] or ""
+            for over in dict.fromkeys((partner, "" if partner == score.target else partner)):
+                of = tuple({**by_name, "partner": over or None}.values())
+                groups.setdefault((of, score.split, condition, rule), {})[partner, corpus] = score
     means = {}
-    for (names, split, condition, rule), by_corpus in groups.items():
-        corpora = {corpus for other, members in groups.items() if other[:2] == (names, split) for corpus in members}
-        if len(by_corpus) == len(corpora) > 1:
-            members = tuple(by_corpus[corpus] for corpus in sorted(by_corpus))
+    for (names, split, condition, rule), members in groups.items():
+        everything = {member for other, of in groups.items() if other[:2] == (names, split) for member in of}
+        partners = {partner for partner, _ in members}
+        one_encoder = names[NAMES.index("partner") - 1] is None and partners != {""} and len(partners) == 1
+        if len(members) == len(everything) > 1 and not one_encoder:
+            ordered = tuple(members[member] for member in sorted(members))
             index = NAMES.index("corpus")
-            name = mean_name([score.target for score in members], split)
-            means[(*names[:index], name, *names[index:]), condition, rule] = members
+            name = mean_name([score.target for score in ordered], split)
+            means[(*names[:index], name, *names[index:]), condition, rule] = ordered
     return means
 
 
-def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
+def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, Scores]:
     """Read the contribution of each sentence to each score."""
-    scores: dict[CellKey, _Scores] = {}
+    scores: dict[CellKey, Scores] = {}
     by_settings: dict[tuple[Names, Condition, str, int], list[np.ndarray]] = {}  # several where a search chose several
     for planned in asked:
         run = planned.run
@@ -179,7 +189,7 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, _Scores]:
             described = {name: columns[name] for name in ("recipe", "settings")}
             described["encoders"] = "one" if run.base.shared else "each"
             answer = answers[question.id]
-            of_corpus = _Scores({}, described, training.language, answer["target"], answer["split"])
+            of_corpus = Scores({}, described, training.language, answer["target"], answer["split"])
             of_corpus = scores.setdefault((names, condition, training.selection), of_corpus)
             values = linearised(fractions[:1], fractions[1:])[0]
             by_settings.setdefault((names, condition, training.selection, run.seed), []).append(values)

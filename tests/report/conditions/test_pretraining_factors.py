@@ -1,5 +1,6 @@
 """Table 1 of Conneau, Wu et al. (2020), from made-up records and beside the published scores."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -8,8 +9,10 @@ from crosslens.encoders.condition import Condition
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
+from crosslens.report.significance import significance_of
 from crosslens.report.tables import layer_sets
 from crosslens.results.record import Record, Results
+from crosslens.studies.record_summary import summarise_records
 
 PAPER = find_paper("conneau2020")
 BANKS = {"en": "en_ewt", "fr": "fr_gsd", "ru": "ru_gsd", "zh": "zh_gsd"}
@@ -106,6 +109,57 @@ def test_the_published_mean_stands_beside_one_over_the_same_languages():
     place = table.head.index("mean")
     assert values(rows[0])[place] == fmean((70.0, 55.0, 25.0, 60.0))
     assert values(rows[1])[place] is None
+
+
+def test_published_means_stand_apart_where_our_languages_are_others():
+    ours = {factor: {"de": by["fr"]} for factor, by in THREE.items()}
+    (table,) = pretraining_factors(scores(ours), beside=PAPER)
+    apart = {title: rows for title, rows in table.groups.items() if "as published" in title}
+    assert list(apart) == [
+        f"conneau2020 as published, {task}, mean of its languages" for task in ("parsing", "ner", "nli")
+    ]
+    printed = {
+        (row["task"], row["setting"]): float(row["value"])
+        for row in read_published("conneau2020_table_1.csv")
+        if row["target"] == "mean"
+    }
+    place, change = table.head.index("mean"), table.head.index("Δ mean")
+    rows = {row.label: row for row in apart["conneau2020 as published, nli, mean of its languages"]}
+    assert len(rows) == 1 + len(FACTORS)
+    assert values(rows["reference"])[place] == printed["nli", "Default"]
+    assert values(rows["sep-1-3"])[place] == printed["nli", "Sep L1-3"]
+    lost = printed["nli", "Sep L1-3"] - printed["nli", "Default"]
+    assert values(rows["sep-1-3"])[change] == pytest.approx(lost, abs=0.006)
+    assert "Below ours" not in table.caption
+    (table,) = pretraining_factors(scores(ours), beside=find_paper("muller2021"))
+    assert not any("as published" in title for title in table.groups)
+
+
+def test_differences_have_the_intervals_of_the_records():
+    seeds = {1: 0.0, 2: 0.5, 3: 1.0}
+    records = [
+        replace(
+            record,
+            seed=seed,
+            value=record.value + more * (record.factor is not None),
+            low=record.value - 1,
+            high=record.value + 1,
+        )
+        for seed, more in seeds.items()
+        for record in scores(THREE)
+    ]
+    results = Results.of(records)
+    significance = significance_of(results)
+    (table,) = pretraining_factors(results, significance=significance)
+    ((_, rows),) = table.groups.items()
+    row = next(row for row in rows if row.label == "sep-1-3")
+    frame = summarise_records(results)
+    for corpus, head in (("ud/fr_gsd:test", "Δ fr"), ("mean of 3 languages:test", "Δ mean")):
+        (expected,) = frame[(frame["corpus"] == corpus) & (frame["label"] == "sep-1-3")].to_dict("records")
+        interval = row.cells[table.head.index(head)].interval
+        assert (interval.low, interval.high) == pytest.approx((expected["delta_low"], expected["delta_high"]))
+        assert interval.marked == (expected["q"] < 0.05)
+    assert all(cell.interval is None for cell in row.cells[: table.head.index("Δ fr")])
 
 
 def test_a_condition_that_lacks_a_language_has_no_mean():

@@ -98,8 +98,13 @@ class Comparison:
     def interval(
         self, significance: Significance | None, keys: Sequence[Key], column: Column | None
     ) -> Interval | None:
-        """Find the confidence interval of a cell, or of a mean over several."""
+        """Find the confidence interval of a cell, or of a mean over several.
+
+        The mean over bilingual encoders, each tested on its own language, has no partner.
+        """
         partners = {key[2] for key in keys}
+        if len(partners) > 1 and all(target == partner for target, _, partner in keys):
+            partners = {None}
         if significance is None or column is None or len(partners) > 1:
             return None
         corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)

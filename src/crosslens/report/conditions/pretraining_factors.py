@@ -1,27 +1,37 @@
 """Scores by pretraining factor in the form of Table 1 of Conneau, Wu et al. (2020)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.conneau2020 import CONNEAU_2020
 from crosslens.report.papers.paper import OTHERS
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
+from crosslens.report.significance import Significance
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, published_caption, published_rows
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, Key
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
+from crosslens.tasks import TASKS
 
 MEAN = "mean"
 ORDER = list(CONNEAU_2020.conditions.values())
 """Conditions in the order of the paper's rows."""
 
 
-def pretraining_factors(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def pretraining_factors(
+    results: Results, *, beside: Paper | None = None, significance: Significance | None = None
+) -> list[Table]:
     """Table 1 of Conneau, Wu et al. (2020): one row per pretraining condition, one column per target language.
 
     Scores and their mean over languages come first, then the differences to the reference.
+
+    Args:
+        results: scores of bilingual encoders.
+        beside: paper whose published scores are shown below ours.
+        significance: intervals and tests of the differences.
 
     Returns:
         One table, or none where no factor of pretraining was varied.
@@ -45,7 +55,7 @@ def pretraining_factors(results: Results, *, beside: Paper | None = None) -> lis
             printed = (
                 *_cells(block, block.scores, shown, column, notes),
                 *(
-                    _cells(block, block.compared, shown, column, notes)
+                    _cells(block, block.compared, shown, column, notes, significance)
                     if is_difference
                     else [Cell(None, "difference")] * (len(shown) + 1)
                 ),
@@ -57,19 +67,25 @@ def pretraining_factors(results: Results, *, beside: Paper | None = None) -> lis
         title += f", mean of {block.over(block.cross)}" if len(block.cross) > 1 else ""
         groups[title] = (*groups.get(title, ()), *rows)
     caption = "Zero-shot scores by pretraining condition, and differences (Δ) to the reference."
-    return [Table("pretraining-factors", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
+    below = published_caption(beside, groups)
+    if beside is not None and not below:
+        groups |= _as_published(beside, head, notes)
+    return [Table("pretraining-factors", caption + below, head, groups, tuple(notes.texts))]
 
 
 def _conditions(block: Comparison) -> list[Column]:
     """The reference and all factors of pretraining, in the paper's order; the paper's are followed by others."""
     columns = [column for column in block.scores.columns if column.condition.is_reference or _is_factor(column)]
     variants = list(dict.fromkeys(column.variant for column in columns))
+    conditions = in_the_papers_order(column.condition for column in columns)
+    return sorted(columns, key=lambda column: (variants.index(column.variant), conditions.index(column.condition)))
 
-    def place(column: Column) -> tuple[int, int]:
-        known = column.condition in ORDER
-        return variants.index(column.variant), ORDER.index(column.condition) if known else len(ORDER)
 
-    return sorted(columns, key=place)
+def in_the_papers_order(conditions: Iterable[Condition]) -> list[Condition]:
+    """Sort conditions, each once: those of the paper come first, in its order, with the reference at the top."""
+    return sorted(
+        dict.fromkeys(conditions), key=lambda condition: ORDER.index(condition) if condition in ORDER else len(ORDER)
+    )
 
 
 def _is_factor(column: Column) -> bool:
@@ -82,11 +98,44 @@ def _language(block: Comparison, key: Key) -> str:
     return block.name((target, corpus, None) if partner == target else key)
 
 
-def _cells(block: Comparison, scores: Cells, shown: Sequence[Key | None], column: Column, notes: Notes) -> list[Cell]:
+def _cells(
+    block: Comparison,
+    scores: Cells,
+    shown: Sequence[Key | None],
+    column: Column,
+    notes: Notes,
+    significance: Significance | None = None,
+) -> list[Cell]:
     """The cells of one condition by language, and their mean."""
     kind = "score" if scores is block.scores else "difference"
     by_language = [scores.get(key, column) if key is not None else cells.EMPTY for key in shown]
-    return [cell_of(cell, kind, notes) for cell in (*by_language, mean_row(scores, block.cross, column))]
+    intervals = [block.interval(significance, (key,), column) if key is not None else None for key in shown]
+    of_mean = block.interval(significance, block.cross, column)
+    return [
+        *(cell_of(cell, kind, notes, interval) for cell, interval in zip(by_language, intervals, strict=True)),
+        cell_of(mean_row(scores, block.cross, column), kind, notes, of_mean),
+    ]
+
+
+def _as_published(paper: Paper, head: Sequence[str], notes: Notes) -> dict[str, tuple[Row, ...]]:
+    """The paper's means over its languages, where its scores are of other languages or test sets than ours."""
+    groups: dict[str, tuple[Row, ...]] = {}
+    for task in TASKS:
+        rows = []
+        for condition in ORDER:
+            score = paper.score(task, paper.source, OTHERS, None, condition)
+            change = None if condition.is_reference else paper.find(task, [paper.source], [OTHERS], condition)
+            shown = {MEAN: _cell(score, "score", notes), f"Δ {MEAN}": _cell(change, "difference", notes)}
+            cells_of_row = [shown.get(name, Cell(None, "score")) for name in head]
+            if score is not None:
+                rows.append(Row(condition.label, tuple(cells_of_row)))
+        if rows:
+            groups[f"{paper.name} as published, {task}, mean of its languages"] = tuple(rows)
+    return groups
+
+
+def _cell(number: Printed | None, kind: Kind, notes: Notes) -> Cell:
+    return Cell(None, kind) if number is None else Cell(number.value, kind, note=notes.number(number.note))
 
 
 def _published(block: Comparison, paper: Paper, shown: Sequence[Key | None], column: Column) -> list[Printed | None]:

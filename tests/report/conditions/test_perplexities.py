@@ -1,0 +1,83 @@
+"""Perplexity by pretraining condition, and the transfer of the same encoders."""
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.conditions.perplexities import perplexities
+from crosslens.results.record import Record, Results
+
+NO_ANCHORS = Condition(factor="no-anchors")
+
+
+def perplexity(language, value, *, partner, seed=1, condition=Condition(), encoder="pretrain:lab"):  # noqa: B008
+    columns = {"measure": "perplexity", "metric": "perplexity", "encoder": encoder, "state": "pretrained"}
+    return Record(target=language, value=value, partner=partner, seed=seed, **columns, **condition.columns)
+
+
+def score(value, *, target, partner, seed=1, task="pos", condition=Condition()):  # noqa: B008
+    metric = {"pos": "accuracy", "parsing": "las"}[task]
+    columns = {"encoder": "pretrain:lab", "source": "src", "state": "fine-tuned", "corpus": f"lab/{target}:test"}
+    return Record(
+        task=task, metric=metric, value=value, target=target, partner=partner, seed=seed, **columns, **condition.columns
+    )
+
+
+MEASURED = [
+    perplexity("src", 12.0, partner="adj"),
+    perplexity("adj", 11.0, partner="adj"),
+    perplexity("src", 13.0, partner="gen"),
+    perplexity("gen", 10.0, partner="gen"),
+    perplexity("src", 14.0, partner="adj", condition=NO_ANCHORS),
+    perplexity("adj", 24.0, partner="adj", condition=NO_ANCHORS),
+    perplexity("adj", 16.0, partner="adj", condition=NO_ANCHORS, seed=2),
+]
+SCORES = [
+    score(57.0, target="adj", partner="adj"),
+    score(95.0, target="src", partner="adj"),
+    score(40.0, target="gen", partner="adj"),
+    score(28.0, target="adj", partner="adj", condition=NO_ANCHORS),
+    score(75.0, target="adj", partner="adj", condition=NO_ANCHORS, seed=2),
+    score(31.0, target="adj", partner="adj", condition=NO_ANCHORS, task="parsing"),
+]
+
+
+def values(rows):
+    return {row.label: [cell.value for cell in row.cells] for row in rows}
+
+
+def test_lowest_and_highest_over_encoders_and_seeds():
+    ranges, *_ = perplexities(Results.of(MEASURED))
+    assert ranges.name == "perplexity"
+    assert ranges.head == ("reference", "no-anchors")
+    assert values(ranges.groups["pretrain:lab"]) == {
+        "src, lowest": [12.0, 14.0],
+        "src, highest": [13.0, 14.0],
+        "adj, lowest": [11.0, 16.0],
+        "adj, highest": [11.0, 24.0],
+        "gen, lowest": [10.0, None],
+        "gen, highest": [10.0, None],
+    }
+
+
+def test_each_encoder_beside_the_reference_of_its_language_and_seed():
+    """Scores are those in the bilingual language, not in the source or in a third language."""
+    _, table = perplexities(Results.of([*MEASURED, *SCORES]))
+    assert table.name == "perplexity-and-transfer"
+    assert table.head == ("perplexity", "Ref perplexity", "pos", "Ref pos", "parsing", "Ref parsing")
+    assert list(table.groups) == ["no-anchors"]
+    assert values(table.groups["no-anchors"]) == {
+        "adj, seed 1": [24.0, 11.0, 28.0, 57.0, 31.0, None],
+        "adj, seed 2": [16.0, None, 75.0, None, None, None],
+    }
+
+
+def test_several_encoders_have_groups_of_their_own():
+    other = [perplexity("adj", 600.0, partner="adj", condition=NO_ANCHORS, encoder="pretrain:small")]
+    ranges, table = perplexities(Results.of([*MEASURED, *SCORES, *other]))
+    assert list(ranges.groups) == ["pretrain:lab", "pretrain:small"]
+    assert list(table.groups) == ["pretrain:lab, no-anchors"]
+
+
+def test_no_table_where_pretraining_was_not_varied():
+    assert perplexities(Results.of(SCORES)) == []
+    assert perplexities(Results.of(MEASURED[:4])) == []
+    (only,) = perplexities(Results.of(MEASURED))
+    assert only.name == "perplexity"

@@ -1,0 +1,113 @@
+"""Intervals and tests of records that have no counts per sentence."""
+
+import numpy as np
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.results.record import Record, Results
+from crosslens.runs.store import Store
+from crosslens.scores.intervals import q_values
+from crosslens.studies.record_summary import summarise_records
+from crosslens.studies.run_study import run_study
+from crosslens.studies.summary import summarise
+
+ABLATED = Condition(layers="1-2")
+
+
+def record(value, *, half=1.0, **columns):
+    usual = {
+        "study": "one",
+        "task": "pos",
+        "metric": "accuracy",
+        "encoder": "e",
+        "source": "en",
+        "target": "fr",
+        "train": "ud/en_ewt:train",
+        "split": "test",
+        "seed": 1,
+        "selection": "last",
+        "low": value - half,
+        "high": value + half,
+    }
+    columns = {**usual, **columns}
+    corpus = f"ud/{columns['target']}_pud:test"
+    return Record(value=value, **{"corpus": corpus, **columns})
+
+
+def of(targets, *, seeds=(1, 2, 3), loss=10.0, partner=False):
+    return [
+        record(
+            80.0 + seed + 3 * place - change * (1 + 0.01 * seed),
+            target=target,
+            seed=seed,
+            partner=target if partner else None,
+            **condition.columns,
+        )
+        for place, target in enumerate(targets)
+        for seed in seeds
+        for condition, change in ((Condition(), 0.0), (ABLATED, loss))
+    ]
+
+
+def test_the_same_means_as_from_the_counts_and_wider_differences(study, treebanks, tmp_path):
+    """Both summaries of a study that was run: paired by sentence, and from its records alone."""
+    report = run_study(study, tmp_path / "runs", executor="serial", data=str(treebanks), device="cpu")
+    store = Store(tmp_path / "runs")
+    counted = summarise(store, report.plan.asked, study="toy")
+    ours = summarise_records(store.collect("toy"))
+    assert len(ours) == len(counted) > 2
+    names = ["study", "task", "source", "corpus", "metric", "condition", "label"]
+    order = ["corpus", "condition"]
+    counted, ours = (frame.sort_values(order, ignore_index=True) for frame in (counted, ours))
+    assert ours[names].equals(counted[names])
+    for column in ("mean", "std", "delta"):
+        np.testing.assert_allclose(ours[column], counted[column])
+    assert ours["seeds"].equals(counted["seeds"])
+
+
+def test_differences_are_tested_and_corrected_in_two_families():
+    frame = summarise_records(Results.of(of(["en", "fr", "de"])))
+    single = frame[~frame["corpus"].str.startswith("mean of")]
+    mean = frame[frame["corpus"].str.startswith("mean of")]
+    assert single["corpus"].nunique() == 3
+    assert mean["corpus"].unique().tolist() == ["mean of 2 languages:test"]
+    for family in (single, mean):
+        np.testing.assert_allclose(family["q"], q_values(family["p"].to_numpy(float)))
+    (delta,) = mean["delta"].dropna()
+    assert delta == pytest.approx(-10.2)
+    assert mean["q"].dropna().item() < 0.05
+
+
+def test_bilingual_encoders_have_a_mean_over_encoders():
+    frame = summarise_records(Results.of(of(["fr", "de"], partner=True)))
+    means = frame[frame["corpus"].str.startswith("mean of")]
+    assert means["partner"].isna().all()
+    assert means["corpus"].unique().tolist() == ["mean of 2 languages:test"]
+    assert sorted(frame["partner"].dropna().unique()) == ["de", "fr"]
+    one = summarise_records(Results.of(of(["fr"], partner=True)))
+    assert not one["corpus"].str.startswith("mean of").any()
+
+
+def test_studies_are_tested_apart():
+    several = of(["fr", "de"]) + [
+        record(70.0, study="two", target=target, seed=seed) for target in ("fr", "de") for seed in (1, 2)
+    ]
+    frame = summarise_records(Results.of(several))
+    assert frame.groupby("study").size().to_dict() == {"one": 6, "two": 3}
+    assert frame[frame["study"] == "two"]["delta"].isna().all()
+
+
+def test_one_seed_has_an_interval_over_sentences_and_no_test():
+    frame = summarise_records(Results.of(of(["fr"], seeds=(1,))))
+    (row,) = frame[frame["label"] == "1-2"].to_dict("records")
+    assert row["interval"] == "sentences"
+    assert row["delta_high"] - row["delta_low"] == pytest.approx(2 * 2**0.5, rel=0.02)
+    assert np.isnan(row["p"])
+
+
+def test_only_main_scores_with_intervals_count():
+    without = [record(50.0), record(50.0, target="de", low=None, high=None), record(9.0, metric="loss")]
+    similarity = record(0.5, measure="cka", metric="similarity")
+    frame = summarise_records(Results.of([*without, similarity]))
+    assert frame["corpus"].tolist() == ["ud/fr_pud:test"]
+    assert len(summarise_records(Results.of([]))) == 0
