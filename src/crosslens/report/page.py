@@ -42,6 +42,7 @@ def make_page(
     *,
     title: str,
     introduction: str = "",
+    opening: str = "",
     findings: Sequence[str] = (),
     runs: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
@@ -51,6 +52,7 @@ def make_page(
         results: Scores and similarities.
         title: Title of the page.
         introduction: One or two sentences on the experiment.
+        opening: HTML that explains the experiment further, in the classes of the page's style sheet.
         findings: Findings, one paragraph each.
         runs: Run id -> details from `known_runs`.
 
@@ -80,6 +82,7 @@ def make_page(
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = [f"<h1>{escape(title)}</h1>"]
     parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
+    parts += [opening] if opening else []
     parts += [_file("profile.html")] if len(scores) else []
     parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if len(scores) else []
