@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from crosslens.data.language_families import known_language
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.overview import overviews, transfer_correlations
 from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, in_columns
@@ -76,6 +77,7 @@ def make_page(
         "similarities": _columns(similar),
         "tables": heats,
         "kinds": list(NULLS.values()),
+        "languages": _languages(results),
         "runs": _runs(results, runs or {}),
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
@@ -273,6 +275,13 @@ def _columns(rows: Sequence[Row]) -> dict[str, dict[str, list]]:
         places = {value: place for place, value in enumerate(dict.fromkeys(row[name] for row in rows))}
         coded[name] = {"of": list(places), "at": [places[row[name]] for row in rows]}
     return coded
+
+
+def _languages(results: Results) -> dict[str, dict[str, str]]:
+    """Name, family and script of the languages that the table of languages knows."""
+    tags = [tag for (tag,), _ in results.groups("target")]
+    known = {tag: language for tag in tags if (language := known_language(tag))}
+    return {tag: {"name": each.name, "family": each.family, "script": each.script} for tag, each in known.items()}
 
 
 def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
