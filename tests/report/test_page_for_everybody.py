@@ -2,6 +2,10 @@
 
 import pytest
 
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_records import score
+
 MEDIA = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
@@ -145,3 +149,24 @@ def test_families_and_scripts_filter_and_colour(opened):
     assert opened.inner_html("main") == before
     opened.select_option("#family", "unknown")
     assert opened.locator("#heat tbody th").count() == 3
+
+
+@pytest.mark.browser
+def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
+    losses = {"deep": (12, {"none": 0, "1-2": 9, "3-4": 1, "11-12": 0}), "flat": (6, {"none": 0, "1-2": 5})}
+    results = Results.of(
+        score(target, base - loss, encoder=encoder, depth=depth, condition=condition)
+        for encoder, (depth, conditions) in losses.items()
+        for condition, loss in conditions.items()
+        for target, base in (("en", 90.0), ("fr", 80.0))
+    )
+    (tmp_path / "index.html").write_text(make_page(results, title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.locator("#overlays circle").count() == 2 * (3 + 1)
+    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat"]
+    assert tab.locator("#overlays tbody tr").all_inner_texts() == [
+        "deep (12 layers; 1-2 and 3-4)\t90.00\t80.00\t−5.00",
+        "flat (6 layers; 1-2)\t90.00\t80.00\t−5.00",
+    ]
+    tab.close()

@@ -5,6 +5,7 @@ const draw = () => {
     at("sort").value = state.sort || "score";
     if (document.activeElement !== at("find")) at("find").value = state.find;
     facts(); opening(table); profiles(table); heat(table); scoreTable();
+    if (data.encoders.length) overlays();
   }
   if (similar.length) {
     for (const name of ["measure", "pair"]) {
