@@ -8,11 +8,10 @@ def score(target, value, *, seed=1, depth=12, condition="none", **columns):
     condition = Condition.model_validate(condition)
     return Record(
         task="pos",
-        encoder="e",
         source="en",
         metric="accuracy",
         state="fine-tuned",
-        **{"target": target, "seed": seed, "value": value, "depth": depth, "corpus": f"ud/{target}"}
+        **{"encoder": "e", "target": target, "seed": seed, "value": value, "depth": depth, "corpus": f"ud/{target}"}
         | condition.columns
         | columns,
     )

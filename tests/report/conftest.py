@@ -1,5 +1,7 @@
 """Fixtures: records with hostile names, and their page."""
 
+import shutil
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -59,3 +61,32 @@ def page_records():
 def page(page_records):
     runs = {"a" * 16: {"repeat": "crosslens run s.yaml --only aaaa", "log": "trained\n</script><b>done"}}
     return make_page(page_records, title=f"A {HOSTILE}", introduction="i", findings=findings(page_records), runs=runs)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync = pytest.importorskip("playwright.sync_api", reason="no playwright here")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here")
+    with sync.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser, page, tmp_path):
+    """The page, opened; on leaving it nothing may have been complained about or asked for."""
+    (tmp_path / "index.html").write_text(page, "utf-8")
+    tab = browser.new_page(viewport={"width": 390, "height": 800})
+    said, asked = [], []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("dialog", lambda dialog: said.append(dialog.message))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto((tmp_path / "index.html").as_uri())
+    yield tab
+    assert said == []
+    assert set(asked) == {(tmp_path / "index.html").as_uri()}  # once more when reloaded
+    tab.close()

@@ -59,8 +59,8 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     page = Path(out) / "index.html"
     paragraphs = findings(results)
     title = "Where does cross-lingual transfer live?"
-    html = make_page(results, title=title, introduction=demo.introduction, findings=paragraphs, runs=known_runs([out]))
-    write_text(page, html)
+    about = {"title": title, "introduction": demo.introduction, "opening": demo.pictures}
+    write_text(page, make_page(results, **about, findings=paragraphs, runs=known_runs([out])))
     note = f"mean of {seeds} seed{'s' * (seeds > 1)}"
     for task, metric in dict.fromkeys((effect.task, effect.metric) for effect in effects(results)):
         print_table(results.filter(task=task, metric=metric).table(), title=f"{task} {metric}", note=note)

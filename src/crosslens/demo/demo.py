@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from crosslens.demo.pictures import pictures, story
 from crosslens.digests import digest, digest_file
 from crosslens.encoders.models.e5 import SHA256, get_e5_small
 from crosslens.errors import WorkError
-from crosslens.lab.presets import describe_preset, find_laboratory
+from crosslens.lab.export import pretraining_settings
+from crosslens.lab.presets import find_laboratory
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, read_results
 from crosslens.studies.run_study import run_study
@@ -24,12 +26,14 @@ class Demo:
         title: title of the page.
         introduction: introduction of the page, in one or two sentences.
         data: folder of the corpora; None: they are generated.
+        pictures: pictures of the languages for the page, as HTML.
     """
 
     study: Study
     title: str
     introduction: str
     data: Path | None = None
+    pictures: str = ""
 
 
 def lab_demo(preset: str, *, seeds: int) -> Demo:
@@ -39,7 +43,7 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
         RequestError: if the preset does not exist.
     """
     laboratory = find_laboratory(preset)
-    source, *others = laboratory.languages
+    depth = pretraining_settings(laboratory)["shape"]["layers"]
     study = read_study(
         _home() / "lab.yaml",
         overrides={"name": f"demo-{preset}", "encoder": f"lab:{preset}", "data": f"lab:{preset}", "seeds": str(seeds)},
@@ -47,9 +51,8 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     return Demo(
         study,
         f"crosslens demo, {preset}",
-        f"Laboratory “{preset}”: {describe_preset(preset)}. An encoder of six layers was pretrained on the raw text of"
-        f" {len(others) + 1} artificial languages, fine-tuned on one of them, {source}, and evaluated on all. Before"
-        " fine-tuning, layers were re-initialised.",
+        story(laboratory, depth=depth),
+        pictures=pictures(laboratory, conditions=study.conditions, depth=depth),
     )
 
 

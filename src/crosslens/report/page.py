@@ -9,9 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from crosslens.data.language_families import known_language
+from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.overview import overviews, transfer_correlations
-from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, in_columns
+from crosslens.report.render import number
+from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, encoders_apart, in_columns
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
@@ -42,6 +45,7 @@ def make_page(
     *,
     title: str,
     introduction: str = "",
+    opening: str = "",
     findings: Sequence[str] = (),
     runs: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
@@ -51,6 +55,7 @@ def make_page(
         results: Scores and similarities.
         title: Title of the page.
         introduction: One or two sentences on the experiment.
+        opening: HTML that explains the experiment further, in the classes of the page's style sheet.
         findings: Findings, one paragraph each.
         runs: Run id -> details from `known_runs`.
 
@@ -74,13 +79,17 @@ def make_page(
         "similarities": _columns(similar),
         "tables": heats,
         "kinds": list(SENTENCE_PAIRS.values()),
+        "encoders": _encoders(results) if blocks else [],
+        "languages": _languages(results),
         "runs": _runs(results, runs or {}),
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = [f"<h1>{escape(title)}</h1>"]
     parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
+    parts += [opening] if opening else []
     parts += [_file("profile.html")] if len(scores) else []
+    parts += [_file("encoders.html")] if records["encoders"] else []
     parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if len(scores) else []
     parts += [_file("curves.html")] if len(similar) else []
@@ -99,7 +108,7 @@ def make_page(
     )
 
 
-SCRIPTS = ("dom.js", "state.js", "profile.js", "heat.js", "curves.js", "scores.js", "page.js")
+SCRIPTS = ("dom.js", "state.js", "profile.js", "encoders.js", "heat.js", "curves.js", "scores.js", "page.js")
 """Files of the page's script, in the order in which they use one another."""
 
 
@@ -270,6 +279,30 @@ def _columns(rows: Sequence[Row]) -> dict[str, dict[str, list]]:
         places = {value: place for place, value in enumerate(dict.fromkeys(row[name] for row in rows))}
         coded[name] = {"of": list(places), "at": [places[row[name]] for row in rows]}
     return coded
+
+
+def _encoders(results: Results) -> list[dict[str, Any]]:
+    """Layer profiles of several encoders and their ranking, by task and source."""
+    panels = encoder_panels(encoders_apart(results))
+    tables = encoder_ranking(results)
+    groups = tables[0].groups.values() if tables else ()
+    return [
+        {
+            "task": task,
+            "title": f"{task}, {metric}, {source} to {len(profiles[0].cross)} corpora",
+            "points": [point | {"value": _rounded(point["value"], 4)} for each in profiles for point in each.points()],
+            "head": tables[0].head,
+            "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],
+        }
+        for ((task, metric, source, _), profiles), rows in zip(panels.items(), groups, strict=True)
+    ]
+
+
+def _languages(results: Results) -> dict[str, dict[str, str]]:
+    """Name, family and script of the languages that the table of languages knows."""
+    tags = [tag for (tag,), _ in results.groups("target")]
+    known = {tag: language for tag in tags if (language := known_language(tag))}
+    return {tag: {"name": each.name, "family": each.family, "script": each.script} for tag, each in known.items()}
 
 
 def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:

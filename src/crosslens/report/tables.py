@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from crosslens.errors import RequestError
+from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
 from crosslens.report.conditions.comparison import Comparison, comparisons, scores_of
 from crosslens.report.conditions.heads import heads
@@ -58,6 +59,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: pretraining_factors(results, beside=beside, significance=significance),
         lambda: perplexities(results),
+        lambda: encoder_ranking(results),
         lambda: interventions(readable, significance=significance),
         lambda: heads(readable, significance=significance),
         lambda: metrics(results),

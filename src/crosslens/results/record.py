@@ -286,19 +286,24 @@ class Results:
         return best_layer(self.filter(**columns))
 
     def plot(self) -> "altair.TopLevelMixin":
-        """Plot the layer profile, a heat map of scores if no layers were re-initialised, or similarity by layer.
+        """Plot the layer profile (of several encoders, one over the other), a heat map of scores if no layers were
+        re-initialised, or similarity by layer.
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
+        from crosslens.results.encoder_overlay import encoder_profiles, overlay_chart
         from crosslens.results.layer_profile import layer_profile, profile_chart
 
         if len(self) > 0 and not self.records["measure"].null_count:
             return similarity_chart(self, measure=main_measure(self))
         scores = self.filter(measure=None)
+        source = scores.records["source"][0].as_py() if len(scores) else None
+        if len(scores.groups("encoder")) > 1:
+            return overlay_chart({"": encoder_profiles(scores, source=source)})
         try:
-            profile = layer_profile(scores, source=scores.records["source"][0].as_py() if len(scores) else None)
+            profile = layer_profile(scores, source=source)
         except RequestError:
             return score_chart(self)
         return profile_chart([profile])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
+from crosslens.report.atlas.ranking import encoder_panels
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
@@ -23,7 +24,7 @@ from crosslens.report.learning_curves import learning_curve_figure
 from crosslens.report.script_pairs import script_figure
 from crosslens.report.significance import Significance
 from crosslens.report.typology import typology_bars
-from crosslens.results.cells import cells, disambiguated
+from crosslens.results.cells import cells, disambiguated, encoders_apart
 from crosslens.results.chart import (
     COLOURS,
     by_state,
@@ -35,6 +36,7 @@ from crosslens.results.chart import (
     similarity_chart,
     styled,
 )
+from crosslens.results.encoder_overlay import overlay_chart
 from crosslens.results.layer_profile import LIGHT, Ink, layer_profile, profile_chart
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
@@ -115,6 +117,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
         "layer-profile": partial(layer_profiles, significance=significance),
+        "encoders": encoders_overlaid,
         "interventions": intervention_profiles,
         "heads": head_maps,
         "similarity": similarity_chart,
@@ -165,6 +168,23 @@ def layer_profiles(
     if not profiles:
         raise RequestError("these results contain no model with re-initialised layers and its reference")
     return profile_chart(profiles, ink=ink)
+
+
+def encoders_overlaid(results: Results) -> "altair.ConcatChart":
+    """Layer profiles of several encoders, one over the other, one panel per task and source.
+
+    Raises:
+        RequestError: when no two encoders have re-initialised layers and a common target corpus.
+    """
+    panels = {
+        f"{task}, {metric}, source {source}" + (f", {split}" if split not in (None, "test") else ""): profiles
+        for (task, metric, source, split), profiles in encoder_panels(encoders_apart(results)).items()
+    }
+    if not panels:
+        raise RequestError(
+            "these results contain no two encoders with re-initialised layers and a common target corpus"
+        )
+    return overlay_chart(panels)
 
 
 def layers_by_target(results: Results) -> "altair.ConcatChart":

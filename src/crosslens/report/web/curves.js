@@ -3,10 +3,11 @@ const STYLES = [["", ""], ["matched", "dotted"], ["null", "dashed"]];
 const curves = () => {
   // Languages that are followed have curves of their own; else one pair, or the mean over pairs.
   const measure = at("measure").value, followed = similar.some((r) => r.of === measure && isChosen(r.language));
+  const filtered = FACTS.some((name) => state[name]);
   const pair = followed ? [...state.languages].join(", ") : at("pair").value;
   at("pair").disabled = followed;
   // Seeds of a pair are averaged first. A mean over pairs needs a value for every pair of different languages.
-  const shown = similar.filter((r) => r.of === measure && (followed ? isChosen(r.language) : pair === "" ? r.different : r.pair === pair));
+  const shown = similar.filter((r) => r.of === measure && (followed ? isChosen(r.language) : pair === "" ? r.different && isKept(r.language) : r.pair === pair));
   const states = unique(shown.map((r) => r.state));
   const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
   const series = [];
@@ -28,7 +29,7 @@ const curves = () => {
   const x = (layer) => L + (layers.length < 2 ? 0 : (layer - layers[0]) / (layers.at(-1) - layers[0])) * (W - L - 16);
   const y = (value) => 10 + (high - value) / (high - low) * (H - B - 10);
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
-    "aria-label": `${measure} by layer, ${pair || "mean over pairs"}; the values are in the table below` });
+    "aria-label": `${measure} by layer, ${pair || (filtered ? "mean over the pairs shown" : "mean over pairs")}; the values are in the table below` });
   for (const tick of scale) {
     svg.append(make("line", { class: "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
       make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick)));

@@ -3,9 +3,13 @@ const heatRows = (table) => {
   const reference = Math.max(0, table.columns.findIndex((column) => !column.difference));
   const score = (row) => row.cells[reference]?.seeds ? row.cells[reference].value ?? 0 : -Infinity;
   const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
-  const seen = (row) => row.over || words.every((word) => `${row.name} ${row.language ?? ""}`.toLowerCase().includes(word));
+  const seen = (row) => row.over || isKept(row.language) && words.every((word) => `${row.name} ${row.language ?? ""}${described(row.language)}`.toLowerCase().includes(word));
   // Means stand below their part whatever the order; the sort keeps rows of equal keys as they are.
-  const key = state.sort === "name" ? () => 0 : (a, b) => (score(b) > score(a)) - (score(b) < score(a));
+  const byScore = (a, b) => (score(b) > score(a)) - (score(b) < score(a));
+  const order = (name) => valuesOf(name).map(([value]) => value);
+  const places = FACTS.includes(state.sort) ? order(state.sort) : [];
+  const key = state.sort === "name" ? () => 0
+    : (a, b) => (places.length ? places.indexOf(factOf(a.language, state.sort)) - places.indexOf(factOf(b.language, state.sort)) : 0) || byScore(a, b);
   return unique(table.rows.map((row) => row.part)).flatMap((part) => {
     const rows = table.rows.filter((row) => row.part === part);
     return [...rows.filter((row) => !row.over).sort(key), ...rows.filter((row) => row.over)].filter(seen);
@@ -28,12 +32,14 @@ const heat = (table) => {
     return make("td", { class: `cell ${level}` },
       make("button", { title: words, "aria-label": words, onclick: show }, written(value, 2, difference)));
   };
+  const about = (row) => row.over || !data.languages[row.language] ? null : make("small", {},
+    state.colour ? make("i", { class: colourOf(row.language) }) : null, described(row.language).slice(2));
   const name = (row) => row.over || !row.language ? row.name : make("button", { "aria-pressed": `${isChosen(row.language)}`,
     onclick: (event) => { choose(row.language, event.ctrlKey || event.metaKey || event.shiftKey); refocus(row.name); } }, make("bdi", {}, row.name));
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
     ...table.columns.map((column) => make("th", { scope: "col" }, column.head)));
   at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...heatRows(table).map((row) =>
-    make("tr", { class: row.over ? "mean" : isChosen(row.language) ? "chosen" : null }, make("th", { scope: "row" }, name(row)),
+    make("tr", { class: row.over ? "mean" : isChosen(row.language) ? "chosen" : null }, make("th", { scope: "row" }, name(row), about(row)),
       ...row.cells.map((shown, i) => cell(row, table.columns[i], shown))))));
 };
 const refocus = (name) => [...at("heat").querySelectorAll("th[scope=row] button")].find((button) => button.textContent === name)?.focus();

@@ -4,7 +4,8 @@ const draw = () => {
     const table = tableInView();
     at("sort").value = state.sort || "score";
     if (document.activeElement !== at("find")) at("find").value = state.find;
-    opening(table); profiles(table); heat(table); scoreTable();
+    facts(); opening(table); profiles(table); heat(table); scoreTable();
+    if (data.encoders.length) overlays();
   }
   if (similar.length) {
     for (const name of ["measure", "pair"]) {
@@ -15,7 +16,7 @@ const draw = () => {
   }
 };
 if (scores.length) {
-  for (const id of ["source", "encoder", "sort"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
+  for (const id of ["source", "encoder", "sort", "family", "script", "colour"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("find").addEventListener("input", () => set({ find: at("find").value }));
   at("filter").addEventListener("input", () => { shownRows = 100; scoreTable(); });
   at("more").addEventListener("click", () => { shownRows += 1000; scoreTable(); });

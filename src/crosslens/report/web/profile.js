@@ -1,6 +1,7 @@
 // Opening: headline, tiles, task tabs; then the layer profile ---------------------------------------------------------
 const tile = (label, value, small) => make("div", { class: "tile" }, make("span", { class: "note" }, label),
   make("strong", {}, value), make("span", { class: "note" }, small));
+const described = (language) => data.languages[language] ? `, ${["name", ...FACTS].map((name) => data.languages[language][name]).filter(Boolean).join(", ")}` : "";
 const within = (estimate) => estimate.half === null ? "" : ` ± ${written(estimate.half, 1)}`;
 const tiles = (overview) => {
   const seeds = overview.seeds === 1 ? "1 seed, no interval" : `${overview.seeds} seeds, ± 95 % CI over seeds`;
@@ -37,8 +38,28 @@ const opening = (table) => {
     make("button", { onclick: () => set({ languages: new Set() }) }, "Show all"));
 };
 
+// Filters and colours by family and script.
+const facts = () => {
+  for (const name of FACTS) {
+    const values = valuesOf(name);
+    at(`${name}-choice`).hidden = values.length < 2;
+    at(name).replaceChildren(make("option", { value: "" }, "all"), ...values.map(([value, count]) => make("option", { value }, `${value} (${count})`)));
+    at(name).value = state[name];
+    if (at(name).value !== state[name]) at(name).value = state[name] = ""; // an address from another page
+  }
+  at("colour-choice").hidden = FACTS.every((name) => at(`${name}-choice`).hidden);
+  at("colour").value = state.colour;
+  const kept = targets.filter(isKept);
+  at("kept").hidden = kept.length === targets.length;
+  at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. Headline, key numbers and means are over all.`;
+  const colours = state.colour ? coloursOf(state.colour) : new Map();
+  const others = state.colour && targets.some((language) => colourOf(language) === "other");
+  at("colours").replaceChildren(...[...colours].map(([value, colour]) => make("li", {}, make("i", { class: colour }), value)),
+    ...(others ? [make("li", {}, make("i", { class: "thin" }), "others")] : []));
+};
+
 const profile = (overview, apart) => {
-  const changes = overview.profile, names = Object.keys(overview.languages);
+  const changes = overview.profile, names = Object.keys(overview.languages).filter((name) => isKept(overview.languages[name]));
   const W = Math.max(320, Math.min(1200, at("profiles").clientWidth || 800)), H = W < 500 ? 320 : 360, L = 44, T = 12;
   const gap = 22, breaks = changes.map((change, i) => Number(i > 0 && change.size !== changes[i - 1].size));
   const shifts = breaks.map((_, i) => breaks.slice(0, i + 1).reduce((a, b) => a + b, 0) * gap);
@@ -66,9 +87,9 @@ const profile = (overview, apart) => {
   }, []).filter((points) => points.length);
   const labels = [];
   for (const name of [...names].sort((a, b) => isChosen(overview.languages[a]) - isChosen(overview.languages[b]))) {
-    const language = overview.languages[name], values = changes.map((change) => change.targets[name]), kind = isChosen(language) ? " chosen" : "";
-    const words = `${name}: ${changes.map((c, i) => `${c.layers} ${written(values[i], 1, true)}`).join(", ")}`;
-    const group = make("g", { class: `target${kind}`, onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) }, make("title", {}, words));
+    const language = overview.languages[name], values = changes.map((change) => change.targets[name]), kind = isChosen(language) ? " chosen" : "", colour = colourOf(language);
+    const words = `${name}${described(language)}: ${changes.map((c, i) => `${c.layers} ${written(values[i], 1, true)}`).join(", ")}`;
+    const group = make("g", { class: `target${kind} ${colour}`.trim(), onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) }, make("title", {}, words));
     for (const points of runs(values)) {
       const text = points.map((point) => point.join(",")).join(" ");
       if (points.length > 1) group.append(make("polyline", { points: text }), make("polyline", { class: "reach", points: text }));
@@ -94,8 +115,8 @@ const profile = (overview, apart) => {
   const number = (estimate) => written(estimate.mean, 1, true) + within(estimate);
   const values = make("table", {}, ...tableOf(["change in points", ...changes.map((change) => change.layers)], [
     ["same language", ...changes.map((change) => number(change.same))], ["zero-shot mean", ...changes.map((change) => number(change.cross))],
-    ...names.map((name) => [name, ...changes.map((change) => change.targets[name] === undefined ? "not run" : written(change.targets[name], 1, true))])]));
-  return make("figure", {}, apart ? make("figcaption", {}, apart) : null, svg,
+    ...names.map((name) => [name + described(overview.languages[name]), ...changes.map((change) => change.targets[name] === undefined ? "not run" : written(change.targets[name], 1, true))])]));
+  return make("figure", {}, apart ? make("figcaption", {}, apart.slice(2)) : null, svg,
     ...overview.missing.map((text) => make("p", { class: "note" }, text)),
     make("details", {}, make("summary", {}, "Show values"), make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Layer profile, values${apart}` }, values)));
 };

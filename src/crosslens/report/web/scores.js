@@ -6,7 +6,7 @@ const sought = scores.map((r) => COLUMNS.map((c) => `${r[c] ?? ""}`).join(" ").t
 const scoreTable = () => {
   const words = at("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const parts = sought.map((text) => text.split(" "));
-  let found = scores.map((_, i) => i).filter((i) => words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
+  let found = scores.map((_, i) => i).filter((i) => isKept(scores[i].target) && words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
   if (order.by) {
     const key = (i) => scores[i][order.by === "condition" ? "place" : order.by]; // conditions are sorted by position, not by name
     found = found.sort((a, b) => {

@@ -1,5 +1,5 @@
 // One state of the page, kept in the address, so that a view can be sent: #task=pos&language=fr,de&sort=name
-const HASH = ["task", "source", "encoder", "sort", "find", "measure", "pair", "language"];
+const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "language"];
 const state = {};
 const readState = () => {
   const told = new URLSearchParams(location.hash.slice(1));
@@ -21,6 +21,21 @@ const choose = (language, more = false) => {
   set({ languages, pair: "" });
 };
 const isChosen = (language) => state.languages.has(language);
+
+// Families and scripts of languages: filters and colours of the whole page.
+const UNKNOWN = "unknown";
+const factOf = (language, name) => data.languages[language]?.[name] || UNKNOWN;
+const FACTS = ["family", "script"];
+const isKept = (language) => FACTS.every((name) => !state[name] || factOf(language, name) === state[name]);
+const targets = unique([...data.tables.flatMap((table) => table.rows.map((row) => row.language)), ...similar.map((record) => record.language)].filter(Boolean));
+const valuesOf = (name) => {
+  const counts = new Map();
+  for (const language of targets) counts.set(factOf(language, name), (counts.get(factOf(language, name)) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => (a === UNKNOWN) - (b === UNKNOWN) || n - m || (a < b ? -1 : 1));
+};
+const COLOURS = 5; // what is rarer than that shares a grey; the first colour is that of means
+const coloursOf = (name) => new Map(valuesOf(name).filter(([value]) => value !== UNKNOWN).slice(0, COLOURS).map(([value], i) => [value, `series${i + 1}`]));
+const colourOf = (language) => state.colour ? coloursOf(state.colour).get(factOf(language, state.colour)) ?? "other" : "";
 
 // The table of scores in view: task, source and encoder as chosen, or the nearest that exists.
 const OF_TABLE = ["task", "source", "encoder"];

@@ -1,0 +1,51 @@
+"""Names, families and usual scripts of languages, from a table that is shipped."""
+
+import csv
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+import langcodes
+
+from crosslens.data.scripts import script_name
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLanguage:
+    """A language of the table.
+
+    Attributes:
+        tag: its BCP 47 tag.
+        name: its English name (CLDR).
+        family: its family, and for Indo-European its branch (Glottolog): ``Uralic``, ``Indo-European, Slavic``.
+        script: name of the script that it is usually written in (CLDR), or of that in the tag; "" if it is unknown.
+    """
+
+    tag: str
+    name: str
+    family: str
+    script: str
+
+
+def known_language(tag: str | None) -> KnownLanguage | None:
+    """Look up a language; None for languages that are not in the table, such as the artificial ones.
+
+    >>> known_language("fr")
+    KnownLanguage(tag='fr', name='French', family='Indo-European, Romance', script='Latin')
+    >>> known_language("ug-Latn").script, known_language("ug").script, known_language("sov")
+    ('Latin', 'Arabic', None)
+    """
+    if not tag or not langcodes.tag_is_valid(tag):
+        return None
+    parsed = langcodes.Language.get(tag)
+    known = _table().get(tag) or _table().get(parsed.language or "")
+    if known is None or not parsed.script:
+        return known
+    return replace(known, tag=tag, script=script_name(parsed.script))
+
+
+@cache
+def _table() -> dict[str, KnownLanguage]:
+    file = resources.files("crosslens.data") / "tables" / "languages.csv"
+    lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return {row["tag"]: KnownLanguage(**row) for row in csv.DictReader(lines)}

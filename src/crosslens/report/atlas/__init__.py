@@ -1,0 +1,1 @@
+"""Encoders compared with one another, and the folder that publishes them."""

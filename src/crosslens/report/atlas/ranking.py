@@ -1,0 +1,136 @@
+"""Rank encoders by what their lowest third of layers carries."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from statistics import fmean
+
+from crosslens.errors import RequestError
+from crosslens.report.blocks import main_metric
+from crosslens.report.conditions.comparison import scores_of
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
+from crosslens.results import cells
+from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
+from crosslens.results.chart import pair_cells
+from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+
+LOWEST = 1 / 3
+"""Share of the layers, from the bottom, whose loss ranks encoders."""
+
+MEASURES = {"cka": "CKA", "retrieval": "P@1"}
+"""Measure of similarity between translations -> its column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An encoder in the ranking of one task and source.
+
+    Attributes:
+        encoder: its name.
+        depth: its number of layers.
+        same: score in the source language.
+        cross: zero-shot score, the mean over the target corpora that all encoders have.
+        lowest: change of the zero-shot score when layers of the lowest third are re-initialised: the mean over the
+            smallest sets of adjacent layers within it.
+        layers: these sets of layers.
+    """
+
+    encoder: str
+    depth: int
+    same: cells.Cell
+    cross: cells.Cell
+    lowest: cells.Cell
+    layers: tuple[str, ...]
+
+
+def ranked(profile: EncoderProfile) -> Ranked:
+    """Summarise the layer profile of an encoder."""
+    scores, compared = profile.profile.scores, profile.compared
+    sets = [column for column, _ in profile.columns if _top(column, profile.depth) <= LOWEST]
+    reference = scores.reference_of(profile.profile.columns[0])
+    return Ranked(
+        profile.encoder,
+        profile.depth,
+        mean_row(scores, profile.same, reference),
+        mean_row(scores, profile.cross, reference),
+        mean_of([mean_row(compared, profile.cross, column) for column in sets]) if sets else cells.EMPTY,
+        tuple(column.condition.change for column in sets),
+    )
+
+
+def _top(column: Column, depth: int) -> float:
+    return max(column.condition.reinitialised(depth)) / depth
+
+
+def encoder_panels(results: Results) -> dict[tuple[str, str, str | None, str | None], list[EncoderProfile]]:
+    """Collect the layer profiles of encoders: task, metric, source and split -> two encoders or more."""
+    panels = {}
+    for (task, metric, source, split), block in groups_of(scores_of(results), "task", "metric", "source", "split"):
+        if metric is not None and metric == main_metric(task):
+            with suppress(RequestError):
+                panels[task, metric, source, split] = encoder_profiles(block, source=source)
+    return panels
+
+
+def encoder_ranking(results: Results) -> list[Table]:
+    """Table of encoders: scores, what the lowest third of the layers carries, CKA and retrieval; largest loss first.
+
+    Means are over the target corpora, and the pairs of languages, that all encoders of a group have.
+
+    Returns:
+        One table with a group per task and source, or none where no two encoders can be compared.
+    """
+    groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
+    results = encoders_apart(results)
+    similar = {measure: _similarities(results, measure) for measure in MEASURES}
+    measures = [measure for measure, values in similar.items() if values]
+    for (task, metric, source, split), profiles in encoder_panels(results).items():
+        lines = sorted(map(ranked, profiles), key=lambda each: (each.lowest.mean is None, each.lowest.mean or 0.0))
+        targets = len({target for target, *_ in profiles[0].cross})
+        title = f"{task}, {metric}, {source} to {targets} language{'s' * (targets > 1)}"
+        title += f", {split}" if split not in (None, "test") else ""
+        groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes) for each in lines)
+    if not groups:
+        return []
+    head = ("In-language", "Zero-shot", "Δ lowest third", *(MEASURES[measure] for measure in measures))
+    caption = (
+        "Encoders by the zero-shot points that they lose when layers of their lowest third are re-initialised, largest"
+        " loss first. Zero-shot means are over the corpora that all encoders of a group were evaluated on."
+    )
+    if measures:
+        names = " and ".join(MEASURES[measure] for measure in measures)
+        caption += f" {names} of translations: mean over layers and over the pairs of languages that all encoders have."
+    return [Table("encoders", caption, head, groups, tuple(notes.texts))]
+
+
+def _row(each: Ranked, similar: Sequence[dict[str, float]], notes: Notes) -> Row:
+    kinds: tuple[tuple[cells.Cell, Kind], ...] = (
+        (each.same, "score"),
+        (each.cross, "score"),
+        (each.lowest, "difference"),
+    )
+    numbers = [cell_of(cell, kind, notes) for cell, kind in kinds]
+    likenesses = [Cell(values.get(each.encoder), "similarity") for values in similar]
+    sets = f"; {' and '.join(each.layers)}" if each.layers else ""
+    return Row(f"{each.encoder} ({each.depth} layers{sets})", (*numbers, *likenesses))
+
+
+def _similarities(results: Results, measure: str) -> dict[str, float]:
+    """Mean of a measure over layers and shared pairs, by encoder; of pretrained encoders only."""
+    records = results.filter(measure=measure, state="pretrained", condition="none", target_layer=None)
+    tables: dict[str, Cells] = {}
+    for (encoder,), block in groups_of(records, "encoder"):
+        try:
+            tables[encoder] = pair_cells(block)
+        except RequestError:  # measured in several ways
+            continue
+    shared = set.intersection(*(set(table.rows) for table in tables.values())) if tables else set()
+    means = {}
+    for encoder, table in tables.items():
+        values = [table.get(row, layer).mean for row in shared for layer in table.columns]
+        if values and None not in values:
+            means[encoder] = fmean(value for value in values if value is not None)
+    return means

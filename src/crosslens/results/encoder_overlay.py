@@ -1,0 +1,165 @@
+"""Layer profiles of several encoders in one chart: the depth of each is scaled to 0-1."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crosslens.errors import RequestError
+from crosslens.results.cells import Cells, Column, Key, groups_of
+from crosslens.results.chart import COLOURS, SHAPES, grammar, styled
+from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderProfile:
+    """The layer profile of an encoder whose depth is known.
+
+    Attributes:
+        encoder: its name.
+        depth: its number of layers.
+        profile: differences to the reference.
+        same: rows in the source language that all the encoders have.
+        cross: rows in other languages that all the encoders have.
+    """
+
+    encoder: str
+    depth: int
+    profile: LayerProfile
+    same: Sequence[Key]
+    cross: Sequence[Key]
+
+    @property
+    def columns(self) -> list[tuple[Column, float]]:
+        """The smallest sets of adjacent layers, and the middle of each: 0 below the first layer, 1 above the last."""
+        placed = [(column, self._middle(column)) for column in self.profile.columns]
+        known = [(column, middle) for column, middle in placed if middle is not None]
+        smallest = min((column.order[1] for column, _ in known), default=0)
+        return [(column, middle) for column, middle in known if column.order[1] == smallest]
+
+    @property
+    def compared(self) -> Cells:
+        """Differences to the reference."""
+        return self.profile.scores.compared()
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the chart: encoder, line, layers, relative depth, and value with the range of seeds."""
+        compared = self.compared
+        for line, rows in ((SAME, self.same), (ZERO_SHOT, self.cross)):
+            for column, middle in self.columns:
+                cell = mean_row(compared, rows, column)
+                if cell.by_seed:
+                    several = len(cell.by_seed) > 1
+                    yield {
+                        "encoder": self.encoder,
+                        "line": line,
+                        "layers": f"{column.condition.change} of {self.depth}",
+                        "depth": middle,
+                        "value": cell.mean,
+                        "low": min(cell.by_seed.values()) if several else None,
+                        "high": max(cell.by_seed.values()) if several else None,
+                    }
+
+    def _middle(self, column: Column) -> float | None:
+        layers = column.condition.reinitialised(self.depth)
+        adjacent = layers == tuple(range(layers[0], layers[-1] + 1)) if layers else False
+        if not adjacent or layers[0] == 0 or len(layers) == self.depth:
+            return None
+        return (layers[0] - 1 + layers[-1]) / 2 / self.depth
+
+
+def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderProfile]:
+    """Collect the layer profiles of several encoders, with means over the corpora that all of them have.
+
+    Encoders without a target corpus in common with the one that has the most are left out.
+
+    Args:
+        results: scores of one task, metric and source, from two encoders or more.
+        source: the source language.
+
+    Raises:
+        RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
+    """
+    known: dict[str, tuple[int, LayerProfile]] = {}
+    for (encoder,), block in groups_of(results, "encoder"):
+        depths = set(block.records["depth"].to_pylist())
+        try:
+            profile = layer_profile(block, source=source)
+        except RequestError:
+            continue
+        if encoder is not None and len(depths) == 1 and (depth := depths.pop()) is not None:
+            known[encoder] = depth, profile
+    scored = {name: _scored(profile) for name, (_, profile) in known.items()}
+    # Encoders that share no target with the one that has most of them would leave nothing to compare.
+    targets = {name: scored[name] & set(profile.cross) for name, (_, profile) in known.items()}
+    widest = max(targets.values(), key=len, default=set())
+    known = {name: each for name, each in known.items() if targets[name] & widest}
+    if len(known) < 2:
+        raise RequestError(
+            "these results contain no two encoders with re-initialised layers and a common target corpus"
+        )
+    _, first = next(iter(known.values()))
+    same, cross = (
+        [row for row in rows if all(row in scored[name] for name in known)] for rows in (first.same, first.cross)
+    )
+    if not cross:
+        raise RequestError("the encoders in these results have no target corpus in common")
+    profiles = [EncoderProfile(name, depth, profile, same, cross) for name, (depth, profile) in known.items()]
+    return [each for each in profiles if each.columns]
+
+
+def _scored(profile: LayerProfile) -> set[Key]:
+    """Rows in which the reference has a score."""
+    reference = profile.scores.reference_of(profile.columns[0])
+    return {row for row in profile.scores.rows if profile.scores.get(row, reference).by_seed}
+
+
+def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> "altair.ConcatChart":
+    """Draw encoders over each other: filled marks for zero-shot means, hollow ones for the source language.
+
+    Args:
+        panels: title of a panel -> its encoders.
+
+    Raises:
+        RequestError: when altair is not installed.
+    """
+    alt = grammar()
+    names = list(dict.fromkeys(each.encoder for profiles in panels.values() for each in profiles))
+    charts = [_panel(title, profiles, names) for title, profiles in panels.items()]
+    return styled(
+        alt.concat(*charts, columns=2), title={"anchor": "start", "fontWeight": "bold", "subtitleFontSize": 11}
+    )
+
+
+def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str]) -> "altair.LayerChart":
+    alt = grammar()
+    rows = [point for each in profiles for point in each.points()]
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    legend = alt.Legend(title=None, orient="bottom", columns=2)
+    colour = alt.Color("encoder:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+    shape = alt.Shape("encoder:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
+    x = alt.X("depth:Q", title="re-initialised layers, as a share of the depth", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("value:Q", title="change, points", scale=alt.Scale(nice=False, padding=12), axis=alt.Axis(tickCount=5))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x, y, colour, detail=["encoder:N", "line:N"])
+    tip = ["encoder:N", "line:N", "layers:N", alt.Tooltip("value:Q", format="+.2f")]
+    zero_shot, same = (base.transform_filter(alt.datum.line == line) for line in (ZERO_SHOT, SAME))
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeWidth=1.5, color="#59636e")
+    bars = zero_shot.transform_filter(alt.datum.high != None)  # noqa: E711
+    chart = alt.layer(
+        zero.encode(alt.Y("zero:Q")),
+        same.mark_line(strokeWidth=1.2, strokeDash=[4, 3]),
+        zero_shot.mark_line(strokeWidth=2),
+        bars.mark_rule(strokeWidth=1.5).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        same.mark_point(size=40, strokeWidth=1.5, filled=False, fill="white", opacity=1).encode(shape, tooltip=tip),
+        zero_shot.mark_point(size=50, filled=True, opacity=1).encode(shape, tooltip=tip),
+    )
+    languages = len({target for target, *_ in profiles[0].cross})
+    about = [f"filled: zero-shot, mean of {languages} language{'s' * (languages > 1)}; hollow: same language"]
+    if any(point["high"] is not None for point in rows):
+        about.append("bars: lowest and highest seed")
+    return chart.properties(width=230, height=170, title=alt.TitleParams(title or "layer profiles", subtitle=about))

@@ -1,0 +1,68 @@
+"""Families and scripts of languages."""
+
+from importlib import resources
+
+import pytest
+
+from crosslens.data.language_families import known_language
+from crosslens.data.scripts import main_script, script_name
+from crosslens.lab.presets import LANGUAGES
+from crosslens.unseen.typology import known_languages
+
+# Text of each language -> what its letters say of its script.
+TEXTS = {
+    "fr": "le chat",
+    "ru": "кошка",
+    "hi": "बिल्ली",
+    "ar": "قطة",
+    "th": "แมว",
+    "el": "γάτα",
+    "he": "חתול",
+    "zh": "猫",
+    "ka": "კატა",
+}
+
+
+@pytest.mark.parametrize(("tag", "text"), TEXTS.items())
+def test_scripts_are_those_of_texts(tag, text):
+    assert known_language(tag).script == script_name(main_script([text]))
+
+
+def test_scripts_agree_with_a_published_table():
+    """Muller (2022) gives scripts of 15 languages; where the table knows one, it is the same."""
+    compared = {tag: known_language(tag) for tag in known_languages()}
+    compared = {tag: known for tag, known in compared.items() if known and known.script}
+    assert len(compared) > 7
+    assert {tag: known.script for tag, known in compared.items()} == {
+        tag: known_languages()[tag].script for tag in compared
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("fr", "it"), ("fi", "et"), ("ar", "he"), ("hi", "ur"), ("yo", "sw"), ("sme", "hu"), ("no", "nn")],
+)
+def test_relatives_share_a_family(one, other):
+    assert known_language(one).family == known_language(other).family
+
+
+def test_others_do_not():
+    families = [known_language(tag).family for tag in ("en", "fr", "fi", "eu", "ja", "ko", "zh", "th", "tr", "ka")]
+    assert len(set(families)) == len(families)
+
+
+@pytest.mark.parametrize("tag", [*LANGUAGES, "", None, "not a tag", "klingon", "und", "qaa", "<b>"])
+def test_what_is_unknown_has_no_family(tag):
+    assert known_language(tag) is None
+
+
+def test_a_tag_with_a_script_or_region_is_its_language():
+    assert known_language("sr-Latn").script == "Latin"
+    assert known_language("sr").script == "Cyrillic"
+    assert known_language("pt-BR") == known_language("pt")
+
+
+def test_the_table_names_its_sources():
+    head = (resources.files("crosslens.data") / "tables" / "languages.csv").read_text("utf-8").splitlines()[0]
+    assert "Glottolog" in head
+    assert "lang2vec" in head

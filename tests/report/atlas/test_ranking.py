@@ -1,0 +1,73 @@
+"""Encoders are ranked over what they have in common."""
+
+import pytest
+
+from crosslens.report.atlas.ranking import encoder_ranking
+from crosslens.results.record import Results
+from made_records import score, similarity
+
+LOSSES = {
+    "robust": (12, {"none": 0, "1-2": 3, "3-4": 1, "5-6": 50, "1-12": 60}),
+    "fragile": (6, {"none": 0, "1-2": 10, "3-4": 0}),
+    "untested": (12, {"none": 0, "5-6": 1, "7-8": 1}),
+}
+
+
+def records(losses=LOSSES, *, lacking=()):
+    return [
+        score(target, base - (loss if target != "en" else 1), encoder=encoder, depth=depth, condition=condition)
+        for encoder, (depth, conditions) in losses.items()
+        for condition, loss in conditions.items()
+        for target, base in (("en", 90.0), ("fr", 80.0), ("de", 60.0))
+        if (encoder, target) not in lacking
+    ]
+
+
+def lines(results):
+    (table,) = encoder_ranking(Results.of(results))
+    return table, {row.label: [cell.value for cell in row.cells] for rows in table.groups.values() for row in rows}
+
+
+def test_the_largest_loss_of_the_lowest_third_is_first():
+    table, rows = lines(records())
+    assert list(rows) == [
+        "fragile (6 layers; 1-2)",
+        "robust (12 layers; 1-2 and 3-4)",
+        "untested (12 layers)",
+    ]
+    assert rows["fragile (6 layers; 1-2)"] == [pytest.approx(89.0), pytest.approx(70.0), pytest.approx(-10.0)]
+    assert rows["robust (12 layers; 1-2 and 3-4)"][2] == pytest.approx(-2.0)  # layers 5-6 are above the lowest third
+    assert rows["untested (12 layers)"][2] is None
+    assert table.head == ("In-language", "Zero-shot", "Δ lowest third")
+    assert list(table.groups) == ["pos, accuracy, en to 2 languages"]
+
+
+def test_scores_are_over_the_corpora_that_all_have():
+    _, rows = lines(records(lacking={("fragile", "de")}))
+    assert {label.split()[0]: row[1] for label, row in rows.items()} == {
+        "fragile": pytest.approx(80.0),
+        "robust": pytest.approx(80.0),
+        "untested": pytest.approx(80.0),
+    }
+
+
+def test_similarities_are_over_layers_and_pairs_that_all_have():
+    values = {("robust", "fr"): 0.8, ("robust", "de"): 0.2, ("fragile", "fr"): 0.5}
+    similar = [
+        similarity("cka", value + layer / 10, layer=layer, target=target, encoder=encoder)
+        for (encoder, target), value in values.items()
+        for layer in (0, 1)
+    ]
+    others = [
+        similarity("cka", 0.0, encoder="robust", state="untrained", condition="0-1"),
+        similarity("cka_shuffled", 0.0, encoder="robust"),
+    ]
+    table, rows = lines([*records(), *similar, *others])
+    assert table.head[3:] == ("CKA",)
+    by_name = {label.split()[0]: row[3] for label, row in rows.items()}
+    assert by_name == {"robust": pytest.approx(0.85), "fragile": pytest.approx(0.55), "untested": None}
+
+
+def test_one_encoder_has_no_rank():
+    assert encoder_ranking(Results.of(records({"robust": LOSSES["robust"]}))) == []
+    assert encoder_ranking(Results.of([])) == []

@@ -1,0 +1,172 @@
+"""The page on any screen, in any colours, by keyboard and on paper, in a real browser."""
+
+import pytest
+
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_records import score
+
+MEDIA = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "forced colours": {"forced_colors": "active"},
+    "reduced motion": {"reduced_motion": "reduce"},
+    "paper": {"media": "print"},
+}
+
+WIDTHS = (390, 600, 768, 1024, 1280, 1600, 2000)
+
+FOCUSABLE = "button, select, input, summary, [tabindex='0']"
+
+OUTLINED = (
+    "document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+)
+
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll("svg.chart")].flatMap((svg, i) =>
+    [...svg.querySelectorAll("text")].map((node) => ({ i, text: node.textContent, box: node.getBoundingClientRect() })));
+  const overlaps = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.i === b.i && overlaps(a.box, b.box)).map((b) => [a.text, b.text]));
+}"""  # noqa: E501
+"""Texts of charts that cover one another."""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("media", MEDIA)
+def test_axe_finds_no_fault(opened, media):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core here").Axe()
+    opened.select_option("#colour", "family")
+    opened.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    opened.emulate_media(**MEDIA[media])
+    checked = axe.run(opened).response
+    assert len(checked["passes"]) > 10
+    assert [(fault["id"], node["html"]) for fault in checked["violations"] for node in fault["nodes"]] == []
+
+
+@pytest.mark.browser
+def test_no_screen_cuts_the_page_or_covers_a_label(opened):
+    for width in WIDTHS:
+        opened.set_viewport_size({"width": width, "height": 900})
+        opened.wait_for_function(f"innerWidth === {width}")
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        for box in opened.locator("svg.chart").all():
+            assert box.bounding_box()["width"] <= width
+        assert opened.locator("svg.chart text").count() > 10
+        assert opened.evaluate(OVERLAPPING) == []
+
+
+@pytest.mark.browser
+def test_every_control_has_a_name_and_changes_something(opened):
+    """What can be chosen, filled in or pressed has an effect, and a name to be read out."""
+    for control in opened.locator("select:visible, input:visible").all():
+        name = control.get_attribute("id")
+        assert opened.locator(f"label:has(#{name})").inner_text().strip(), name
+        before = opened.inner_html("main") + opened.evaluate("location.hash")
+        if control.evaluate("node => node.tagName") == "SELECT":
+            values = control.evaluate("node => [...node.options].map((option) => option.value)")
+            assert len(values) > 1, name
+            control.select_option(values[-1])
+        else:
+            control.fill("fr")
+        after = opened.inner_html("main") + opened.evaluate("location.hash")
+        assert after != before, name
+    assert opened.locator("button:visible").count() > 10
+    for button in opened.locator("button:visible").all():
+        assert (button.get_attribute("aria-label") or button.inner_text()).strip()
+
+
+@pytest.mark.browser
+def test_files_can_be_downloaded(opened):
+    for button, beginning in (
+        ("#scores-csv", "task,encoder,metric"),
+        ("#similar-csv", "state,pair"),
+        ("#svg", "<svg"),
+    ):
+        with opened.expect_download() as download:
+            opened.click(button)
+        with open(download.value.path(), encoding="utf-8") as stream:
+            assert stream.read().startswith(beginning)
+
+
+@pytest.mark.browser
+def test_the_keyboard_reaches_everything(opened):
+    reached = set()
+    for _ in range(3 * opened.locator(FOCUSABLE).count()):
+        opened.keyboard.press("Tab")
+        name = "[...document.querySelectorAll(selector)].indexOf(document.activeElement)"
+        reached.add(opened.evaluate(f"(selector) => {name}", FOCUSABLE))
+        assert opened.evaluate(OUTLINED)
+    visible = opened.evaluate(
+        "(selector) => [...document.querySelectorAll(selector)].map((node, i) => node.checkVisibility()"
+        " && !node.closest('details:not([open]) > :not(summary)') && !node.disabled ? i : -1)",
+        FOCUSABLE,
+    )
+    assert {place for place in visible if place >= 0} <= reached
+    opened.locator("#results button", has_text="aaaaaaaa").first.press("Enter")
+    assert opened.is_visible("#run")
+    opened.keyboard.press("Escape")
+    assert not opened.is_visible("#run")
+
+
+@pytest.mark.browser
+def test_paper_shows_numbers_and_findings_and_no_controls(opened):
+    opened.emulate_media(media="print")
+    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.locator("select:visible, input:visible").count() == 0
+    assert opened.locator("#heat td.cell:visible", has_text="−10.00").count() > 0
+    assert opened.is_visible("details.findings p")
+    assert opened.inner_text("#heat tbody tr:nth-child(2) th").startswith("ud/fr_pud:test")
+
+
+@pytest.mark.browser
+def test_nothing_moves_where_motion_is_unwanted(opened):
+    opened.emulate_media(reduced_motion="reduce")
+    assert opened.evaluate(
+        "[...document.querySelectorAll('*')].map(getComputedStyle).every((style) => style.animationName === 'none'"
+        " && parseFloat(style.transitionDuration) === 0 && style.scrollBehavior !== 'smooth')"
+    )
+
+
+@pytest.mark.browser
+def test_families_and_scripts_filter_and_colour(opened):
+    assert opened.inner_text("#family option:nth-child(2)").startswith("Indo-European, ")
+    opened.select_option("#colour", "family")
+    assert opened.locator("#profiles .target[class*=series]").count() == 1  # French; nothing is known of the others
+    assert opened.locator("#profiles .target.other").count() == 2
+    opened.select_option("#family", "Indo-European, Romance")
+    assert opened.inner_text("#kept").startswith("Shown: 1 of 4 languages")
+    rows = opened.locator("#heat tbody th").all_inner_texts()
+    assert [row.splitlines() for row in rows] == [
+        ["ud/fr_pud:test", "French, Indo-European, Romance, Latin"],
+        ["cross-language mean of 3"],
+    ]
+    # The mean is over all languages still, as the page says.
+    assert opened.locator("#heat tr.mean td").all_inner_texts() == ["66.50", "−10.00"]
+    assert "1 pair" in opened.locator("#values").text_content()
+    assert opened.inner_text("#count") == "8 of 32 scores"
+    before = opened.inner_html("main")
+    opened.reload()
+    assert opened.inner_html("main") == before
+    opened.select_option("#family", "unknown")
+    assert opened.locator("#heat tbody th").count() == 3
+
+
+@pytest.mark.browser
+def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
+    losses = {"deep": (12, {"none": 0, "1-2": 9, "3-4": 1, "11-12": 0}), "flat": (6, {"none": 0, "1-2": 5})}
+    results = Results.of(
+        score(target, base - loss, encoder=encoder, depth=depth, condition=condition)
+        for encoder, (depth, conditions) in losses.items()
+        for condition, loss in conditions.items()
+        for target, base in (("en", 90.0), ("fr", 80.0))
+    )
+    (tmp_path / "index.html").write_text(make_page(results, title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.locator("#overlays circle").count() == 2 * (3 + 1)
+    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat"]
+    assert tab.locator("#overlays tbody tr").all_inner_texts() == [
+        "deep (12 layers; 1-2 and 3-4)\t90.00\t80.00\t−5.00",
+        "flat (6 layers; 1-2)\t90.00\t80.00\t−5.00",
+    ]
+    tab.close()

@@ -1,0 +1,87 @@
+"""Several encoders in one layer profile, on one scale of depth and over the same corpora."""
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.results.encoder_overlay import encoder_profiles
+from crosslens.results.layer_profile import SAME, ZERO_SHOT
+from crosslens.results.record import Results
+from made_records import score
+
+LOSSES = {
+    "deep": (12, {"none": 0, "1-2": 12, "3-4": 6, "11-12": 1, "1-12": 30, "0-12": 40}),
+    "flat": (6, {"none": 0, "1": 9, "6": 2, "1-3": 15}),
+}
+TARGETS = {"en": 90.0, "fr": 80.0, "de": 70.0}
+
+
+def of_encoders(losses=LOSSES, *, lacking=(), seeds=(1, 2)):
+    """German loses twice what French does, and English nothing; the second seed loses a point more."""
+    share = {"en": 0.0, "fr": 1.0, "de": 2.0}
+    return Results.of(
+        score(
+            target,
+            base - share[target] * loss - (seed - 1) * (loss > 0),
+            encoder=encoder,
+            depth=depth,
+            condition=condition,
+            seed=seed,
+        )
+        for encoder, (depth, conditions) in losses.items()
+        for condition, loss in conditions.items()
+        for seed in seeds
+        for target, base in TARGETS.items()
+        if (encoder, target) not in lacking
+    )
+
+
+def points(results):
+    return {
+        (point["encoder"], point["line"], round(point["depth"], 4)): point
+        for profile in encoder_profiles(results, source="en")
+        for point in profile.points()
+    }
+
+
+def test_depth_is_scaled_and_only_small_adjacent_sets_are_drawn():
+    drawn = points(of_encoders())
+    assert {key[2] for key in drawn if key[0] == "deep"} == {round(x / 12, 4) for x in (1, 3, 11)}
+    assert {key[2] for key in drawn if key[0] == "flat"} == {round(x / 6, 4) for x in (0.5, 5.5)}
+
+
+def test_values_are_means_over_targets_and_seeds():
+    drawn = points(of_encoders())
+    lowest = drawn["deep", ZERO_SHOT, round(1 / 12, 4)]
+    assert lowest["value"] == pytest.approx(-(12 * 1.5 + 0.5))
+    assert (lowest["low"], lowest["high"]) == (pytest.approx(-19.0), pytest.approx(-18.0))
+    assert drawn["flat", SAME, round(5.5 / 6, 4)]["value"] == pytest.approx(-0.5)
+    assert points(of_encoders(seeds=(1,)))["deep", ZERO_SHOT, round(1 / 12, 4)]["low"] is None
+
+
+def test_means_are_over_corpora_that_all_encoders_have():
+    drawn = points(of_encoders(lacking={("flat", "de")}, seeds=(1,)))
+    assert drawn["deep", ZERO_SHOT, round(1 / 12, 4)]["value"] == pytest.approx(-12.0)  # French alone
+    assert drawn["flat", ZERO_SHOT, round(0.5 / 6, 4)]["value"] == pytest.approx(-9.0)
+
+
+def test_an_encoder_without_common_targets_is_left_out():
+    three = {**LOSSES, "apart": LOSSES["flat"]}
+    results = of_encoders(three, lacking={("apart", "fr"), ("apart", "de")})
+    assert {key[0] for key in points(results)} == {"deep", "flat"}
+
+
+@pytest.mark.parametrize(
+    ("losses", "lacking"), [({"deep": LOSSES["deep"]}, ()), (LOSSES, {("flat", "fr"), ("flat", "de")})]
+)
+def test_one_encoder_is_not_compared(losses, lacking):
+    with pytest.raises(RequestError, match="two encoders"):
+        encoder_profiles(of_encoders(losses, lacking=lacking), source="en")
+
+
+def test_plot_overlays_several_encoders():
+    pytest.importorskip("altair")
+    chart = of_encoders().plot().to_dict()
+    (panel,) = chart["concat"]
+    assert {layer["encoding"]["x"]["field"] for layer in panel["layer"] if "x" in layer["encoding"]} == {"depth"}
+    assert "mean of 2 languages" in panel["title"]["subtitle"][0]
+    assert of_encoders({"deep": LOSSES["deep"]}).plot().to_dict()["concat"][0]["layer"]  # one encoder: its profile
