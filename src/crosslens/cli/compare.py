@@ -4,12 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import ENCODER, MEASURES
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, split_names
+from crosslens.cli._options import (
+    SEED,
+    data_option,
+    device_option,
+    json_option,
+    last_layer_option,
+    out_option,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from crosslens.encoders.layers import LayerPairs
-    from crosslens.encoders.options import Pooling
+    from crosslens.encoders.options import LastLayer, Pooling
 
 
 @click.command("compare")
@@ -59,6 +68,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Pooling of subword states into a sentence vector.",
 )
+@last_layer_option
+@reading_options
 @click.option(
     "--intervals",
     is_flag=True,
@@ -90,6 +101,7 @@ def command(
     intervals: bool,
     original: str | None,
     sentences: int | None,
+    last_layer: "LastLayer",
     random_init: str | None,
     seed: int,
     export: str | None,
@@ -97,6 +109,7 @@ def command(
     data: str | None,
     device: str | None,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Compare how ENCODER represents sentences and their translations, layer by layer.
 
@@ -135,6 +148,7 @@ def command(
     loaded = model.encoder if model is not None else load_encoder(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
+    loaded = read_with(loaded, reading)
     with progress() as bar:
         results = compare(
             loaded,
@@ -144,6 +158,7 @@ def command(
             against=load_encoder(against, device=device) if against else None,
             layers=layers,
             pooling=pooling,
+            last_layer=last_layer,
             interval="jackknife" if intervals else "none",
             seed=seed,
             export=export,
