@@ -53,8 +53,8 @@ SETTINGS = {
 }
 
 
-def fresh(kind, seed, tokenizer):
-    config = AutoConfig.for_model(kind, vocab_size=len(tokenizer) + 4, **copy.deepcopy(SETTINGS[kind]))
+def fresh(kind, seed, tokenizer, **settings):
+    config = AutoConfig.for_model(kind, vocab_size=len(tokenizer) + 4, **copy.deepcopy(SETTINGS[kind]) | settings)
     loader = getattr(transformers, FAMILIES[kind].loader)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

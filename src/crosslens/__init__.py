@@ -50,6 +50,7 @@ _HOME = {
     "pretrain": "mlm.pretrain",
     "probe": "probes.probing",
     "random_init": "encoders.reinit",
+    "read_as": "encoders.interventions.read_as",
     "read_results": "results.record",
     "read_study": "studies.study",
     "represent": "encoders.represent",

@@ -86,6 +86,15 @@ def _allow(context: click.Context, parameter: click.Parameter, value: str) -> st
     return value
 
 
+last_layer_option = click.option(
+    "--last-layer",
+    type=click.Choice(["raw", "normalised"]),
+    default="raw",
+    show_default=True,
+    help="States of the last layer: its raw output, or normalised by the final normalisation, as task heads read them.",
+)
+
+
 def split_names(text: str) -> list[str]:
     """Split names at commas.
 

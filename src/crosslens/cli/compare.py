@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
     SEED,
@@ -11,13 +12,14 @@ from crosslens.cli._options import (
     device_option,
     former_name,
     json_option,
+    last_layer_option,
     out_option,
     split_names,
 )
 
 if TYPE_CHECKING:
     from crosslens.encoders.layers import LayerPairs
-    from crosslens.encoders.options import Pooling
+    from crosslens.encoders.options import LastLayer, Pooling
 
 
 @click.command("compare")
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Pooling of subword states into a sentence vector.",
 )
+@last_layer_option
+@reading_options
 @click.option(
     "--intervals",
     is_flag=True,
@@ -99,6 +103,7 @@ def command(
     intervals: bool,
     original: str | None,
     sentences: int | None,
+    last_layer: "LastLayer",
     random_init: str | None,
     seed: int,
     export: str | None,
@@ -106,6 +111,7 @@ def command(
     data: str | None,
     device: str | None,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Compare how ENCODER represents sentences and their translations, layer by layer.
 
@@ -141,6 +147,7 @@ def command(
     loaded, model = load_subject(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
+    loaded = read_with(loaded, reading)
     with progress() as bar:
         results = compare(
             loaded,
@@ -150,6 +157,7 @@ def command(
             against=load_subject(against, device=device)[0] if against else None,
             layers=layers,
             pooling=pooling,
+            last_layer=last_layer,
             interval="jackknife" if intervals else "none",
             seed=seed,
             export=export,

@@ -1,10 +1,10 @@
 """``crosslens finetune``: fine-tune on one language, evaluate on others."""
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import click
 
+from crosslens.cli._interventions import intervention_options
 from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import (
     SEED,
@@ -17,16 +17,6 @@ from crosslens.cli._options import (
     track_option,
 )
 from crosslens.encoders.interventions import INTERVENTIONS
-
-
-def condition_options(command: Callable) -> Callable:
-    """Add the command-line options of all interventions, in the order of `INTERVENTIONS`."""
-    options = [(key, kind, option) for kind in INTERVENTIONS.built_in.values() for key, option in kind.options.items()]
-    for key, kind, option in reversed(options):
-        field = kind.model_fields[kind.keys[key]]
-        default = "" if field.is_required() else f" [default: {field.default}]"
-        command = click.option(option.flag, key, metavar=option.metavar, help=option.help + default)(command)
-    return command
 
 
 @click.command("finetune")
@@ -45,7 +35,7 @@ def condition_options(command: Callable) -> Callable:
     metavar="CORPORA",
     help="Test corpora, separated by commas; ud/*_pud is all PUD.",
 )
-@condition_options
+@intervention_options(*INTERVENTIONS.built_in.values())
 @click.option(
     "--recipe",
     type=RECIPE,

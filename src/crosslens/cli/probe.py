@@ -1,12 +1,24 @@
 """``crosslens probe``: probe every layer of an encoder."""
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import CORPUS, ENCODER, PROBE
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings
+from crosslens.cli._options import (
+    SEED,
+    data_option,
+    device_option,
+    json_option,
+    last_layer_option,
+    out_option,
+    read_settings,
+)
+
+if TYPE_CHECKING:
+    from crosslens.encoders.options import LastLayer
 
 
 @click.command("probe")
@@ -34,6 +46,8 @@ from crosslens.cli._options import SEED, data_option, device_option, json_option
     show_default=True,
     help="Standardised features (variance 1) or raw states.",
 )
+@last_layer_option
+@reading_options
 @click.option(
     "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
 )
@@ -56,12 +70,14 @@ def command(
     dev: str | None,
     settings: tuple[str, ...],
     inputs: Literal["scaled", "raw"],
+    last_layer: "LastLayer",
     random_init: str | None,
     seed: int,
     out: str,
     data: str | None,
     device: str | None,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Train a linear classifier for PROBE on the states of every layer of ENCODER, next to a control task.
 
@@ -95,6 +111,7 @@ def command(
     loaded, _ = load_subject(encoder, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
+    loaded = read_with(loaded, reading)
     with progress() as bar:
         probed = probing.probe(
             loaded,
@@ -103,6 +120,7 @@ def command(
             test=splits["test"],
             dev=splits.get("dev"),
             how=Fit(inputs=inputs),
+            last_layer=last_layer,
             seed=seed,
             progress=bar,
         )

@@ -37,7 +37,12 @@ class Window:
 
 
 def cut_windows(
-    sentences: Iterable[Subwords], specials: tuple[np.ndarray, np.ndarray], *, capacity: int, context: int | None = None
+    sentences: Iterable[Subwords],
+    specials: tuple[np.ndarray, np.ndarray],
+    *,
+    capacity: int,
+    context: int | None = None,
+    repeat: int = 1,
 ) -> list[Window]:
     """Split sentences into windows, in order.
 
@@ -47,12 +52,14 @@ def cut_windows(
         capacity: maximum number of subwords per window, including special tokens.
         context: overlap of neighbouring windows in subwords; half a window by default. Wu & Dredze (2019, section 4)
             use windows of 128 subwords that overlap by 64.
+        repeat: number of copies of the subwords in a window, between the special tokens; words are labelled in the
+            last copy.
 
     Raises:
         EncoderError: if the longest word or the overlap does not fit into a window.
     """
     before, after = specials
-    room = capacity - len(before) - len(after)
+    room = room_for(specials, capacity=capacity, repeat=repeat)
     context = room // 2 if context is None else context
     if room < 1 or not 0 <= context < room:
         raise EncoderError(
@@ -63,11 +70,18 @@ def cut_windows(
     for number, subwords in enumerate(sentences):
         for begin, end, first, last in _cut(subwords.starts, room, context):
             start = subwords.starts[begin]
-            shift = len(before) - start
-            ids = np.concatenate([before, subwords.ids[start : subwords.starts[end]], after])
+            inner = subwords.ids[start : subwords.starts[end]]
+            shift = len(before) + (repeat - 1) * len(inner) - start
+            ids = np.concatenate([before, *[inner] * repeat, after])
             span = (int(subwords.starts[first] + shift), int(subwords.starts[last] + shift))
             windows.append(Window(number, first, last, ids, subwords.labelled[first:last] + shift, span))
     return windows
+
+
+def room_for(specials: tuple[np.ndarray, np.ndarray], *, capacity: int, repeat: int = 1) -> int:
+    """Maximum number of subwords of a window that are not special tokens, in each copy of a repeated input."""
+    before, after = specials
+    return (capacity - len(before) - len(after)) // repeat
 
 
 def by_sentence(windows: Iterable[Window]) -> list[tuple[Window, ...]]:

@@ -38,6 +38,13 @@ class Batch:
         """Select the state of each word's labelled subword: ``(windows, length, width)`` to ``(words, width)``."""
         return states.flatten(0, 1)[self.word_index]
 
+    def mean_states(self, states: torch.Tensor) -> torch.Tensor:
+        """Average the states in the span of each window: ``(windows, length, width)`` to ``(windows, width)``."""
+        inside = torch.zeros(self.mask.shape, dtype=states.dtype)
+        for row, window in enumerate(self.windows):
+            inside[row, slice(*window.span)] = 1 / max(1, window.span[1] - window.span[0])
+        return torch.bmm(inside.to(states.device)[:, None], states)[:, 0]
+
     def sentence_states(self, states: torch.Tensor) -> torch.Tensor:
         """Select a state per sentence, ``(sentences, width)``: the special token before the sentence, or else after it.
 

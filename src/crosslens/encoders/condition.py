@@ -137,6 +137,16 @@ class Condition(BaseModel):
         return not self.interventions and self.recipe is None
 
     @property
+    def reference(self) -> "Condition":
+        """The condition that this one is compared with: only settings of the encoder that the reference has too."""
+        return Condition.of(tuple(part for part in self.interventions if part.of_reference))
+
+    @property
+    def difference(self) -> "Condition":
+        """What differs from `reference`: the other interventions, and the recipe."""
+        return Condition.of(tuple(part for part in self.interventions if not part.of_reference), self.recipe)
+
+    @property
     def own_recipe(self) -> bool:
         """Whether training uses other settings than the reference."""
         return self.recipe is not None or any(part.own_recipe for part in self.interventions)
@@ -162,7 +172,7 @@ class Condition(BaseModel):
     @property
     def trains_all(self) -> bool:
         """Whether every parameter of the encoder is trained."""
-        return not any(part.follows for part in self.interventions)
+        return not any(part.follows and not part.of_reference for part in self.interventions)
 
     def reinitialised(self, depth: int) -> tuple[int, ...]:
         """Return the layers re-initialised with all components; empty if there are other interventions."""

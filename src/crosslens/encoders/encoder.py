@@ -18,9 +18,12 @@ from crosslens.data.subwords import word_prefix
 from crosslens.digests import canonical_json, digest_chunks
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.families import Family
+from crosslens.encoders.interventions.causal_mask import bidirectional
 from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.interventions.reading import Reading
+from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.matmul import computed_in
-from crosslens.encoders.options import Precision
+from crosslens.encoders.options import LastLayer, Precision
 from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError, RequestError
 
@@ -206,6 +209,18 @@ class Encoder:
         """Interventions since loading, as one condition."""
         return Condition.of(tuple(change.intervention for change in self.changes))
 
+    @cached_property
+    def reading(self) -> Reading:
+        """How text is read; most encoders have the defaults."""
+        return self.condition.find(Reading) or Reading()
+
+    @property
+    def causal(self) -> bool:
+        """Whether subwords attend only to preceding ones, as loaded; EmbeddingGemma, for example, has no such mask."""
+        config = self.model.config
+        two_way = getattr(config, "use_bidirectional_attention", False) or not getattr(config, "is_causal", True)
+        return self.family.causal and not two_way
+
     @property
     def loaded_digest(self) -> str:
         """Digest of the encoder before any change and any training."""
@@ -286,8 +301,18 @@ class Encoder:
         self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
     ) -> torch.Tensor:
         arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
-        with self._editing(ids, mask, segments), computed_in(precision, self.device):
+        with (
+            bidirectional(self._unmasked, mask),
+            self._editing(ids, mask, segments),
+            computed_in(precision, self.device),
+        ):
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
+
+    @cached_property
+    def _unmasked(self) -> list[nn.Module]:
+        """The layers that lost their causal mask."""
+        layers = self.reading.bidirectional
+        return [self.layers[layer - 1] for layer in parse_layers(layers, self.depth)] if layers else []
 
     @contextmanager
     def _editing(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None) -> Iterator[None]:
@@ -350,6 +375,7 @@ def layer_outputs(
     *,
     precision: Precision = "float32",
     highest: int | None = None,
+    last_layer: LastLayer = "raw",
 ) -> list[torch.Tensor]:
     """Compute the raw output of the embeddings and of each layer, ``layers + 1`` times ``(windows, length, width)``.
 
@@ -363,10 +389,13 @@ def layer_outputs(
         segments: as in `Encoder.states`.
         precision: as in `Encoder.states`.
         highest: last layer of the result; layers above it are not computed. None: all layers.
+        last_layer: ``normalised``: the last of all layers after the final normalisation.
     """
     outputs: list[torch.Tensor] = []
     with _recording(encoder, outputs, highest), suppress(_StopForward):
-        encoder._last_states(ids, mask, segments, precision)
+        normalised = encoder._last_states(ids, mask, segments, precision)
+        if last_layer == "normalised":
+            outputs[-1] = normalised
     return outputs
 
 

@@ -24,6 +24,7 @@ class Family:
         pooler: whether the constructor takes ``add_pooling_layer``; the pooler is never used, so it is left out.
         padded_positions: whether positions start after the padding id, which leaves fewer of the table usable.
         decoder: whether the model caches keys and values by default, as decoders do.
+        causal: whether subwords attend only to preceding ones.
         time_first: whether states inside the layers are ``(length, windows, width)``.
         reads_numbers: whether the model computes with the ids themselves, not only with their embeddings, so that the
             vocabulary cannot be renumbered.
@@ -38,6 +39,7 @@ class Family:
     pooler: bool = False
     padded_positions: bool = False
     decoder: bool = False
+    causal: bool = False
     time_first: bool = False
     reads_numbers: bool = False
     shared: tuple[str, ...] = ()
@@ -93,11 +95,11 @@ FAMILIES: dict[str, Family] = {
         Family("bilstm", ("layers",), _EMBEDDINGS, attention="eager", reads_numbers=True),
         Family("neomme", ("layers",), ("embed_tokens",), shared=("value_embeddings",)),
         Family("xlnet", ("layer",), ("word_embedding",), attention="eager", time_first=True, decoder=True),
-        Family("llama", ("layers",), ("embed_tokens",), decoder=True),
-        Family("qwen2", ("layers",), ("embed_tokens",), decoder=True),
-        Family("qwen3", ("layers",), ("embed_tokens",), decoder=True),
-        Family("gemma2", ("layers",), ("embed_tokens",), attention="eager", decoder=True),
-        Family("gemma3_text", ("layers",), ("embed_tokens",), decoder=True),
+        Family("llama", ("layers",), ("embed_tokens",), decoder=True, causal=True),
+        Family("qwen2", ("layers",), ("embed_tokens",), decoder=True, causal=True),
+        Family("qwen3", ("layers",), ("embed_tokens",), decoder=True, causal=True),
+        Family("gemma2", ("layers",), ("embed_tokens",), attention="eager", decoder=True, causal=True),
+        Family("gemma3_text", ("layers",), ("embed_tokens",), decoder=True, causal=True),
     )
 }
 

@@ -1,6 +1,6 @@
 """Split a corpus into subwords and windows for an encoder, counting unknown and truncated words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -9,8 +9,9 @@ from transformers import PreTrainedTokenizerBase
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD, Subwords, special_tokens, split_texts, split_words
-from crosslens.data.windows import Window, cut_windows
+from crosslens.data.windows import Window, cut_windows, room_for
 from crosslens.encoders.encoder import Encoder
+from crosslens.errors import EncoderError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +37,9 @@ def read_windows(
     """Split a corpus into windows for an encoder.
 
     Args:
-        encoder: encoder that sets the tokenizer and the maximum length.
+        encoder: encoder that sets the tokenizer, the maximum length and the `Encoder.reading`.
         corpus: sentences of words, or running text.
-        window: subwords per window, special tokens included; at most the encoder's capacity.
+        window: subwords per window, special tokens and repetitions included; at most the encoder's capacity.
         context: subwords that neighbouring windows share; default, also if ``window`` exceeds the capacity:
             half a window.
     """
@@ -47,9 +48,11 @@ def read_windows(
     if window is not None and capacity < window:
         context = None
     specials = special_tokens(encoder.tokenizer)
-    room = capacity - len(specials[0]) - len(specials[1])
+    room = room_for(specials, capacity=capacity, repeat=encoder.reading.repeat)
     subwords = cut_subwords(encoder, corpus, longest=max(1, min(LONGEST_WORD, room)))
-    windows = cut_windows(subwords, specials, capacity=capacity, context=context)
+    if encoder.reading.subword == "last":
+        subwords = [replace(each, labelled=each.starts[1:] - 1) for each in subwords]
+    windows = cut_windows(subwords, specials, capacity=capacity, context=context, repeat=encoder.reading.repeat)
     return EncodedCorpus(
         windows=tuple(windows),
         unknown=sum(s.unknown for s in subwords),
@@ -62,15 +65,27 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
     """Encode each text or pair of texts as one window, with the tokenizer's special tokens around and between texts.
 
     The labelled position is the special token before the text; in a decoder, where that token sees no other, it is the
-    last token. Long texts are truncated at the end; in a pair, the longer text is truncated first.
+    last token. The span of each window holds its texts (of a repeated input, their last copy). Long texts are truncated
+    at the end; in a pair, the longer text is truncated first.
 
     Args:
-        encoder: encoder that sets the tokenizer and the maximum length.
+        encoder: encoder that sets the tokenizer, the maximum length and the `Encoder.reading`.
         corpus: running text.
-        window: subwords per window, special tokens included; at most the encoder's capacity.
+        window: subwords per window, special tokens and repetitions included; at most the encoder's capacity.
+
+    Raises:
+        EncoderError: if a window has no room for the copies of a repeated text.
     """
     encoder = encoder.for_language(corpus.language)
+    before, after = special_tokens(encoder.tokenizer)
+    repeat = encoder.reading.repeat
     capacity = min(window or encoder.capacity, encoder.capacity)
+    room = room_for((before, after), capacity=capacity, repeat=repeat)
+    if room < 1:
+        raise EncoderError(
+            f"windows of {capacity} subwords leave no room for {repeat} copies of a text", hint="use a larger window"
+        )
+    capacity = len(before) + room + len(after)
     specials = np.asarray(encoder.tokenizer.all_special_ids)
     windows: dict[int, Window] = {}
     cut = 0
@@ -85,10 +100,16 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             firsts, seconds, truncation="longest_first", max_length=capacity, return_token_type_ids=True, verbose=False
         )
         for row, number in enumerate(numbers):
-            ids = np.asarray(encoded["input_ids"][row], np.int64)
+            once = np.asarray(encoded["input_ids"][row], np.int64)
+            start, stop = len(before), len(once) - len(after)
+            copies = np.tile(np.arange(start, stop), repeat)
+            order = np.concatenate([np.arange(start), copies, np.arange(stop, len(once))])
+            ids = once[order]
             position = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
-            segments = np.asarray(encoded["token_type_ids"][row], np.int64) if encoder.has_segments else None
-            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), (position, position + 1), segments)
+            segments = np.asarray(encoded["token_type_ids"][row], np.int64)[order] if encoder.has_segments else None
+            end = len(ids) - len(after)
+            span = (end - (stop - start), end)
+            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), span, segments)
             cut += len(full[row]) > capacity
     return EncodedCorpus(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 

@@ -24,7 +24,7 @@ from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.environment import offline
-from crosslens.errors import EncoderError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
 
 TOKENIZERS = "tokenizers"
@@ -151,7 +151,8 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         folder: new folder.
 
     Raises:
-        RequestError: if the folder already exists, or for an encoder with interventions on states.
+        RequestError: if the folder already exists, or for an encoder with interventions on states or a `read_as`
+            setting, which a saved encoder would not have.
 
     Examples:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
@@ -159,6 +160,11 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         True
     """
     encoder.refuse_edited("save")
+    if encoder.reading.label:
+        raise RequestError(
+            f"cannot save how an encoder reads text ({encoder.reading.label})",
+            hint="save the encoder as it was loaded, and set it again after loading",
+        )
     with new_folder(folder) as partial, quiet():
         encoder.model.save_pretrained(partial)
         save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)

@@ -15,7 +15,7 @@ from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.inputs import read_doubled, read_windows
 from crosslens.encoders.matmul import inference
-from crosslens.encoders.options import Pooling
+from crosslens.encoders.options import LastLayer, Pooling
 from crosslens.errors import DataError, EncoderError, RequestError, suggest
 
 
@@ -58,23 +58,26 @@ class Representations:
 
 
 @inference()
-def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") -> Representations:
+def represent(
+    encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean", last_layer: LastLayer = "raw"
+) -> Representations:
     """Compute one vector per item and layer.
 
     Vectors pool the raw output of each layer, before any final normalisation of the architecture, so that layers are
-    comparable. Items longer than one window are pooled over all windows, each subword once. Peak memory is little more
-    than the result.
+    comparable, unless ``last_layer`` says otherwise. Items longer than one window are pooled over all windows, each
+    subword once. Peak memory is little more than the result.
 
     Args:
         encoder: encoder or decoder; set to evaluation mode.
         corpus: sentences of words, or running text.
         pooling: see `Pooling`.
+        last_layer: see `LastLayer`.
 
     Returns:
         Vectors ``(layers + 1, items, hidden)`` float32, with their pooling and corpus.
 
     Raises:
-        RequestError: for an unknown pooling.
+        RequestError: for an unknown pooling, or ``muller2021-code`` with repeated input.
         DataError: for an item without words, or pooling ``first`` on running text.
         EncoderError: for pooling ``cls`` if the tokenizer adds no token before the first word, or NaN or infinite
             states.
@@ -89,6 +92,8 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
         raise DataError(f"pooling 'first' needs sentences of words, but {corpus.name} is running text")
+    if pooling == "muller2021-code" and encoder.reading.repeat > 1:
+        raise RequestError("pooling 'muller2021-code' reads a text once, not repeatedly", hint="use the pooling mean")
     read = read_doubled if pooling == "muller2021-code" else read_windows
     windows = read(encoder, corpus).windows
     positions = _pooled_positions(windows, pooling)
@@ -98,7 +103,7 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
         )
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
-    for numbers, batch, outputs in read_layers(encoder, windows):
+    for numbers, batch, outputs in read_layers(encoder, windows, last_layer=last_layer):
         weights = torch.zeros(batch.mask.shape, dtype=torch.float32)
         for row, number in enumerate(numbers):
             weights[row, torch.from_numpy(positions[number])] = 1
@@ -122,12 +127,13 @@ def represent(encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean") ->
 
 
 @inference()
-def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
+def represent_words(encoder: Encoder, corpus: Corpus, *, last_layer: LastLayer = "raw") -> np.ndarray:
     """Compute one state per word and layer, that of the word's labelled subword, which taggers read.
 
     Args:
         encoder: encoder or decoder; set to evaluation mode.
         corpus: sentences of words.
+        last_layer: see `LastLayer`.
 
     Returns:
         ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. The array is held in
@@ -141,7 +147,7 @@ def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
     first = np.cumsum(lengths) - lengths
     encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
-    for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows):
+    for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows, last_layer=last_layer):
         words = np.concatenate(
             [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
         )
@@ -151,7 +157,9 @@ def represent_words(encoder: Encoder, corpus: Corpus) -> np.ndarray:
     return states
 
 
-def read_layers(encoder: Encoder, windows: Sequence[Window]) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
+def read_layers(
+    encoder: Encoder, windows: Sequence[Window], *, last_layer: LastLayer = "raw"
+) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
     """Compute the states of windows at every layer, batch by batch; iterate inside `inference`.
 
     Yields:
@@ -161,7 +169,7 @@ def read_layers(encoder: Encoder, windows: Sequence[Window]) -> Iterator[tuple[n
     encoder = encoder.prepared(windows)
     for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
-        yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask)
+        yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask, last_layer=last_layer)
 
 
 def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item_of: np.ndarray) -> None:

@@ -10,6 +10,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
 from crosslens.digests import stream_seed
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
 from crosslens.probes import find_probe
@@ -66,6 +67,7 @@ def probe(
     test: Corpus,
     dev: Corpus | None = None,
     how: Fit | None = None,
+    last_layer: LastLayer = "raw",
     seed: int = 1,
     progress: Listener = None,
 ) -> Probed:
@@ -85,6 +87,8 @@ def probe(
         test: test data; labels of texts must occur in ``train``.
         dev: data for the learning-rate schedule and epoch selection; None: a tenth of ``train``, in whole sentences.
         how: training settings; None: the defaults, after Wu & Dredze (2019).
+        last_layer: states of the last layer: ``raw``, or ``normalised`` as task heads read them; then the records'
+            settings name it.
         seed: random seed for the held-out data, data order and shuffling.
         progress: listener for corpora and epochs.
 
@@ -129,9 +133,9 @@ def probe(
     for name, corpus in corpora.items():
         listener.report(f"reading {corpus.name}", 0, len(corpus), "sentences" if words else "texts")
         vectors[name] = (
-            represent_words(encoder, read[name])
+            represent_words(encoder, read[name], last_layer=last_layer)
             if words
-            else represent(encoder, read[name], pooling=asked.pooling).vectors
+            else represent(encoder, read[name], pooling=asked.pooling, last_layer=last_layer).vectors
         )
     y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
     # Index of each label's text, or of each word's sentence.
@@ -170,7 +174,8 @@ def probe(
     by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
 
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
-    settings = " ".join(f"{name}={value}" for name, value in {**replaced, "inputs": how.inputs}.items())
+    replaced |= {"inputs": how.inputs} | ({} if last_layer == "raw" else {"last_layer": last_layer})
+    settings = " ".join(f"{name}={value}" for name, value in replaced.items())
     tags = {"classes": len(classes), "crosslens": __version__}
     for name, tag in (("test", "shared_sentences"), ("dev", "shared_dev")):
         tags |= {tag: len(shared[name])} if shared.get(name) else {}

@@ -209,7 +209,7 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
         if record["value"] is None:
             continue
         head = (
-            Column(condition_of(record["condition"]), variant)
+            _column(record["condition"], variant)
             if by_condition
             else record[columns[0]]
             if len(columns) == 1
@@ -342,9 +342,16 @@ def in_columns(results: Results) -> list[tuple[Column, Row]]:
     """Every record, as `disambiguated` has it, behind the column that it stands in where columns are conditions."""
     records = disambiguated(results)
     return [
-        (Column(condition_of(record["condition"]), variant), record)
+        (_column(record["condition"], variant), record)
         for record, variant in zip(records, variants_of(records), strict=True)
     ]
+
+
+@cache
+def _column(text: str | None, variant: str) -> Column:
+    """The column of a condition. Settings of the encoder that the reference has too are part of the variant."""
+    condition = condition_of(text)
+    return Column(condition.difference, ", ".join(filter(None, (condition.reference.change, variant))))
 
 
 def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str]:

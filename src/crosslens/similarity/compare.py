@@ -17,7 +17,7 @@ from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
-from crosslens.encoders.options import Pooling
+from crosslens.encoders.options import LastLayer, Pooling
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
@@ -42,6 +42,7 @@ def compare(
     against: Encoder | None = None,
     layers: LayerPairs = "same",
     pooling: Pooling = "mean",
+    last_layer: LastLayer = "raw",
     interval: Literal["none", "jackknife"] = "none",
     original: str | None = None,
     sentences: int | None = None,
@@ -69,6 +70,8 @@ def compare(
         layers: compared layers, see `crosslens.encoders.layers.pair_layers`. Encoders of different depth need
             ``relative`` or ``all-pairs``.
         pooling: pooling of subword states into one vector per item.
+        last_layer: states of the last layer: ``raw``, or ``normalised`` as task heads read them; then the records'
+            settings name it.
         interval: ``jackknife`` for 95 % intervals over sentences, at twenty times the computation. They are intervals
             of the mean over samples of the same size; see `crosslens.similarity.sampling.jackknife`.
         original: keep only PUD sentences originally written in this language.
@@ -130,6 +133,7 @@ def compare(
                 paired,
                 chosen,
                 pooling,
+                last_layer,
                 interval,
                 after_reading,
             )
@@ -183,6 +187,7 @@ def _compared(
     paired_layers: Sequence[tuple[int, int]],
     measures: Mapping[str, Measure],
     pooling: Pooling,
+    last_layer: LastLayer,
     interval: Literal["none", "jackknife"],
     after_reading: Callable[[int, Representations], None],
 ) -> Iterator[tuple[tuple[str, str], list[Record]]]:
@@ -191,13 +196,20 @@ def _compared(
     by_source = sorted(pairs, key=lambda pair: sources.index(pair[0]))
     poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in measures.values()))
     settings = {} if pooling == "mean" else {"pooling": pooling}
+    settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
         settings |= {"against": against.name}
         settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
     columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
-            parallel, by_source, [encoder] if against is None else [encoder, against], poolings, folder, after_reading
+            parallel,
+            by_source,
+            [encoder] if against is None else [encoder, against],
+            poolings,
+            last_layer,
+            folder,
+            after_reading,
         )
         for source, target in by_source:
             ready = sides.pair(source, target)
@@ -296,6 +308,7 @@ class _Sides:
         pairs: language pairs that will be requested, sorted by source.
         encoders: encoder of the first language and, if different, of the second.
         poolings: poolings to compute for each language.
+        last_layer: states of the last layer.
         folder: folder for vectors that are needed again.
         after_reading: function called with the encoder's index and the representations of each language read.
     """
@@ -306,6 +319,7 @@ class _Sides:
         pairs: Sequence[tuple[str, str]],
         encoders: Sequence[Encoder],
         poolings: Collection[Pooling],
+        last_layer: LastLayer,
         folder: str,
         after_reading: Callable[[int, Representations], None],
     ) -> None:
@@ -315,6 +329,7 @@ class _Sides:
             poolings,
             after_reading,
         )
+        self._last_layer: LastLayer = last_layer
         self._folder = Path(folder)
         self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
         self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
@@ -338,7 +353,7 @@ class _Sides:
             with np.load(cached) as file:
                 vectors, subwords = file["vectors"], int(file["subwords"])
         else:
-            representations = represent(self._encoders[encoder], corpus, pooling=pooling)
+            representations = represent(self._encoders[encoder], corpus, pooling=pooling, last_layer=self._last_layer)
             vectors, subwords = representations.vectors, int(representations.subwords.sum())
             if self._needed[key] > 1:
                 np.savez(cached, vectors=vectors, subwords=subwords)

@@ -90,14 +90,14 @@ def summary_of(scores: Mapping[CellKey, Scores], *, study: str) -> "pandas.DataF
 
 def _rows(cells: Mapping[CellKey, Sequence[Scores]]) -> Iterable[dict[str, Any]]:
     """Yield a row for each cell, which is one corpus or the mean over several."""
-    rules: dict[Names, set[str]] = {}
+    rules: dict[tuple[Names, Condition], set[str]] = {}
     for names, condition, rule in cells:
-        if condition.is_reference:
-            rules.setdefault(names, set()).add(rule)
+        if condition == condition.reference:
+            rules.setdefault((names, condition), set()).add(rule)
     for (names, condition, rule), scores in cells.items():
-        reference_rules = rules.get(names, set())
+        reference_rules = rules.get((names, condition.reference), set())
         any_rule = condition.own_recipe and len(reference_rules) == 1
-        reference = cells.get((names, Condition(), next(iter(reference_rules)) if any_rule else rule), ())
+        reference = cells.get((names, condition.reference, next(iter(reference_rules)) if any_rule else rule), ())
         sample = pooled([of_corpus.by_seed for of_corpus in scores])
         if sample is None:
             continue
@@ -106,7 +106,7 @@ def _rows(cells: Mapping[CellKey, Sequence[Scores]]) -> Iterable[dict[str, Any]]
         row |= {"condition": condition.text, "label": condition.label, "selection": rule, "seeds": mean.seeds}
         row |= {"interval": mean.over, "mean": mean.mean, "std": mean.std}
         row |= {"low": max(mean.low, 0.0), "high": min(mean.high, 100.0)}
-        compared = not condition.is_reference and len(reference) == len(scores)
+        compared = condition != condition.reference and len(reference) == len(scores)
         differences = (
             [difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)] if compared else []
         )

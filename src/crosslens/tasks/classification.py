@@ -30,11 +30,12 @@ class Classification(Labelling):
     """Base class of text classification tasks.
 
     Attributes:
-        pooling: input of the linear layer: ``cls`` (the state of the special token) or ``max`` (the maximum of each
+        pooling: input of the linear layer: ``cls`` (the state of the special token, in decoders of the last token),
+            ``mean`` (the mean over the subwords of the text, or of its last copy) or ``max`` (the maximum of each
             feature over the text, as in the feature-based experiments of Wu & Dredze 2019, section 5.2).
     """
 
-    pooling: Literal["cls", "max"] = "cls"
+    pooling: Literal["cls", "mean", "max"] = "cls"
 
     @property
     def name(self) -> str:
@@ -93,6 +94,8 @@ class Classification(Labelling):
         """Pool ``(windows, length, width)`` states to ``(texts, width)``."""
         if self.pooling == "cls":
             return batch.word_states(states)
+        if self.pooling == "mean":
+            return batch.mean_states(states)
         return states.masked_fill(batch.mask[:, :, None] == 0, -math.inf).amax(1)
 
     def annotate(self, item: Item, predicted: np.ndarray, labels: Sequence[str]) -> Text:

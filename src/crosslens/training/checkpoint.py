@@ -233,7 +233,7 @@ def _with_readout(encoder: Encoder, changes: tuple[Change, ...], weights: dict[s
 
 def _token_classifier(model: TaskModel) -> PreTrainedModel | None:
     """Convert to a transformers token classifier, if the architecture has one with a single linear layer."""
-    if not isinstance(model.task, Tagging) or model.encoder.readout is not None:
+    if not isinstance(model.task, Tagging) or model.encoder.readout is not None or model.encoder.reading.label:
         return None
     config = copy.deepcopy(model.encoder.model.config)
     config.id2label = dict(enumerate(model.labels))

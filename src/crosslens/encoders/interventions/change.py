@@ -44,6 +44,8 @@ class Change:
         """One line for logs: ``frozen: 16 tensors of layers 1``, and the treatment of shared tensors."""
         if self.intervention.edits_states:
             return f"states replaced: {self.intervention.label}"
+        if self.intervention.of_reference:
+            return self.intervention.label
         verb, layers = self.intervention.verb, self.intervention.acts_on
         kept = [name for name in self.shared if name not in self.tensors]
         changed = [name for name in self.shared if name in self.tensors]

@@ -56,6 +56,8 @@ class Intervention(BaseModel):
         own_recipe: whether training needs other settings than the reference.
         edits_states: whether states are replaced in each forward pass (`StateIntervention`).
         reads_corpus: whether it learns from a corpus, its ``corpus`` or the training corpus.
+        of_reference: whether it is a setting of the encoder that the reference has too, so that a condition with it is
+            compared with a reference with it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,6 +72,7 @@ class Intervention(BaseModel):
     own_recipe: ClassVar[bool] = False
     edits_states: ClassVar[bool] = False
     reads_corpus: ClassVar[bool] = False
+    of_reference: ClassVar[bool] = False
 
     @property
     def label(self) -> str:
