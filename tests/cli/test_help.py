@@ -59,7 +59,7 @@ OPTIONS = [
     pytest.param(option, id=f"{'-'.join(words)}{option.opts[0]}")
     for words, command in commands()
     for option in command.params
-    if isinstance(option, click.Option)
+    if isinstance(option, click.Option) and not option.hidden
 ]
 
 
