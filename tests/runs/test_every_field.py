@@ -48,6 +48,7 @@ KEYS = {
         "erase_dose": (0.5, 2.0),
         "erase_control": ("random", None),
     },
+    "reading": {"bidirectional": ("1-2", "all"), "repeat": (2, 3), "subword": ("last", None)},
 }
 """Intervention -> each of its keys with two values."""
 
@@ -99,7 +100,7 @@ def test_a_default_that_is_spelt_out_is_none():
         defaults = {key: field.default for key, field in fields_of.items() if not field.is_required()}
         bare, spelt = Condition.read(needed), Condition.read({**needed, **defaults})
         assert bare.text == spelt.text
-        assert set(bare.plain) == set(needed)
+        assert bare.plain == needed if needed else bare.text == Condition().text
         assert run_of(condition=bare).id == run_of(condition=spelt).id
         written += len(defaults)
     assert written > 4

@@ -13,7 +13,7 @@ def test_a_model_shows_its_training_and_labels(tagger):
     assert lines[1].strip().startswith(f"{len(tagger.labels)} labels: {tagger.labels[0]}, ")
     assert lines[2].strip().startswith(f"encoder {tagger.encoder.name}: bert, 4 layers × 32")
     ablated = dataclasses.replace(tagger, encoder=random_init(tagger.encoder, "3"))
-    assert repr(ablated).splitlines()[-1].strip() == "re-initialised: 16 tensors of layers 3"
+    assert repr(ablated).splitlines()[-1].strip() == "re-initialised: 16 tensors of layers 3; fine-tuned for pos"
 
 
 def test_only_the_first_labels_are_shown(tagger):
