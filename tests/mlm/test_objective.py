@@ -1,11 +1,11 @@
-"""The loss of masked language modelling."""
+"""The loss of masked and causal language modelling."""
 
 import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForMaskedLM
 
-from crosslens.mlm.objective import masked_loss
+from crosslens.mlm.objective import prediction_loss
 from toys import word_piece
 
 
@@ -27,7 +27,7 @@ def test_the_head_reads_only_what_is_hidden(kind):
         wanted = torch.nn.functional.cross_entropy(
             logits[torch.from_numpy(chosen)], torch.from_numpy(ids[chosen]), reduction="sum"
         )
-        found, count = masked_loss(model, (None, ids, ids, chosen))
+        found, count = prediction_loss(model, (None, ids, ids, chosen))
     assert count == chosen.sum()
     assert float(found) == pytest.approx(float(wanted), rel=1e-5)
     assert model(input_ids=torch.from_numpy(ids)).logits.shape[:2] == (3, 12)  # nothing is left behind

@@ -1,4 +1,4 @@
-"""``crosslens pretrain``: pretrain a masked language model on raw text."""
+"""``crosslens pretrain``: pretrain an encoder or a decoder on raw text."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -33,7 +33,8 @@ def command(
     data: str | None,
     device: str | None,
 ) -> None:
-    """Pretrain an encoder with the settings of CONFIG.yaml. The same command resumes an interrupted run.
+    """Pretrain an encoder, or with objective=causal a decoder, with the settings of CONFIG.yaml. The same command
+    resumes an interrupted run.
 
     Under `torchrun --nproc-per-node 8 -m crosslens pretrain …`, each batch is split over the processes.
 

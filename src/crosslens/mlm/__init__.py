@@ -1,1 +1,1 @@
-"""Masked language modelling: pretrain an encoder, or adapt one to the text of a language."""
+"""Language modelling: pretrain an encoder or a decoder, or adapt an encoder to the text of a language."""

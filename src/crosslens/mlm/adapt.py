@@ -35,7 +35,7 @@ from crosslens.mlm.objective import (
     describe_perplexities,
     perplexities,
     release,
-    train_masked,
+    train_language_model,
 )
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.mlm.streams import Masker, cut_stream
@@ -144,7 +144,7 @@ def adapt(
     listener.say(f"before adapting: {describe_perplexities(before)}")
     if validated is not None:
         validated(0, before)
-    facts |= train_masked(
+    facts |= train_language_model(
         loop,
         model,
         batches,

@@ -1,4 +1,4 @@
-"""Masked language modelling: loss, perplexity, and the training loop shared by pretraining and adaptation."""
+"""Masked and causal language modelling: loss, perplexity, and the training loop of pretraining and adaptation."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,22 +24,24 @@ from crosslens.training.distributed import processes
 from crosslens.training.loop import Loop
 
 Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
-"""Language (None: possibly mixed), and three ``(sequences, length)`` arrays: original ids, masked input ids, and bool
+"""Language (None: possibly mixed), and three ``(sequences, length)`` arrays: ids to predict, input ids, and bool
 positions to predict."""
 
 Perplexities = Mapping[str, float]
 """Language -> perplexity."""
 
 
-def masked_loss(model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32") -> tuple[torch.Tensor, int]:
-    """Return the summed cross-entropy and the number of the masked subwords of a batch."""
-    language, ids, masked_ids, predicted = batch
+def prediction_loss(
+    model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32"
+) -> tuple[torch.Tensor, int]:
+    """Return the summed cross-entropy and the number of the predicted subwords of a batch."""
+    language, wanted, ids, predicted = batch
     device = next(model.parameters()).device
     keywords = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
     places = torch.from_numpy(np.flatnonzero(predicted)).to(device)
     with computed_in(precision, device), _head_on(model, places):
-        logits = model(input_ids=torch.from_numpy(masked_ids).to(device), **keywords).logits[0]
-    gold = torch.from_numpy(ids[predicted]).to(device)
+        logits = model(input_ids=torch.from_numpy(ids).to(device), **keywords).logits[0]
+    gold = torch.from_numpy(wanted[predicted]).to(device)
     return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
 
 
@@ -54,12 +56,12 @@ def _head_on(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextMan
 
 
 def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
-    """Compute each language's perplexity: exp of the mean cross-entropy of the masked subwords."""
+    """Compute each language's perplexity: exp of the mean cross-entropy of the predicted subwords."""
     model.eval()
     values = {}
     with inference():
         for language, held_out in batches.items():
-            parts = [masked_loss(model, batch) for batch in held_out]
+            parts = [prediction_loss(model, batch) for batch in held_out]
             total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
             values[language] = math.exp(min(total, 700.0))
     model.train()
@@ -113,7 +115,7 @@ class Best:
         return Best(step, float(score), measured, weights)
 
 
-def train_masked(
+def train_language_model(
     loop: Loop[Batch],
     model: PreTrainedModel,
     batches: Callable[[int], Sequence[Batch]],
@@ -129,7 +131,7 @@ def train_masked(
     stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a masked language model in place, resuming from its checkpoint if there is one.
+    """Train a language model in place, resuming from its checkpoint if there is one.
 
     Args:
         loop: training loop with the optimiser.
@@ -178,7 +180,7 @@ def train_masked(
                 loop.save(partial / "state.pt", best=vars(best))
             raise
 
-    loop.run(batches, lambda batch: masked_loss(model, batch, precision=precision), after_step=after_step)
+    loop.run(batches, lambda batch: prediction_loss(model, batch, precision=precision), after_step=after_step)
     facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}
     if best.weights:
         model.load_state_dict(best.weights)

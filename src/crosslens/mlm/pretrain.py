@@ -1,4 +1,4 @@
-"""Pretraining of masked language models on raw text.
+"""Pretraining of masked and causal language models on raw text.
 
 By default, batches follow Conneau, Wu et al. (2020, section 3): each language's text is concatenated and cut into
 sequences of equal length, and each step reads one language, sampled in proportion to n^exponent.
@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from crosslens import __version__
 from crosslens.checksums import write_checksums
@@ -27,9 +34,9 @@ from crosslens.encoders.models.language_specific import RoutedBertConfig, Routed
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
 from crosslens.mlm.code_switching import switch_words
-from crosslens.mlm.objective import Batch, claim, release, train_masked
+from crosslens.mlm.objective import Batch, claim, release, train_language_model
 from crosslens.mlm.pretrain_settings import Pretraining
-from crosslens.mlm.streams import Lines, Masker, Streams, cut_stream, cut_streams, sort_lines
+from crosslens.mlm.streams import Lines, Masker, Streams, cut_stream, cut_streams, next_subwords, sort_lines
 from crosslens.mlm.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
 from crosslens.progress import Listener, listening
 from crosslens.training import versions
@@ -49,7 +56,7 @@ def pretrain(
     stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> dict[str, float]:
-    """Pretrain an encoder, and save it as a Hugging Face masked language model.
+    """Pretrain an encoder or decoder, and save it as a Hugging Face masked or causal language model.
 
     Checkpoints are in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU with
     the same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one computes
@@ -99,13 +106,9 @@ def pretrain(
     )
     tokenizers = _tokenizers(text, settings)
     sequences = _sequences(text, tokenizers, settings)
-    masking = settings.masking
-    maskers = {
-        language: Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
-        for language, tokenizer in tokenizers.items()
-    }
-    mixed_masker = next(iter(maskers.values()))
-    unseen = _held_out_batches(held_out, tokenizers, maskers, settings)
+    objectives = {language: _objective(tokenizer, settings) for language, tokenizer in tokenizers.items()}
+    mixed_objective = next(iter(objectives.values()))
+    unseen = _held_out_batches(held_out, tokenizers, objectives, settings)
     group = processes()
     partial = folder.with_name(f"{folder.name}.partial")
     if group.rank == 0:
@@ -122,8 +125,8 @@ def pretrain(
         language, ids = sequences.language(step), sequences.batch(step, size=settings.batch)
         subwords_read += ids.size
         generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
-        masked_ids, predicted = (maskers[language] if language else mixed_masker).hide(ids, generator)
-        part = [rows[group.rank :: group.size] for rows in (ids, masked_ids, predicted)]
+        arrays = (objectives[language] if language else mixed_objective)(ids, generator)
+        part = [rows[group.rank :: group.size] for rows in arrays]
         size = settings.micro_batch or len(ids)
         if settings.micro_batch and settings.reading == "lines":  # as many positions as that many full sequences
             size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
@@ -137,7 +140,7 @@ def pretrain(
             return f"loss {loss:.3f}"
         return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
 
-    facts = train_masked(
+    facts = train_language_model(
         _loop(model, settings, identity),
         model,
         batches,
@@ -167,8 +170,20 @@ def pretrain(
     return facts
 
 
+Objective = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""``(sequences, length)`` ids and a generator -> ids to predict, input ids, and bool positions to predict."""
+
+
+def _objective(tokenizer: PreTrainedTokenizerFast, settings: Pretraining) -> Objective:
+    if settings.objective == "causal":
+        return lambda ids, generator: next_subwords(ids)
+    masking = settings.masking
+    masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+    return lambda ids, generator: (ids, *masker.hide(ids, generator))
+
+
 def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokenizerFast]) -> PreTrainedModel:
-    """Initialise a BERT model, with language-specific layers if the settings ask for them."""
+    """Initialise a BERT model, with language-specific layers if the settings ask for them, or a Llama model."""
     shape = settings.shape
     tokenizer = next(iter(tokenizers.values()))
     config = {
@@ -178,21 +193,32 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
         "num_attention_heads": shape.heads,
         "intermediate_size": shape.feedforward or 4 * shape.width,
         "max_position_embeddings": shape.positions,
-        "hidden_dropout_prob": shape.dropout,
-        "attention_probs_dropout_prob": shape.dropout,
         "pad_token_id": tokenizer.get_vocab()[SPECIALS["pad_token"]],
         "initializer_range": shape.initializer_range or 0.55 / math.sqrt(shape.width),
     }
+    dropout = {"hidden_dropout_prob": shape.dropout, "attention_probs_dropout_prob": shape.dropout}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(settings.seed, "model"))
-        if settings.separate:
+        if settings.objective == "causal":
+            first, last = (tokenizer.get_vocab()[SPECIALS[name]] for name in ("cls_token", "sep_token"))
+            model: PreTrainedModel = LlamaForCausalLM(
+                LlamaConfig(
+                    attention_dropout=shape.dropout,
+                    bos_token_id=first,
+                    eos_token_id=last,
+                    tie_word_embeddings=True,
+                    use_cache=False,
+                    **config,
+                )
+            )
+        elif settings.separate:
             sizes = {language: len(tokenizer) for language, tokenizer in tokenizers.items()}
             config["vocab_size"] = max(sizes.values())
-            model: PreTrainedModel = RoutedBertForMaskedLM(
-                RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **config)
+            model = RoutedBertForMaskedLM(
+                RoutedBertConfig(vocabularies=sizes, separate=settings.separate_layers, **dropout, **config)
             )
         else:
-            model = BertForMaskedLM(BertConfig(**config))
+            model = BertForMaskedLM(BertConfig(**dropout, **config))
         if shape.embedding_range:
             with torch.no_grad():
                 for table in word_tables(model):
@@ -202,7 +228,8 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
 
 def word_tables(model: nn.Module) -> list[nn.Parameter]:
     """Word embedding tables: one, or one per language."""
-    return [p for name, p in model.named_parameters() if name.endswith("word_embeddings.weight")]
+    endings = ("word_embeddings.weight", "embed_tokens.weight")
+    return [p for name, p in model.named_parameters() if name.endswith(endings)]
 
 
 def find_text(name: str, base: str | Path) -> str:
@@ -279,10 +306,10 @@ def _sequences(
 def _held_out_batches(
     text: Mapping[str, list[str]],
     tokenizers: Mapping[str, PreTrainedTokenizerFast],
-    maskers: Mapping[str, Masker],
+    objectives: Mapping[str, Objective],
     settings: Pretraining,
 ) -> dict[str, list[Batch]]:
-    """Batches of held-out text, with the same subwords masked in every evaluation."""
+    """Batches of held-out text, with the same subwords to predict in every evaluation."""
     length = settings.shape.positions
     batches: dict[str, list[Batch]] = {}
     for language, lines in text.items():
@@ -292,7 +319,7 @@ def _held_out_batches(
             rows = (cut_stream(f"the held-out text of {language}", lines, tokenizers[language], length=length),)
         generator = np.random.default_rng(stream_seed(settings.seed, "held-out", language))
         batches[language] = [
-            (language, part, *maskers[language].hide(part, generator))
+            (language, *objectives[language](part, generator))
             for row in rows
             for part in np.array_split(row, -(-row.size // (settings.batch * length)))
         ]

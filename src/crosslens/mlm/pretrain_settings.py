@@ -76,7 +76,8 @@ class Shape(Strict):
         heads: number of attention heads; must divide the width.
         feedforward: feed-forward size; None: four times the width.
         positions: maximum sequence length in subwords.
-        dropout: dropout in pretraining; the checkpoint passes it on to fine-tuning.
+        dropout: dropout in pretraining; the checkpoint passes it on to fine-tuning. Decoders have dropout of attention
+            weights only.
         embedding_range: standard deviation of initial word embeddings; None: that of all weights.
         initializer_range: standard deviation of initial weights; None: 0.55 / sqrt(width). BERT's 0.02 suits width 768;
             with it, a narrow encoder trains slowly, and its re-initialised layers compute next to nothing.
@@ -128,6 +129,8 @@ class Pretraining(Strict):
         dictionaries: language pair -> dictionary name or file, such as ``{en-fr: muse/en-fr}``, for both directions.
         extra_anchors: code-switching with these dictionaries; None: none.
         validation: validation on held-out text; None: none.
+        objective: ``masked``: an encoder (BERT) predicts masked subwords; ``causal``: a decoder (Llama) predicts the
+            next subword, and `masking` is not used.
         exponent: exponent of language sampling: 1 samples by corpus size, 0 uniformly.
         vocabulary: settings of the subword vocabulary.
         shape: size of the encoder.
@@ -155,6 +158,7 @@ class Pretraining(Strict):
     dictionaries: dict[str, str] = Field(default_factory=dict)
     extra_anchors: ExtraAnchors | None = None
     validation: Validation | None = None
+    objective: Literal["masked", "causal"] = "masked"
     exponent: Annotated[float, Field(ge=0, le=1)] = 0.7
     vocabulary: Vocabulary = Vocabulary()
     shape: Shape = Shape()
@@ -205,6 +209,8 @@ class Pretraining(Strict):
             raise ValueError(f"separate: {error}") from None
         if layers and len(self.corpora) < 2:
             raise ValueError("separate needs at least two languages")
+        if layers and self.objective == "causal":
+            raise ValueError("separate needs objective=masked: a decoder has no language-specific layers")
         if self.vocabulary.anchors != "joint" and len(self.corpora) < 2:
             raise ValueError(f"vocabulary.anchors={self.vocabulary.anchors} needs at least two languages")
         wrong = [language for language in self.corpora if not re.fullmatch(r"[A-Za-z0-9-]+", language)]

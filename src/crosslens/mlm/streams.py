@@ -1,4 +1,4 @@
-"""Batches of raw text for masked language modelling, from streams or single lines, and the masking of subwords."""
+"""Batches of raw text for language modelling, from streams or single lines, and the subwords to predict in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -224,3 +224,18 @@ class Masker:
         masked_ids = np.where(predicted & (draws < self.masked), self.mask, ids)
         replaced = predicted & (draws >= self.masked) & (draws < self.masked + self.replaced)
         return np.where(replaced, random_ids, masked_ids), predicted
+
+
+def next_subwords(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what a decoder predicts: each subword from those before it.
+
+    Args:
+        ids: ``(sequences, length)``.
+
+    Returns:
+        Three arrays of the shape of ``ids``: the next id at each position, the input ids, and bool positions to
+        predict, which are all but the last of each sequence.
+    """
+    predicted = np.ones(ids.shape, bool)
+    predicted[:, -1] = False
+    return np.roll(ids, -1, axis=1), ids, predicted
