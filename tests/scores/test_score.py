@@ -32,6 +32,13 @@ def test_gold_labels_that_training_never_saw_are_errors_and_counted():
     assert score.n == 3
 
 
+def test_gold_labels_that_are_all_the_same_are_counted():
+    """As in the first fifty texts of SIB-200, which is sorted by topic: a constant guess is right."""
+    assert accuracy([["A"], ["A"]], [["A"], ["B"]], data="d").notes == {"same_gold": 2}
+    assert accuracy([["A"], ["B"]], [["A"], ["A"]], data="d").notes == {}
+    assert accuracy([["A"]], [["A"]], data="d").notes == {}
+
+
 def test_sentences_and_words_must_match():
     with pytest.raises(RequestError, match="2 gold sentences but 1"):
         accuracy([["A"], ["A"]], [["A"]], data="d")

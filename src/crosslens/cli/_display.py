@@ -200,6 +200,7 @@ def _print_section(section: "Section") -> None:
 
 ODDITIES = {
     "unknown_gold": "gold labels absent from the training data, counted as errors",
+    "same_gold": "gold labels are all the same, as in the first lines of a file sorted by label",
     "unknown_words": "words without subwords, encoded as the unknown token and scored",
     "cut_words": "words truncated to their first subwords because they have too many",
 }

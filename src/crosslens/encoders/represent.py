@@ -17,6 +17,7 @@ from crosslens.encoders.inputs import read_doubled, read_windows
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.options import LastLayer, Pooling
 from crosslens.errors import DataError, EncoderError, RequestError, suggest
+from crosslens.progress import Listener, listening
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,12 @@ class Representations:
 
 @inference()
 def represent(
-    encoder: Encoder, corpus: Corpus, *, pooling: Pooling = "mean", last_layer: LastLayer = "raw"
+    encoder: Encoder,
+    corpus: Corpus,
+    *,
+    pooling: Pooling = "mean",
+    last_layer: LastLayer = "raw",
+    progress: Listener = None,
 ) -> Representations:
     """Compute one vector per item and layer.
 
@@ -72,6 +78,7 @@ def represent(
         corpus: sentences of words, or running text.
         pooling: see `Pooling`.
         last_layer: see `LastLayer`.
+        progress: listener for the number of windows read.
 
     Returns:
         Vectors ``(layers + 1, items, hidden)`` float32, with their pooling and corpus.
@@ -103,7 +110,9 @@ def represent(
         )
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
-    for numbers, batch, outputs in read_layers(encoder, windows, last_layer=last_layer):
+    for numbers, batch, outputs in _counted(
+        read_layers(encoder, windows, last_layer=last_layer), corpus, windows, progress
+    ):
         weights = torch.zeros(batch.mask.shape, dtype=torch.float32)
         for row, number in enumerate(numbers):
             weights[row, torch.from_numpy(positions[number])] = 1
@@ -127,13 +136,16 @@ def represent(
 
 
 @inference()
-def represent_words(encoder: Encoder, corpus: Corpus, *, last_layer: LastLayer = "raw") -> np.ndarray:
+def represent_words(
+    encoder: Encoder, corpus: Corpus, *, last_layer: LastLayer = "raw", progress: Listener = None
+) -> np.ndarray:
     """Compute one state per word and layer, that of the word's labelled subword, which taggers read.
 
     Args:
         encoder: encoder or decoder; set to evaluation mode.
         corpus: sentences of words.
         last_layer: see `LastLayer`.
+        progress: listener for the number of windows read.
 
     Returns:
         ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. The array is held in
@@ -147,7 +159,8 @@ def represent_words(encoder: Encoder, corpus: Corpus, *, last_layer: LastLayer =
     first = np.cumsum(lengths) - lengths
     encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
-    for _, batch, outputs in read_layers(encoder, read_windows(encoder, corpus).windows, last_layer=last_layer):
+    windows = read_windows(encoder, corpus).windows
+    for _, batch, outputs in _counted(read_layers(encoder, windows, last_layer=last_layer), corpus, windows, progress):
         words = np.concatenate(
             [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
         )
@@ -170,6 +183,21 @@ def read_layers(
     for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask, last_layer=last_layer)
+
+
+def _counted(
+    batches: Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]],
+    corpus: Corpus,
+    windows: Sequence[Window],
+    progress: Listener,
+) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
+    """Yield batches, and report how many windows of the corpus are done."""
+    listener, done = listening(progress), 0
+    for batch in batches:
+        listener.report(f"reading {corpus.name}", done, len(windows), "windows")
+        yield batch
+        done += len(batch[0])
+    listener.report(f"reading {corpus.name}", done, len(windows), "windows")
 
 
 def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item_of: np.ndarray) -> None:

@@ -130,12 +130,11 @@ def probe(
                 file, line = item.where or (corpora[name].name, None)
                 raise DataError(f"the label {answer!r} does not occur in the training data", file=file, line=line)
     vectors = {}
-    for name, corpus in corpora.items():
-        listener.report(f"reading {corpus.name}", 0, len(corpus), "sentences" if words else "texts")
+    for name in corpora:
         vectors[name] = (
-            represent_words(encoder, read[name], last_layer=last_layer)
+            represent_words(encoder, read[name], last_layer=last_layer, progress=listener)
             if words
-            else represent(encoder, read[name], pooling=asked.pooling, last_layer=last_layer).vectors
+            else represent(encoder, read[name], pooling=asked.pooling, last_layer=last_layer, progress=listener).vectors
         )
     y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
     # Index of each label's text, or of each word's sentence.

@@ -148,9 +148,9 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     several = len({record["metric"] for record in kept}) > 1
     index, values = [], []
     for row in table.rows:
-        *distinguishing, source, target, measure, metric, _ = row[:-1] if across else row
+        *distinguishing, source, target, measure, metric, state = row[:-1] if across else row
         distinguishing = [
-            condition_of(value).label if name == "condition" else value or ""
+            ("untrained" if state == "untrained" else condition_of(value).label) if name == "condition" else value or ""
             for name, value in zip(varying, distinguishing, strict=True)
         ]
         pair = "-".join(filter(None, (source, target)))

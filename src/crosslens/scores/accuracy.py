@@ -19,6 +19,7 @@ def accuracy(
     """Percentage of words whose predicted label equals the gold label.
 
     Gold labels outside ``known`` cannot be predicted and count as errors; ``notes["unknown_gold"]`` is their number.
+    Where all gold labels are the same, ``notes["same_gold"]`` is their number: such a score says nothing of the others.
 
     >>> accuracy([["DET", "NOUN"], ["VERB", "ADV"]], [["DET", "NOUN"], ["NOUN", "ADV"]], data="toy").value
     75.0
@@ -42,6 +43,9 @@ def accuracy(
     notes = {}
     if known is not None:
         notes["unknown_gold"] = sum(label not in known for labels in gold for label in labels)
+    total = sum(map(len, gold))
+    if total > 1 and len({label for labels in gold for label in labels}) == 1:
+        notes["same_gold"] = total
     return Score(
         metric="accuracy",
         numerator=np.asarray(correct, np.int64),
