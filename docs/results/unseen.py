@@ -105,6 +105,17 @@ def kept_apart():
     ])
 
 
+def again():
+    """How far scores from English are from those that the rule was fitted to, when they are measured again."""
+    fitted = {row.corpus: row.score for row in read_rule().measured if row.source == "en"}
+    rows = [row for row in read("again.csv") if row["corpus"] in fitted]
+    table = []
+    for seed, what in (("1", "the same seed"), ("2", "another seed")):
+        apart = [abs(float(row["value"]) - fitted[row["corpus"]]) for row in rows if row["seed"] == seed]
+        table.append([what, len(apart), f"{np.mean(apart):.2f}", f"{max(apart):.2f}"])
+    markdown("Scores from English measured again: difference in points", ["", "scores", "mean", "largest"], table)
+
+
 def adapted(name, title):
     rows = [row for row in read(name) if row["condition"] == "adapted"]
     reference = {row["corpus"]: row for row in read(name) if row["condition"] == "reference"}
@@ -159,6 +170,7 @@ def main():
     typology("laboratory.csv", "The laboratory, two seeds")
     rule()
     kept_apart()
+    again()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import dataclasses
 
 import crosslens.encoders.inputs as reading
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
 from crosslens.encoders.reinit import random_init
 from toys import SENTENCES
@@ -29,3 +29,13 @@ def test_windows_larger_than_the_encoder_are_as_large_as_it_is(encoder):
     asked = reading.read_windows(encoder, long, window=128, context=100)
     usual = reading.read_windows(encoder, long)
     assert [len(window) for window in asked.windows] == [len(window) for window in usual.windows]
+
+
+def test_texts_are_counted_as_truncated_if_and_only_if_they_are_longer_than_a_window(encoder):
+    texts = [" ".join(["a"] * length) for length in range(1, 12)]
+    lengths = [len(encoder.tokenizer(text)["input_ids"]) for text in texts]
+    corpus = Corpus(tuple(Text((text,)) for text in texts), "texts", "en")
+    for window in (min(lengths), 6, 9, max(lengths), max(lengths) + 1):
+        encoded = reading.read_texts(encoder, corpus, window=window)
+        assert encoded.cut == sum(length > window for length in lengths)
+        assert [len(each) for each in encoded.windows] == [min(length, window) for length in lengths]

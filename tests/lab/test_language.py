@@ -63,3 +63,16 @@ def test_sides_are_the_languages():
                 for node, its in enumerate(tree):
                     if its.relation == relation and node in order:
                         assert np.sign(order.index(node) - order.index(its.head)) == sign
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_obliques_are_on_the_side_of_the_object_and_farther_from_the_verb(grammar):
+    seen = 0
+    for tree in TREES:
+        order = grammar.linear(tree)
+        places = {node.relation: place for place, node in enumerate(tree) if node.head == 0}
+        if {"obj", "obl"} <= set(places):
+            verb, obj, obl = (order.index(place) for place in (0, places["obj"], places["obl"]))
+            assert verb < obj < obl or obl < obj < verb
+            seen += 1
+    assert seen > 10

@@ -38,6 +38,12 @@ def test_amounts_are_rows_and_models_are_columns():
     }
 
 
+@pytest.mark.parametrize(("cut", "sentences"), [("[:100]", 100), ("[100:300]", 200), ("[7~100:500]", 400)])
+def test_a_slice_says_how_many_sentences_it_has(cut, sentences):
+    (curve,) = learning_curves(Results.of([RECORDS[0], wolof(80.0, WHOLE + cut)]))
+    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {1188: 92.0, sentences: 80.0}
+
+
 def test_one_amount_makes_no_curve():
     assert learning_curves(Results.of(RECORDS[:1])) == []
     assert amounts(Results.of(SCORES)) == []

@@ -54,6 +54,15 @@ def test_models_trained_on_other_data_are_not_paired():
         script_figure(Results.of(SCORES))
 
 
+def test_models_trained_in_another_script_than_they_are_tested_in_are_not_paired():
+    """Neither the original text read by a model of transliterated text, nor the text of another scheme."""
+    original, transliterated = OWN
+    assert len(script_pairs(Results.of([original, transliterated]))) == 1
+    other = uyghur(60.0, scheme="@uyghur-latin", train="ud/ug_udt:train@uroman", source="ug-uroman")
+    unread = uyghur(50.0, train="ud/ug_udt:train@uroman", source="ug-uroman")
+    assert script_pairs(Results.of([original, other, unread])) == []
+
+
 def test_both_scripts_are_points_of_the_figure():
     drawn = script_figure(Results.of([*ZERO_SHOT, *OWN])).to_dict()["datasets"].values()
     points = sorted(sorted((row["script"], row["score"]) for row in rows) for rows in drawn)

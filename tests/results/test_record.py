@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from crosslens.errors import DataError, RequestError
-from crosslens.results.record import COLUMNS, Record, Results, read_results
+from crosslens.results.record import COLUMNS, Record, Results, concatenated, read_results
 from made_results import SCORES, score, similarity
 
 
@@ -24,6 +24,19 @@ def test_written_and_read_again_absent_stays_absent(tmp_path, ending):
     again = read_results(path)
     assert again.records.equals(results.records)
     assert again.records["task"].to_pylist()[-1] is None
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
+def test_joined_with_empty_results_they_are_written_once(tmp_path, ending):
+    """With the lowest pyarrow too, whose CSV had two headers or a row twice."""
+    nothing, results = Results.of([]), Results.of(SCORES)
+    assert len(results) > 0
+    for number, parts in enumerate(
+        ([nothing, results], [results, nothing, results], [results.filter(task="?"), results])
+    ):
+        path = tmp_path / f"{number}.{ending}"
+        concatenated(parts).write(path)
+        assert list(read_results(path)) == [record for part in parts for record in part]
 
 
 def test_the_columns_are_the_ones_promised():

@@ -255,3 +255,10 @@ def test_the_size_of_test_data_does_not_depend_on_what_is_predicted():
     (found,) = correlations(Results.of(rows), control=["test-size"])
     gaps = {target: 95.0 - value for target, value in SCORES.items()}
     assert found.correlation == correlate(gaps, SIMILAR, control={"test-size": size})
+
+
+def test_a_gap_is_within_one_split():
+    """Scores on development data of the source language are not compared with those on test data of another one."""
+    of = {"test": [("en", 90.0), ("fr", 60.0)], "dev": [("en", 70.0), ("de", 50.0)]}
+    rows = [score(target, value, split=split) for split, scores in of.items() for target, value in scores]
+    assert transfer_gaps(Results.of(rows), task="pos", source="en") == {"fr": 30.0, "de": 20.0}

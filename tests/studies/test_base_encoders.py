@@ -8,8 +8,10 @@ from click.testing import CliRunner
 
 from crosslens.cli import cli
 from crosslens.cli._study import mean_seconds
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.runs.run import AdaptRun, ModelRun
 from crosslens.runs.store import Store
@@ -183,3 +185,16 @@ seeds: 1
         " (ud/en_toy:train)"
     )
     assert summary[summary["label"] == "adapted"]["delta"].notna().all()
+
+
+def test_a_bilstm_is_made_of_the_sentences_that_it_is_trained_on(folder, tiny_bert):
+    """Its vocabulary does not depend on sentences that the limit leaves out."""
+    read(folder, tiny_bert)
+    train = load_corpus("ud/fr_pud:test")
+    digests = {}
+    for limit in (2, 3, None):
+        study = read_study(folder / "starts.yaml", overrides={"set.limit": str(limit)} if limit else {})
+        runs = [each.run for each in plan(study, Store(folder / "runs")).runs]
+        (digests[limit],) = {run.base.digest for run in runs if run.condition.start == "bilstm"}
+        assert digests[limit] == bilstm_digest(train.limited(limit))
+    assert len(set(digests.values())) == 3

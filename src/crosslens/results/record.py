@@ -329,7 +329,8 @@ class Results:
         path = Path(path)
         sink = pa.BufferOutputStream()
         if path.suffix == ".csv":
-            pyarrow.csv.write_csv(self.records, sink)
+            # pyarrow 17 writes the header or rows twice where one of several chunks is empty.
+            pyarrow.csv.write_csv(self.records.combine_chunks(), sink)
         elif path.suffix == ".parquet":
             versioned = self.records.replace_schema_metadata({"crosslens.results": str(VERSION)})
             pyarrow.parquet.write_table(versioned, sink, write_page_checksum=True)

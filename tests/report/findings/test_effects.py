@@ -3,7 +3,7 @@
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.findings import effects, findings
+from crosslens.report.findings import Estimate, effects, findings
 from crosslens.results.record import Results
 from made_records import PLAIN, score
 
@@ -52,3 +52,13 @@ def test_encoders_of_one_name_are_apart():
         ("e (aaaaaaaa)", 95.0),
         ("e (bbbbbbbb)", 94.0),
     ]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_estimate_is_beyond_a_limit_only_with_its_whole_interval(sign):
+    estimate = Estimate((sign * 10.0, sign * 12.0, sign * 11.0))  # ± 2.5 around 11
+    low, high = sorted(estimate.mean + side * estimate.half_width for side in (-1, 1))
+    assert [estimate.below(limit) for limit in (low - 0.1, low + 0.1, high - 0.1, high + 0.1)] == [False] * 3 + [True]
+    assert [estimate.above(limit) for limit in (low - 0.1, low + 0.1, high - 0.1, high + 0.1)] == [True] + [False] * 3
+    single = Estimate((sign * 10.0,))
+    assert not any(beyond(limit) for beyond in (single.below, single.above) for limit in (-1000, 1000))
