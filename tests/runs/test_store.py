@@ -40,7 +40,7 @@ def test_a_run_is_there_whole_or_not_at_all(tmp_path):
         publish(store, wanted, answers())
 
 
-def test_publishing_removes_what_is_left_of_earlier_attempts(tmp_path):
+def test_finishing_removes_what_is_left_of_earlier_attempts(tmp_path):
     """The state of the interrupted training, and the log of the one that failed; those of other runs stay."""
     store, wanted, other = Store(tmp_path), asked(), asked(seed=2)
     for each in (wanted, other):
@@ -48,6 +48,9 @@ def test_publishing_removes_what_is_left_of_earlier_attempts(tmp_path):
         store.keep_failure(each.run, "it failed")
         assert store.failed(each.run.id)
     publish(store, wanted, answers(FRENCH))
+    assert store.state(wanted.run.id).exists()  # other questions may be open
+    store.finish(wanted.run.id, ["trained", "done"])
+    assert store.log(wanted.run.id) == ["trained", "done"]
     assert [store.state(each.run.id).exists() for each in (wanted, other)] == [False, True]
     assert [store.failed(each.run.id) for each in (wanted, other)] == [False, True]
 

@@ -3,11 +3,16 @@
 import os
 import signal
 
+import pytest
+
 import crosslens.runs.answer as answering
+from crosslens.encoders.condition import Condition
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, execute
+from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
+from crosslens.training.evaluate import evaluate
 from toy_studies import results_of, run
 
 
@@ -56,3 +61,55 @@ def test_a_study_that_is_stopped_counts_the_runs_that_are_done_now(study, treeba
     report = run(study, tmp_path, treebanks, progress=stop)
     assert report.stopped
     assert (report.plan.done, len(report.plan.left)) == (2, len(report.plan.runs) - 2)
+
+
+@pytest.fixture
+def many(study):
+    """One run with questions under three conditions, which are answered one after the other."""
+    conditions = tuple(Condition.read(value) for value in ("none", {"zero": "1"}, {"revert": "2"}))
+    return study.model_copy(update={"conditions": conditions, "seeds": (1,), "set": {**study.set, "epochs": 3}})
+
+
+@pytest.mark.parametrize("error", [ValueError("the last question"), KeyboardInterrupt()])
+def test_what_is_answered_stays_when_a_later_question_fails(many, treebanks, tmp_path, monkeypatch, error):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run(many, whole, treebanks)
+    (name,) = Store(whole).ids()
+
+    def failing(model, *more, **options):
+        if model.encoder.condition.acts_after_training:
+            raise error
+        return evaluate(model, *more, **options)
+
+    store = Store(broken)
+    (asked,) = plan(many, store, corpora=Corpora(str(treebanks))).left
+    context = Context(str(broken), str(treebanks), "cpu")
+    steps = iter(range(100))
+    assert execute(asked, context, stop=lambda: next(steps) >= 3).state == "stopped"
+    with monkeypatch.context() as patch:
+        patch.setattr(answering, "evaluate", failing)
+        outcome = execute(asked, context)
+    assert outcome.state == ("stopped" if isinstance(error, KeyboardInterrupt) else "failed")
+    assert store.ids() == [name]
+    assert len(store.answers(name)) == 2  # of six
+    assert store.state(name).exists()
+    assert [len(left.questions) for left in plan(many, store, corpora=Corpora(str(treebanks))).left] == [4]
+    report = run(many, broken, treebanks)
+    assert not report.failed
+    assert not store.state(name).exists()
+    assert not store.failed(name)
+    for file in (f"runs/{name}/records.parquet", f"runs/{name}/counts.npz", "studies/toy/results.csv"):
+        assert (broken / file).read_bytes() == (whole / file).read_bytes()
+    log = "\n".join(store.log(name))
+    assert log.count("resuming from") == 2
+    assert log.endswith("done")
+
+
+def test_a_run_with_open_questions_is_not_done(many, treebanks, tmp_path, monkeypatch):
+    def failing(model, *more, **options):
+        return 1 / 0 if model.encoder.condition.acts_after_training else evaluate(model, *more, **options)
+
+    monkeypatch.setattr(answering, "evaluate", failing)
+    run(many, tmp_path, treebanks)
+    (row,) = status(Store(tmp_path))
+    assert (row.runs, row.done, row.failed) == (1, 0, 1)

@@ -139,10 +139,8 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     known: dict[str, dict[str, str]] = {}
     for store in (Store(path) for path in paths if is_store(Path(path))):
         for run in store.ids():
-            log_file = store.path(run) / "log.txt"
-            log = log_file.read_text("utf-8").splitlines() if log_file.is_file() else []
             described = store.describe(run)
-            known[run] = {"log": "\n".join(log[-TAIL:])}
+            known[run] = {"log": "\n".join(store.log(run)[-TAIL:])}
             known[run] |= {"repeat": described["repeat"]} if "repeat" in described else {}
             machine, seconds = described.get("machine"), described.get("facts", {}).get("seconds")
             if machine:

@@ -48,7 +48,27 @@ def answer(
     progress: Listener = None,
     predictions: str | Path | None = None,
 ) -> tuple[Results, Counts]:
-    """Answer questions about a model or encoder.
+    """Answer questions about a model or encoder; see `answers`.
+
+    Returns:
+        Records with the ids of their questions, in the order of the questions, and the counts of each sentence.
+    """
+    groups = list(answers(subject, questions, corpora, note=note, progress=progress, predictions=predictions))
+    by_question = {name: records for results, _ in groups for (name,), records in results.groups("question")}
+    counts = {name: array for _, counted in groups for name, array in counted.items()}
+    return concatenated(by_question[question.id] for question in questions if question.id in by_question), counts
+
+
+def answers(
+    subject: Subject,
+    questions: Sequence[Question],
+    corpora: Corpora,
+    *,
+    note: Note = lambda _: None,
+    progress: Listener = None,
+    predictions: str | Path | None = None,
+) -> Iterator[tuple[Results, Counts]]:
+    """Answer questions about a model or encoder, in groups that are computed together.
 
     Args:
         subject: the model or encoder.
@@ -58,37 +78,35 @@ def answer(
         progress: listener for the progress of the evaluation.
         predictions: new folder for the predictions on each corpus; None: predictions are not written.
 
-    Returns:
-        Records with the ids of their questions, in the order of the questions, and the counts of each sentence.
+    Yields:
+        Records of a group with the ids of their questions, and the counts of each sentence.
 
     Raises:
         StoreError: when data have changed since the questions were planned.
     """
-    answered: dict[str, Results] = {}
-    counts: Counts = {}
     for group in _grouped(questions):
-        first = group[0]
+        first, counts = group[0], Counts()
         if isinstance(first, Score):
             scores = [question for question in group if isinstance(question, Score)]
-            answers, counted = _scores(subject, scores, corpora, note, progress, predictions)
-            answered |= answers
-            counts |= counted
+            answered, counts = _scores(subject, scores, corpora, note, progress, predictions)
         elif isinstance(first, ProbeQuestion):
-            answered[first.id] = _probe(subject, first, corpora)
+            answered = {first.id: _probe(subject, first, corpora)}
             note(f"probed {first.test.name}")
         elif isinstance(first, Similarity):
             similarities = [question for question in group if isinstance(question, Similarity)]
-            answered |= _similarities(subject, similarities, corpora)
+            answered = _similarities(subject, similarities, corpora)
             note(f"compared {first.corpus}")
         elif isinstance(first, Overlap):
+            answered = {}
             overlaps = [question for question in group if isinstance(question, Overlap)]
             train = corpora.planned(first.train, split="train")
             for overlap in overlaps:
                 test = corpora.planned(overlap.test)
                 answered[overlap.id] = subword_overlap(subject.encoder, train=train, tests=[test])
             note(f"counted subwords shared with {train.name}")
-    records = [answered[question.id].with_columns(question=question.id) for question in questions]
-    return concatenated(records), counts
+        else:
+            continue
+        yield concatenated(answered[each.id].with_columns(question=each.id) for each in group), counts
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:

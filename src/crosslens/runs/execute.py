@@ -14,12 +14,13 @@ from typing import Any
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.files import disk_reason
 from crosslens.progress import Update
-from crosslens.runs.answer import Subject, answer
+from crosslens.results.record import Results
+from crosslens.runs.answer import Subject, answers
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.counts import COUNTS, write_counts
+from crosslens.runs.counts import COUNTS, Counts, write_counts
 from crosslens.runs.make import begin, make_encoder, train
 from crosslens.runs.run import AdaptRun, Asked, ModelRun, PretrainRun, Run
-from crosslens.runs.store import Store
+from crosslens.runs.store import LOG, Store
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.distributed import threads
 from crosslens.training.model import TaskModel
@@ -145,6 +146,7 @@ class _Work:
 
     def do(self) -> None:
         run = self.asked.run
+        self.log.extend(self.store.log(run.id))
         self.note(f"run {run.id}: {run.label}")
         if isinstance(run, PretrainRun | AdaptRun):
             self.make_encoder(run)
@@ -160,11 +162,19 @@ class _Work:
         else:
             model = self.train(run, corpora)
             subject = Subject(model.encoder, model, run.base.path)
-        results, counts = answer(subject, self.asked.questions, corpora, note=self.note)
-        if stored.is_dir():
+        for results, counts in answers(subject, self.asked.questions, corpora, note=self.note):
+            self.publish(subject, results, counts)
+        if not stored.is_dir():  # nothing was asked
+            self.publish(subject, Results.of([]), {})
+        self.note("done")
+        self.store.finish(run.id, self.log)
+
+    def publish(self, subject: Subject, results: Results, counts: Counts) -> None:
+        """Publish answers at once, so that an error in a later question does not lose them."""
+        run = self.asked.run
+        if self.store.path(run.id).is_dir():
             self.store.add_answers(run.id, results, counts)
             return
-        self.note("done")
         described = describe_run(subject.model) if subject.model else {}
         with self.store.publishing(run.id) as folder:
             results.write(folder / "records.parquet")
@@ -184,8 +194,8 @@ class _Work:
         self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
             before = self.store.describe(run.id)["facts"]["weights"]
-            state.unlink(missing_ok=True)  # otherwise publishing removes the state
             if facts["weights"] != before:
+                state.unlink(missing_ok=True)
                 raise StoreError(
                     f"{run.label} was retrained for new evaluations and has different weights"
                     f" ({str(facts['weights'])[:8]} instead of {before[:8]}); its earlier results are kept unchanged",
@@ -207,6 +217,7 @@ class _Work:
             shutil.move(encoder, folder / "encoder")
             results.write(folder / "records.parquet")
             self.describe(folder, **described)
+        self.store.finish(run.id, self.log)
 
     def describe(self, folder: Path, **facts: Any) -> None:
         """Write ``run.json`` and the log."""
@@ -216,7 +227,7 @@ class _Work:
             described["repeat"] = f"{self.context.command} --only {shlex.quote(run.id)}"
         text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
         (folder / "run.json").write_text(text, "utf-8")
-        (folder / "log.txt").write_text("\n".join(self.log) + "\n", "utf-8")
+        (folder / LOG).write_text("\n".join(self.log) + "\n", "utf-8")
 
 
 @lru_cache(maxsize=1)

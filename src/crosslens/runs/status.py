@@ -17,7 +17,7 @@ class Status:
     Attributes:
         study: name of the study.
         runs: number of runs when the study was last planned.
-        done: finished runs.
+        done: finished runs, with all answers that the study asks for.
         running: runs that any process on this machine works on.
         failed: runs whose last attempt failed.
         waiting: runs that wait for a recipe search or for their encoder.
@@ -49,16 +49,25 @@ class Status:
 
 def status(store: Store) -> list[Status]:
     """Return the status of each study in a store."""
-    done, now = set(store.ids()), time.time()
+    published, now = set(store.ids()), time.time()
+    damage = {run: bool(store.lacking(run)) for run in published}
     statuses = []
     for name, runs in store.studies().items():
-        times = [store.path(run).stat().st_mtime for run in runs if run in done]
+        planned = store.planned(name)
+        asked: dict[str, set[str]] = {run: set() for run in runs}
+        for view in planned.get("asked", ()):  # earlier versions of crosslens wrote no questions
+            asked[view["run"]].update(question for question, _ in view["questions"])
+        done = [
+            run
+            for run in runs
+            if run in published and (damage[run] or not asked[run] or asked[run] <= store.answered(run))
+        ]
+        times = [store.path(run).stat().st_mtime for run in done]
         recent = sorted(finished for finished in times if now - finished < RATE_WINDOW)
         hours = (recent[-1] - recent[0]) / 3600 if len(recent) > 1 else 0.0
         remaining = [run for run in runs if run not in done]
-        waiting = store.planned(name)["waiting"]
         rate = (len(recent) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
-        damaged = sum(bool(store.lacking(run)) for run in runs if run in done)
-        statuses.append(Status(name, len(runs), len(times), running, failed, waiting, rate, damaged))
+        damaged = sum(damage[run] for run in done)
+        statuses.append(Status(name, len(runs), len(done), running, failed, planned["waiting"], rate, damaged))
     return statuses

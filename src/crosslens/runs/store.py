@@ -4,7 +4,7 @@
                     optionally model/, or encoder/ for pretraining runs
     failed/ID/      log and identity of a failed run; removed when the run succeeds
     claims/ID       locked by the process that works on the run; released by the system when the process dies
-    tmp/            partial output, and the state of interrupted training runs
+    tmp/            partial output, and the training state of runs with unanswered questions
     studies/NAME/   study.yaml, plan.json, results.csv, summary.csv
 
 A store consists of plain files, which can be copied and read without crosslens.
@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,9 @@ from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, Run
 from crosslens.training import versions
+
+LOG = "log.txt"
+"""File name of the log of a run."""
 
 RUN_ID = re.compile(r"[0-9a-f]{16}")
 """Name of the folder of a finished run."""
@@ -82,6 +85,14 @@ class Store:
             return read_results(self.path(run) / "records.parquet")
         except DataError as error:
             raise StoreError(error.message, hint=f"remove {self.path(run)} to repeat the run") from None
+
+    def answered(self, run: str) -> set[str]:
+        """Return the ids of the answered questions of a published run.
+
+        Raises:
+            StoreError: when the file is damaged.
+        """
+        return set(self.answers(run).records["question"].to_pylist())
 
     def collect(self, study: str) -> Results:
         """Collect the results of a study: the records that answer its questions, with the study's columns.
@@ -146,7 +157,7 @@ class Store:
             return asked
         for name in self.lacking(asked.run.id):
             raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
-        answered = set(self.answers(asked.run.id).records["question"].to_pylist())
+        answered = self.answered(asked.run.id)
         unanswered = tuple(question for question in asked.questions if question.id not in answered)
         return replace(asked, questions=unanswered) if unanswered else None
 
@@ -191,17 +202,26 @@ class Store:
         """
         with _writing(self.folder), new_folder(self.path(run)) as folder:
             yield folder
-        shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
-        self.state(run).unlink(missing_ok=True)
 
     def add_answers(self, run: str, results: Results, counts: Counts) -> None:
-        """Add answers to a finished run. Files are replaced atomically, and existing answers kept."""
-        stored = self.answers(run)
-        answered = set(stored.records["question"].to_pylist())
+        """Add answers to a published run. Files are replaced atomically, and existing answers kept."""
+        stored, answered = self.answers(run), self.answered(run)
         new = [records for (question,), records in results.groups("question") if question not in answered]
         with _writing(self.folder):
             write_counts(self.path(run) / COUNTS, {**counts, **read_counts(self.path(run) / COUNTS)})
             concatenated([stored, *new]).write(self.path(run) / "records.parquet")
+
+    def log(self, run: str) -> list[str]:
+        """Read the lines of a published run's log."""
+        file = self.path(run) / LOG
+        return file.read_text("utf-8").splitlines() if file.is_file() else []
+
+    def finish(self, run: str, log: Sequence[str]) -> None:
+        """Write the log of a run whose questions are answered, and remove its training state and its failed attempt."""
+        with _writing(self.folder):
+            write_text(self.path(run) / LOG, "\n".join(log) + "\n")
+        shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
+        self.state(run).unlink(missing_ok=True)
 
     def counts(self, run: str) -> Counts:
         """Read the counts per sentence of a finished run.
@@ -220,7 +240,7 @@ class Store:
         with _writing(self.folder):
             shutil.rmtree(folder, ignore_errors=True)
             with new_folder(folder) as partial:
-                (partial / "log.txt").write_text(log, "utf-8")
+                (partial / LOG).write_text(log, "utf-8")
                 described = {"run": run.id, "label": run.label, "identity": run.identity}
                 (partial / "run.json").write_text(json.dumps(described, indent=1, ensure_ascii=False), "utf-8")
 
