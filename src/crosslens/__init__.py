@@ -51,7 +51,7 @@ _HOME = {
     "probe": "probes.probing",
     "random_init": "encoders.reinit",
     "read_as": "encoders.interventions.read_as",
-    "read_results": "results.record",
+    "read_results": "runs.recorded",
     "read_study": "studies.study",
     "represent": "encoders.represent",
     "run_study": "studies.run_study",

@@ -8,7 +8,7 @@ import pytest
 from crosslens.errors import DataError
 from crosslens.results.record import Results
 from crosslens.runs.counts import COUNTS
-from crosslens.runs.recorded import read_recorded, recorded, write_recorded
+from crosslens.runs.recorded import read_results, recorded, write_recorded
 from made_results import SCORES
 
 FIRST = dataclasses.replace(SCORES[0], run="r")
@@ -34,7 +34,7 @@ def test_results_without_counts_have_no_file_of_them(tmp_path):
     write_recorded(Results.of(SCORES), tmp_path)
     assert not (tmp_path / COUNTS).exists()
     assert recorded(tmp_path)[0].counted().counts == {}
-    assert len(read_recorded((str(tmp_path), str(tmp_path / "results.csv")))) == 2 * len(SCORES)
+    assert len(read_results(tmp_path, tmp_path / "results.csv")) == 2 * len(SCORES)
 
 
 def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
@@ -48,4 +48,4 @@ def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
 
 def test_a_folder_without_results(tmp_path):
     with pytest.raises(DataError, match=r"no results.csv or results.parquet in .*--out made"):
-        read_recorded((str(tmp_path),))
+        read_results(tmp_path)

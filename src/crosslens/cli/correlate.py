@@ -68,12 +68,12 @@ def command(
 
     from crosslens.cli._display import print_json, print_table, say
     from crosslens.report.incomplete import not_evaluated
-    from crosslens.runs.recorded import read_recorded
+    from crosslens.runs.recorded import read_results
     from crosslens.similarity.transfer_gap import correlations
     from crosslens.similarity.word_order import WORD_ORDER
 
     correlated = correlations(
-        read_recorded(paths),
+        read_results(*paths),
         measures=split_names(measures),
         layers=layers,
         control=split_names(control) if control else (),

@@ -55,10 +55,10 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
     from crosslens.report.significance import read_significance, significance_of
     from crosslens.report.tables import all_tables
     from crosslens.report.typology import read_typologies, typology_table
-    from crosslens.runs.recorded import read_recorded
+    from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = read_recorded(paths)
+    results = read_results(*paths)
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)

@@ -18,11 +18,11 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_finished
     from crosslens.report.incomplete import not_evaluated
-    from crosslens.runs.recorded import read_recorded
+    from crosslens.runs.recorded import read_results
 
     if file:
         refuse_existing(file, what="--csv")
-    results = read_recorded(paths)
+    results = read_results(*paths)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric is not None and metric not in metrics:
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))

@@ -390,12 +390,6 @@ def read_results(path: str | Path) -> Results:
     Raises:
         DataError: for a file that is missing, or that holds no records of ours.
         OSError: when the operating system refuses to read the file.
-
-    Examples:
-        >>> record = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)
-        >>> xl.Results.of([record]).write(folder / "results.csv")
-        >>> xl.read_results(folder / "results.csv").to_pandas()["value"].tolist()
-        [90.0]
     """
     path = Path(path)
     if not path.is_file():

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.errors import DataError
-from crosslens.results.record import Results, concatenated, read_results
+from crosslens.results.record import Results, concatenated
+from crosslens.results.record import read_results as read_file
 from crosslens.runs.counts import COUNTS, Counts, key, read_counts, write_counts
 from crosslens.runs.store import Store, is_store
 
@@ -56,18 +57,36 @@ def recorded(path: str | Path) -> list[Recorded]:
         store = Store(path)
         return [Recorded(store.collect(study), store.counts) for study in store.studies()]
     files = _results_files(path) if path.is_dir() else [path]
-    return [Recorded(read_results(file), _counts_beside(file)) for file in files]
+    return [Recorded(read_file(file), _counts_beside(file)) for file in files]
 
 
-def read_recorded(paths: tuple[str, ...]) -> Results:
-    """Read all records in several places, without counts.
+def read_results(*paths: str | Path) -> Results:
+    """Read results files, folders that commands made, and stores of studies.
+
+    Args:
+        paths: a ``.csv``, ``.parquet``, ``.json`` or ``.jsonl`` file that `Results.write` wrote, by this or an earlier
+            version, or rewritten by pandas; a folder that ``--out`` made, or one of several such folders; the folder
+            of a study.
+
+    Returns:
+        All records, without counts per sentence, which `test` takes from the folders themselves.
 
     Raises:
-        DataError: when there are none.
+        DataError: for a file that is missing or holds no records, or folders without results.
+        OSError: when the operating system refuses to read a file.
+
+    Examples:
+        >>> record = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)
+        >>> xl.Results.of([record]).write(folder / "results.csv")
+        >>> xl.read_results(folder / "results.csv").to_pandas()["value"].tolist()
+        [90.0]
+        >>> len(xl.read_results(folder))
+        1
     """
     places = [place for path in paths for place in recorded(path)]
     if not places:
-        raise DataError(f"no {' or '.join(NAMES)} in {', '.join(paths)}", hint="name the folder that --out made")
+        where = ", ".join(map(str, paths))
+        raise DataError(f"no {' or '.join(NAMES)} in {where}", hint="name the folder that --out made")
     return concatenated(place.results for place in places)
 
 

@@ -191,7 +191,8 @@ def correlations(
     if not correlated:
         raise RequestError(
             f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
-            hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study",
+            hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study;"
+            " an overlap belongs to the scores of its training and test corpora",
         )
     return correlated
 
