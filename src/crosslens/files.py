@@ -29,6 +29,7 @@ OURS = (
     "pretraining.json",
     "adaptation.json",
     "tables.tex",
+    "atlas.json",
     "pretrain.yaml",
 )
 """Files of which a folder has at least one if crosslens wrote it."""

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from crosslens.report.render import COLOURS, escape, latex_document, to_csv, to_latex, to_markdown
+from crosslens.report.render import COLOURS, PACKAGES, escape, latex_document, to_csv, to_latex, to_markdown
 from crosslens.report.table import Cell, Row, Table
 
 HOSTILE = r"a_b%c&d#e{f}g~h^i\j$k<l>m|n"
@@ -88,12 +88,45 @@ def test_scripts_that_every_engine_sets_need_no_command():
     assert "righttoleft" not in text
 
 
+def kpsewhich(name):
+    return (
+        shutil.which("kpsewhich") is not None
+        and not subprocess.run(["kpsewhich", name], stdout=subprocess.DEVNULL).returncode
+    )
+
+
+STYLES = {
+    "as it is": None,
+    "two columns": r"\documentclass[twocolumn]{article}",
+    "IEEE": r"\documentclass[conference]{IEEEtran}",
+    "ACL": r"\documentclass[11pt]{article}\usepackage{acl}",
+}
+"""Name -> first lines of a document; those of a journal are used where its style is installed."""
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
-@pytest.mark.parametrize(("rows", "columns"), [(2, 3), (40, 7), (4, 14)], ids=["small", "long", "wide"])
-def test_it_compiles_as_it_is(tmp_path, rows, columns):
-    (tmp_path / "made-up.tex").write_text(to_latex(table(rows=rows, columns=columns), spread="std"), "utf-8")
-    (tmp_path / "tables.tex").write_text(latex_document(["made-up"]), "utf-8")
+@pytest.mark.parametrize("style", STYLES)
+def test_tables_of_every_shape_compile_in_the_styles_of_journals(tmp_path, style):
+    needed = {"IEEE": "IEEEtran.cls", "ACL": "acl.sty"}.get(style)
+    if not kpsewhich("siunitx.sty") or (needed and not kpsewhich(needed)):
+        pytest.skip(f"no {needed or 'siunitx.sty'} here")
+    for name, (rows, columns) in {"small": (2, 3), "long": (40, 7), "wide": (4, 14)}.items():
+        (tmp_path / f"{name}.tex").write_text(to_latex(table(rows=rows, columns=columns), spread="std"), "utf-8")
+    names = ("small", "long", "wide")
+    document = latex_document(names)
+    if STYLES[style]:
+        packages = "".join(rf"\usepackage{package}" for package in PACKAGES)
+        inputs = "".join(rf"Text. \input{{{name}}}" for name in names)
+        document = rf"{STYLES[style]}{packages}\begin{{document}}{inputs}\end{{document}}"
+    (tmp_path / "tables.tex").write_text(document, "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "tables.pdf").stat().st_size > 1000
+
+
+def test_numbers_are_aligned_at_the_decimal_point_with_room_for_the_longest():
+    cells = (Cell(9.5, "score", 0.5), Cell(-12.25, "difference", note=1), Cell(None, "score"))
+    text = to_latex(Table("t", "c", ("Ref", "Δ 1", "none"), {"g": (Row("r", cells),)}, ("why",)), spread="std")
+    assert r"\begin{tabular}{lS[table-format=1.2,retain-explicit-plus]S[table-format=+2.2,retain-explicit-plus]" in text
+    assert r"r & 9.50{ $\pm$ 0.50} & \cellcolor{crosslensfive}-12.25{\rlap{$^{1}$}} & {--} \\" in text

@@ -60,8 +60,8 @@ def bars(chart):
 def test_every_score_is_a_bar_and_none_is_missing():
     drawn = bars(typology_bars(FRAME))
     assert len(drawn) == sum(not math.isnan(v) for v in FRAME[["encoder", "adapted", "BiLSTM"]].to_numpy().ravel())
-    assert ("pos: intermediate", "Wolof, published: easy", "adapted", 90.0) in drawn
-    assert ("ner: hard", "Wolof", "BiLSTM", 30.0) in drawn
+    assert ("POS tagging: intermediate", "Wolof, published: easy", "adapted", 90.0) in drawn
+    assert ("NER: hard", "Wolof", "BiLSTM", 30.0) in drawn
 
 
 def test_two_training_sets_of_a_language_are_told_apart():

@@ -34,6 +34,7 @@ COMMANDS = {
     "explain": "Show what determines a run, and how the most similar run differs.",
     "results": "Merge, print and convert results.",
     "report": "Write tables, figures and a page, with published scores next to yours.",
+    "atlas": "Compare encoders in a static folder that anyone can host.",
     "advise": "Recommend how to use an encoder for an unseen or low-resource language.",
     "adapt": "Adapt an encoder to a language by masked language modelling on raw text.",
     "transliterate": "Transliterate a corpus into another script, word by word.",

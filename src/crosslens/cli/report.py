@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     "--title", default="Where does cross-lingual transfer live?", show_default=True, help="Title of the page."
 )
 @click.option(
+    "--width",
+    type=click.FloatRange(2, 12),
+    default=6.8,
+    show_default=True,
+    metavar="INCHES",
+    help="Width of the figures at most: 6.8 for the text of a page, 3.3 for a column.",
+)
+@click.option(
     "--spread",
     type=click.Choice(["none", "std", "interval"]),
     default="none",
@@ -31,13 +39,13 @@ if TYPE_CHECKING:
     help="Add to each number its standard deviation over seeds, or its 95 % confidence interval, with * for"
     " differences that are significant after correction; from results files, differences are not paired by sentence.",
 )
-def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, spread: "Spread") -> None:
+def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, width: float, spread: "Spread") -> None:
     """Write tables and figures like those of the papers from the results in PATHS (files, folders, stores of runs).
 
     OUT/index.html is an offline page with findings, interactive tables, and the run behind every number. Each table is
     a .tex (booktabs, coloured by the paper's thresholds), a .md and a .csv file; tables.tex contains all tables.
     Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are
-    .pdf, .svg and .png, and need `pip install 'crosslens[report]'`.
+    .pdf, .svg and .png with letters of 8 points, and need `pip install 'crosslens[report]'`.
     """
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_folder
@@ -85,7 +93,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, sp
         page = make_page(results, title=title, findings=paragraphs, runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
-            figures[:] = write_figures(results, folder, typology=typology, significance=intervals)
+            figures[:] = write_figures(results, folder, typology=typology, significance=intervals, width=width)
         except RequestError as error:
             say(str(error))
 

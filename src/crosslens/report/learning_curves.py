@@ -10,6 +10,7 @@ from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.results.record import Results
+from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def learning_curve_figure(results: Results) -> "altair.ConcatChart":
         ]
         ticks = sorted({row["sentences"] for row in rows})
         axis = alt.Axis(values=_apart(ticks), format=",d", labelOverlap=False, grid=False)
-        base = alt.Chart(alt.InlineData(values=rows), title=alt.Title(title.split("; "), limit=260)).encode(
+        base = alt.Chart(alt.InlineData(values=rows), title=alt.Title(as_printed(title).split("; "), limit=260)).encode(
             alt.X("sentences:Q", title="training sentences", scale=alt.Scale(type="log", nice=False), axis=axis),
             alt.Y("score:Q", title="score, points", scale=alt.Scale(zero=False)),
             alt.Color("model:N", sort=models, title=None, scale=scale, legend=legend),
@@ -108,7 +109,7 @@ def learning_curve_figure(results: Results) -> "altair.ConcatChart":
         )
         shape = alt.Shape("model:N", sort=models, title=None, scale=alt.Scale(domain=models), legend=legend)
         points = base.mark_point(filled=True, size=40, opacity=1).encode(shape)
-        charts.append((base.mark_line(strokeWidth=2) + points).properties(width=220, height=170))
+        charts.append((base.mark_line(strokeWidth=2) + points).properties(width=165, height=140))
     return styled(alt.concat(*charts, columns=3))
 
 
@@ -125,7 +126,7 @@ def _apart(ticks: list[int]) -> list[int]:
     """Those of ascending amounts whose labels do not overlap on the axis, the largest among them."""
     kept: list[int] = []
     for tick in reversed(ticks):
-        if not kept or kept[-1] / tick >= (ticks[-1] / ticks[0]) ** 0.15:
+        if not kept or kept[-1] / tick >= (ticks[-1] / ticks[0]) ** 0.2:
             kept.append(tick)
     return kept
 

@@ -22,10 +22,11 @@ LEVELS = {
 }
 """Level of a difference -> its entry in the legend."""
 
-PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "[table]{xcolor}")
+PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "{xcolor}", "{colortbl}", "{siunitx}")
+"""What LaTeX needs; without options, so that none clashes with the packages of a journal's style."""
 
-LONG, WIDE = 30, 10
-"""Rows beyond which a LaTeX table runs over pages, and columns beyond which it is made as narrow as the page."""
+LONG, WIDE = 30, 4
+"""Rows beyond which a LaTeX table runs over pages, and columns beyond which it is set across both columns of a page."""
 
 _LETTERS = "\u0370-\u1dff\u2c00-\uabff\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufeff\U00010000-\U0003ffff"
 _OTHER = re.compile(f"[{_LETTERS}]+(?: [{_LETTERS}]+)*")
@@ -67,9 +68,10 @@ def marks(table: Table, spread: Spread) -> str:
 
 
 def to_latex(table: Table, *, spread: Spread = "none") -> str:
-    """Write a table as LaTeX, with booktabs rules and coloured cells.
+    """Write a table as LaTeX, with booktabs rules, coloured cells and numbers aligned at the decimal point (siunitx).
 
-    Needs the packages that its first line names; `latex_document` brings them.
+    Needs the packages that its first line names; `latex_document` brings them. In a document of two columns, such as
+    those of ACL and IEEE, wide tables stand across both, and a table of more than a page has pages of one column.
 
     Args:
         table: what is written.
@@ -79,12 +81,21 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     def write(cell: Cell) -> str:
         colour = rf"\cellcolor{{crosslens{cell.level}}}" if cell.level else ""
         note = rf"\rlap{{$^{{{cell.note}}}$}}" if cell.note else ""
-        return colour + escape(number(cell, spread=spread)) + note
+        if cell.value is None:
+            return rf"{colour}{{--{note}}}"
+        shown, spread_after = number(cell), number(cell, spread=spread)
+        after = escape(spread_after.removeprefix(shown)) + note
+        return colour + shown.replace(MINUS, "-") + (f"{{{after}}}" if after else "")
 
     opening, closing = _shape(table)
     lines = ["% needs " + "".join(rf"\usepackage{package}" for package in PACKAGES)]
     lines += [rf"\definecolor{{crosslens{level}}}{{HTML}}{{{colour}}}" for level, colour in COLOURS.items()]
-    lines += [*opening, r"\toprule", " & ".join(["", *map(escape, table.head)]) + r" \\", r"\midrule"]
+    lines += [
+        *opening,
+        r"\toprule",
+        " & ".join(["", *(f"{{{escape(head)}}}" for head in table.head)]) + r" \\",
+        r"\midrule",
+    ]
     lines += [r"\endhead"] if r"\end{longtable}" in closing else []
     for place, (title, rows) in enumerate(table.groups.items()):
         lines += [r"\addlinespace"] if place else []
@@ -108,15 +119,37 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
 
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
-    """Lines that open and close a table: longtable for many rows, scaled to the page for many columns."""
-    columns = rf"{{l{'r' * len(table.head)}}}"
+    """Lines that open and close a table: longtable for many rows, across the page for many columns."""
+    columns = "l" + "".join(_column(table, place) for place in range(len(table.head)))
     if sum(map(len, table.groups.values())) > LONG:
-        opening = [r"\begingroup\small\setlength{\LTcapwidth}{\linewidth}", rf"\begin{{longtable}}{columns}"]
-        return opening, ["CAPTION", r"\end{longtable}", r"\endgroup"]
-    opening, closing = [r"\begin{table}", r"\centering\small"], ["CAPTION", r"\end{table}"]
-    if len(table.head) > WIDE:
-        opening, closing = [*opening, r"\resizebox{\linewidth}{!}{%"], ["}", *closing]
-    return [*opening, rf"\begin{{tabular}}{columns}"], [r"\end{tabular}", *closing]
+        size = r"\scriptsize\setlength{\tabcolsep}{3pt}" if len(table.head) > 2 * WIDE else r"\small"
+        width = r"\setlength{\LTcapwidth}{\linewidth}"
+        return [ONE_COLUMN, rf"\begingroup{size}{width}", rf"\begin{{longtable}}{{{columns}}}"], [
+            "CAPTION",
+            r"\end{longtable}",
+            r"\endgroup\crosslenscolumns",
+        ]
+    name = "table*" if len(table.head) > WIDE else "table"
+    opening = [rf"\begin{{{name}}}", r"\centering\small", r"\sbox0{%", rf"\begin{{tabular}}{{{columns}}}"]
+    fitted = r"}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\par\smallskip"
+    return opening, [r"\end{tabular}", fitted, "CAPTION", rf"\end{{{name}}}"]
+
+
+ONE_COLUMN = (
+    r"\makeatletter\if@twocolumn\onecolumn\def\crosslenscolumns{\twocolumn}\else\let\crosslenscolumns\relax\fi"
+    r"\makeatother"
+)
+"""A longtable cannot stand in one of two columns."""
+
+
+def _column(table: Table, place: int) -> str:
+    """A column of numbers with room for the longest."""
+    cells = (row.cells[place] for rows in table.groups.values() for row in rows)
+    texts = [number(cell).replace(MINUS, "-") for cell in cells if cell.value is not None] or ["0.00"]
+    digits = max(len(text.lstrip("+-").partition(".")[0]) for text in texts)
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    sign = "+" if any(text[0] in "+-" for text in texts) else ""
+    return f"S[table-format={sign}{digits}.{decimals},retain-explicit-plus]"
 
 
 def latex_document(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from crosslens.results import cells
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
+from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _panel(pairs: Sequence[Pair], title: str) -> "altair.LayerChart":
     ]
     order = list(dict.fromkeys(row["language"] for row in rows))
     axis = alt.Axis(labelLimit=360, grid=True)
-    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(
+    base = alt.Chart(alt.InlineData(values=rows), title=as_printed(title)).encode(
         alt.Y("language:N", sort=order, title=None, axis=axis)
     )
     legend = alt.Legend(orient="bottom", symbolOpacity=1)

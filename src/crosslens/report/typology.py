@@ -11,6 +11,7 @@ from crosslens.report.table import Cell, Notes, Row, Table
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.runs.store import Store, is_store
 from crosslens.studies.typology import NothingToCompare, read_typology
+from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
     import altair
@@ -87,7 +88,7 @@ def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
     several = Counter((row["task"], row["language"]) for row in frame.to_dict("records"))
     rows = [
         {
-            "panel": f"{task}: {name}",
+            "panel": as_printed(f"{task}: {name}"),
             "language": _bar_label(row, several=several[task, row["language"]] > 1),
             "model": model,
             "score": float(row[model]),

@@ -26,6 +26,7 @@ from crosslens.results.cells import (
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
+from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -61,6 +62,9 @@ def main_measure(results: Results) -> str:
     measured = [name for name in measures if not name.endswith(tuple(filter(None, SENTENCE_PAIRS)))]
     return "cka" if "cka" in measures else next(iter(measured), "cka")
 
+
+LONG = {"symbolType": "stroke", "symbolSize": 500}
+"""Options of legends in which a symbol is long enough to show the style of a line."""
 
 DASHES = [[1, 0], [7, 3], [1.5, 3.5]]
 """Line styles of the kinds of sentence pairs, told apart at the width of a column."""
@@ -107,12 +111,12 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
     numbers = sorted({row["pairs"] for row in rows})
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
     style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
-    y = alt.Y("value:Q", title=f"{measure}, {over}", scale=alt.Scale(domainMin=0))
+    y = alt.Y("value:Q", title=f"{metric_name(measure)}, {over}", scale=alt.Scale(domainMin=0))
     base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
     lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
     band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
     translations = alt.datum.sentences == SENTENCE_PAIRS[""]
-    return styled((band.transform_filter(translations) + lines + points).properties(width=420, height=260))
+    return styled((band.transform_filter(translations) + lines + points).properties(width=380, height=230))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
             sort=list(SENTENCE_PAIRS.values()),
             title="sentences",
             scale=alt.Scale(range=DASHES),
-            legend=alt.Legend(symbolOpacity=1, **legend),
+            legend=alt.Legend(symbolOpacity=1, **LONG, **legend),
         ),
     )
 
@@ -303,7 +307,7 @@ def compared_scores(results: Results) -> ComparedScores:
         return np.mean([mean for mean in means if mean is not None] or -np.inf).item()
 
     scores, differences = {}, {}
-    for part, title in ((same, "same language"), (cross, "other languages"), (unknown, None)):
+    for part, title in ((same, "same language"), (cross, "zero-shot"), (unknown, None)):
         lines = {names[row]: [row] for row in sorted(part, key=transfer, reverse=True)}
         lines |= {f"{title}, mean of {len(part)}": part} if title and len(part) > 1 else {}
         for (name, rows), column in product(lines.items(), columns):

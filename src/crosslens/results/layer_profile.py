@@ -164,7 +164,7 @@ def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns
     alt = grammar()
     legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
     panels = [_panel(profile, ink, legend) for profile in profiles]
-    chart = alt.concat(*panels, columns=columns, bounds="flush", spacing={"column": 60, "row": 110})
+    chart = alt.concat(*panels, columns=columns, align="all", spacing=24)
     axis = {"labelColor": ink.muted, "titleColor": ink.muted, "gridColor": ink.grid}
     title = {"color": ink.text, "subtitleColor": ink.muted, "anchor": "start", "fontWeight": "bold"}
     return styled(chart, axis=axis, title=title | {"subtitleFontSize": 11}, background=ink.paper)
@@ -203,7 +203,7 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
         *(mean.mark_point(size=48, strokeWidth=2, opacity=1).encode(fill) for mean in means),
         *_labels(rows, layers[0], x, ink),
     )
-    about = [profile.reference, *filter(None, [profile.bars])]
+    about = [*profile.reference.split(" · "), *filter(None, [profile.bars])]
     title = alt.TitleParams(profile.title or "layer profile", subtitle=about)
     return chart.properties(width=alt.Step(36), height=180, title=title)
 

@@ -91,10 +91,11 @@ def known_languages() -> dict[str, Known]:
 def language_name(tag: str) -> str:
     """Name of a language that the slides describe; of any other, its tag.
 
-    >>> language_name("ug-Latn"), language_name("sme")
-    ('Uyghur', 'sme')
+    >>> language_name("ug-Latn"), language_name("sme"), language_name("a language of mine")
+    ('Uyghur', 'sme', 'a language of mine')
     """
-    known = known_languages().get(langcodes.Language.get(tag).language or tag) if tag else None
+    valid = bool(tag) and langcodes.tag_is_valid(tag)
+    known = known_languages().get(langcodes.Language.get(tag).language or tag) if valid else None
     return known.name if known else tag
 
 

@@ -101,12 +101,12 @@ def test_a_line_is_the_state_of_one_encoder_and_says_over_how_many_pairs(records
     parts = [of(0.5, layers="0-2"), of(0.1, layers="0-4", state="untrained")]
     at, title = lines(*parts)
     assert at == {"pretrained, layers 0-2 re-initialised": 0.5, "untrained": 0.1}
-    assert title == "cka, mean over 2 pairs"
+    assert title == "CKA, mean over 2 pairs"
     at, _ = lines(of(0.2, encoder_digest="a" * 64), of(0.4, encoder_digest="b" * 64))
     assert at == {"e (aaaaaaaa): pretrained": 0.2, "e (bbbbbbbb): pretrained": 0.4}
     at, title = lines(of(0.2, seed=1), of(0.4, seed=2))
     assert at == {"pretrained": pytest.approx(0.3)}
-    assert title == "cka, mean over 2 pairs"
+    assert title == "CKA, mean over 2 pairs"
     at, _ = lines(of(0.2, settings="pooling=mean"), of(0.4, settings="pooling=cls"))
     assert at == {"pretrained, pooling=mean": 0.2, "pretrained, pooling=cls": 0.4}
     with pytest.raises(RequestError, match="contradict"):
@@ -127,7 +127,7 @@ def test_a_heat_map_has_the_scores_of_the_table_and_their_differences(records):
     assert at["fr", "reference"] == (86.5, 0.0)
     assert at["fr", "1-2"] == (76.5, -10.0)
     assert at["en", "1-2"] == (91.5, 0.0)
-    means = [score for (name, column), score in at.items() if name == "other languages, mean of 5"]
+    means = [score for (name, column), score in at.items() if name == "zero-shot, mean of 5"]
     assert means == [(pytest.approx(70.8 + 1.5), 0.0), (pytest.approx(70.8 - 8.5), -10.0)]
     assert (HOSTILE, "1-2") in at
     with pytest.raises(RequestError, match="no condition with a reference"):
@@ -136,11 +136,11 @@ def test_a_heat_map_has_the_scores_of_the_table_and_their_differences(records):
 
 def test_languages_stand_once_in_the_order_of_transfer(records):
     _, rows = boxes(score_chart(records.filter(measure=None)))
-    assert rows == ["en", "fr", "de", "ru", ARABIC, HOSTILE, "other languages, mean of 5"]
+    assert rows == ["en", "fr", "de", "ru", ARABIC, HOSTILE, "zero-shot, mean of 5"]
     two = [*made_up({"1-2": 5.0}).records.drop_columns("tags").to_pylist()]
     two += [{**record, "corpus": "ud/en_b", "value": 97.0} for record in two if record["target"] == "en"]
     _, rows = boxes(score_chart(Results.of(Record(**record) for record in two)))
-    assert rows == ["en ud/en_b", "en ud/en", "same language, mean of 2", "fr", "de", "other languages, mean of 2"]
+    assert rows == ["en ud/en_b", "en ud/en", "same language, mean of 2", "fr", "de", "zero-shot, mean of 2"]
 
 
 def test_a_difference_is_within_seeds_and_a_score_over_all_of_them():
@@ -160,10 +160,10 @@ def test_means_of_heat_maps_and_seeds_are_of_cells(records):
     ]
     lacking = Results.of(Record(**record) for record in frame)
     at, _ = boxes(score_chart(lacking))
-    assert [column for name, column in at if name == "other languages, mean of 5"] == ["reference"]
+    assert [column for name, column in at if name == "zero-shot, mean of 5"] == ["reference"]
     (rows,) = all_figures(lacking)["seeds"].to_dict()["datasets"].values()
     assert {row["condition"] for row in rows} == {"reference"}
-    assert {row["of"] for row in rows} == {"pos, accuracy, source en, mean of 5"}
+    assert {row["of"] for row in rows} == {"POS tagging, accuracy, source en, mean of 5"}
     bilingual = Results.of(Record(**{**record, "partner": partner}) for record in frame for partner in ("fr", "ru"))
     _, rows = boxes(score_chart(bilingual))
     assert {"ru with fr", "ru", "en with ru"} <= set(rows)
@@ -245,7 +245,7 @@ def test_plot_draws_another_measure_where_there_is_no_cka(records):
         replace(record, measure=measure)
         for record, measure in zip(records.filter(metric="similarity"), similar["measure"], strict=True)
     )
-    for results, measure in ((records.filter(metric="similarity"), "cka"), (renamed, "retrieval")):
+    for results, measure in ((records.filter(metric="similarity"), "CKA"), (renamed, "retrieval")):
         titles = {
             layer["encoding"]["y"].get("title")
             for layer in results.plot().to_dict()["layer"]

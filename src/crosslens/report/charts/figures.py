@@ -15,6 +15,7 @@ from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
+from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, printed
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.conditions.comparison import profile_intervals
 from crosslens.report.conditions.interventions import before_training
@@ -27,6 +28,7 @@ from crosslens.report.typology import typology_bars
 from crosslens.results.cells import cells, disambiguated, encoders_apart
 from crosslens.results.chart import (
     COLOURS,
+    LONG,
     by_state,
     compared_scores,
     grammar,
@@ -41,6 +43,7 @@ from crosslens.results.layer_profile import LIGHT, Ink, layer_profile, profile_c
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import correlations
+from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
     import altair
@@ -57,16 +60,18 @@ def write_figures(
     *,
     typology: "pandas.DataFrame | None" = None,
     significance: Significance | None = None,
+    width: float = TEXT_WIDTH,
 ) -> list[str]:
     """Write every figure that the results fill as .pdf, .svg and .png.
 
-    The same results give the same bytes.
+    Letters are 8 points high where a figure is included without scaling. The same results give the same bytes.
 
     Args:
         results: results of one or more studies.
         folder: existing folder to write to.
         typology: from `crosslens.report.typology.read_typologies`.
         significance: intervals of scores from finished studies.
+        width: of the figures at most, in inches: 6.8 for the text of a page, 3.3 for a column.
 
     Returns:
         Their names.
@@ -81,12 +86,13 @@ def write_figures(
     import vl_convert
 
     for name, chart in charts.items():
-        svg = drawn(chart)  # laid out once, whatever the format
+        svg = _renumbered(printed(chart, inches=width))  # laid out once, whatever the format
+        in_points = _in_points(svg)
         path = Path(folder)
         (path / f"{name}.svg").write_text(svg, "utf-8")
-        with pikepdf.open(BytesIO(vl_convert.svg_to_pdf(svg))) as pdf:  # whose objects stand in any order
+        with pikepdf.open(BytesIO(vl_convert.svg_to_pdf(in_points))) as pdf:  # whose objects stand in any order
             pdf.save(path / f"{name}.pdf", deterministic_id=True)
-        (path / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, ppi=PIXELS))
+        (path / f"{name}.png").write_bytes(vl_convert.svg_to_png(in_points, ppi=PIXELS))
     return list(charts)
 
 
@@ -95,6 +101,16 @@ def drawn(chart: "altair.TopLevelMixin") -> str:
     import vl_convert
 
     return _renumbered(vl_convert.vegalite_to_svg(chart.to_json()))
+
+
+def _in_points(svg: str) -> str:
+    """The same picture with its size in points: vl-convert takes pixels for points."""
+
+    def scaled(match: re.Match[str]) -> str:
+        return f'{match[1]}="{float(match[2]) * 72 / PIXELS_PER_INCH:g}"'
+
+    head, end, rest = svg.partition(">")
+    return re.sub(r'\b(width|height)="([\d.]+)"', scaled, head) + end + rest
 
 
 def _renumbered(svg: str) -> str:
@@ -177,7 +193,8 @@ def encoders_overlaid(results: Results) -> "altair.ConcatChart":
         RequestError: when no two encoders have re-initialised layers and a common target corpus.
     """
     panels = {
-        f"{task}, {metric}, source {source}" + (f", {split}" if split not in (None, "test") else ""): profiles
+        as_printed(f"{task}, {metric}, source {source}")
+        + (f", {split}" if split not in (None, "test") else ""): profiles
         for (task, metric, source, split), profiles in encoder_panels(encoders_apart(results)).items()
     }
     if not panels:
@@ -209,9 +226,10 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
 
 
 def _title(block: Block, blocks: Sequence[Block]) -> str:
-    """``pos, accuracy, source en``, with the encoder where there are several."""
+    """``POS tagging, accuracy, source en``, with the encoder where there are several."""
     several = len({each.encoder for each in blocks}) > 1
-    return f"{block.task}, {block.metric}, source {block.source_label}" + (f", {block.encoder}" if several else "")
+    title = f"{block.task}, {block.metric}, source {block.source_label}"
+    return as_printed(title) + (f", {block.encoder}" if several else "")
 
 
 def by_seed(results: Results) -> "altair.FacetChart":
@@ -285,7 +303,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
     solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
     scale = alt.Scale(domain=order, range=list(COLOURS))
     colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
-    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on")
+    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on", legend=alt.Legend(**LONG))
     base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
     y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
     precise = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
@@ -308,7 +326,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     correlated = correlations(results, measures=[measure], layers="each")
     rows = [
         {
-            "of": f"{name}, {each.state}",
+            "of": f"{as_printed(name)}, {each.state}",
             "layer": each.layer,
             "value": each.correlation.value,
             "low": _finite(each.correlation.low),
@@ -323,9 +341,9 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
         raise RequestError(f"{correlated[0].undefined}, in every layer")
     caveats = list(dict.fromkeys(caveat for each in correlated for caveat in each.caveats))
     order = list(dict.fromkeys(row["of"] for row in rows))
-    scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, symbolType="stroke")
-    colour = alt.Color("of:N", sort=order, title="gap, similarity", scale=scale, legend=legend)
-    dash = alt.StrokeDash("of:N", sort=order, title="gap, similarity", scale=alt.Scale(domain=order))
+    scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, **LONG)
+    colour = alt.Color("of:N", sort=order, title="gap and similarity", scale=scale, legend=legend)
+    dash = alt.StrokeDash("of:N", sort=order, title="gap and similarity", scale=alt.Scale(domain=order), legend=legend)
     title = alt.TitleParams("below 0: languages with more similar representations transfer better", subtitle=caveats)
     base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]

@@ -7,6 +7,7 @@ from crosslens.report.conditions.heads import head_effects
 from crosslens.results.chart import DARK, grammar, heat_map, styled
 from crosslens.results.layer_profile import LIGHT
 from crosslens.results.record import Results
+from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
     import altair
@@ -57,7 +58,7 @@ def head_maps(results: Results) -> "altair.VConcatChart":
             )
             for name, boxes in panels.items()
         ]
-        rows.append(alt.hconcat(*maps).properties(title=alt.TitleParams(effect.title)))
+        rows.append(alt.hconcat(*maps).properties(title=alt.TitleParams(as_printed(effect.title))))
     if not rows:
         raise RequestError("these results contain no model with a single ablated head and its reference")
     return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})

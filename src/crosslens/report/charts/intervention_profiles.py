@@ -8,6 +8,7 @@ from crosslens.results.chart import grammar, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
+from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
     import altair
@@ -46,8 +47,8 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
             order = [address.replace("-", "–") for address in addresses]
             panels.append(_panel(points, order, treatment))
         if panels:
-            title = alt.TitleParams(", ".join(filter(None, (block.title, block.label, f"source {block.source}"))))
-            rows.append(alt.concat(*panels, columns=ACROSS).properties(title=title))
+            title = ", ".join(filter(None, (as_printed(block.title), block.label, f"source {block.source}")))
+            rows.append(alt.concat(*panels, columns=ACROSS).properties(title=alt.TitleParams(title)))
     if not rows:
         raise RequestError("these results contain no changed model and its reference")
     return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})

@@ -13,6 +13,7 @@ from crosslens.report.layers.by_layer import ORDER, Line, retrieval_lines, simil
 from crosslens.results.chart import (
     COLOURS,
     DARK,
+    LONG,
     SENTENCE_PAIRS,
     grammar,
     heat_map,
@@ -22,6 +23,7 @@ from crosslens.results.chart import (
     styled,
 )
 from crosslens.results.record import Results
+from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -50,7 +52,7 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
                 charts[level] = curves(lines, title="precision, percent")
     with suppress(RequestError):
         for (task, metric), lines in transfer_lines(results).items():
-            charts[f"transfer-by-layer-{task}"] = curves(lines, title=f"{task} {metric}, points")
+            charts[f"transfer-by-layer-{task}"] = curves(lines, title=f"{metric_name(metric)}, points")
     with suppress(RequestError):  # no similarity of translations
         pairs = similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
         charts["similarity-by-pair"] = similarity_by_pair(pairs)
@@ -68,7 +70,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
         sort=order,
         scale=alt.Scale(domain=order, range=[[1, 0], [6, 3], [2, 2], [1, 4], [8, 2, 2, 2]]),
         title=None,
-        legend=alt.Legend(orient="bottom", direction="horizontal"),
+        legend=alt.Legend(orient="bottom", direction="horizontal", **LONG),
     )
     width = alt.condition(alt.datum.baseline == MEASURED, alt.value(2.2), alt.value(1.2))
     panels = []
@@ -81,7 +83,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
         ]
         encoders = list(dict.fromkeys(row["encoder"] for row in rows))
         scale = alt.Scale(domain=encoders, range=list(COLOURS))
-        legend = alt.Legend(symbolOpacity=1, symbolType="stroke", orient="bottom", columns=1, labelLimit=240)
+        legend = alt.Legend(symbolOpacity=1, symbolType="stroke", orient="bottom", columns=1, labelLimit=200)
         base = alt.Chart(alt.InlineData(values=rows), title=group).encode(
             layer_axis(),
             alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, highest])),
@@ -90,7 +92,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
             strokeWidth=width,
             tooltip=["encoder:N", "baseline:N", "layer:Q", alt.Tooltip("value:Q", format=".1f")],
         )
-        panels.append(base.mark_line().properties(width=220, height=170))
+        panels.append(base.mark_line().properties(width=165, height=140))
     return styled(alt.concat(*panels, columns=3).resolve_scale(color="independent"))
 
 

@@ -10,6 +10,7 @@ from crosslens.report.correlations import names_of
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
+from crosslens.tasks.titles import as_printed, metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -19,7 +20,7 @@ OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True
 
 SYMBOLS = {"spearman": "ρ", "pearson": "r", "kendall": "τ"}
 
-WIDTH, HEIGHT, FONT, RADIUS = 340, 250, 10, 4
+WIDTH, HEIGHT, FONT, RADIUS = 250, 200, 10, 4
 """Size of a panel, of the names of languages and of points, in pixels."""
 
 MARGIN = 0.06
@@ -33,8 +34,10 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
         RequestError: when the records do not hold both, or too few languages.
     """
     correlated = correlations(results, measures=[measure])
-    panels = {f"{name}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)}
-    return _panels(panels, x=f"{measure} with the source, mean over layers")
+    panels = {
+        f"{as_printed(name)}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)
+    }
+    return _panels(panels, x=f"{metric_name(measure)} with the source, mean over layers")
 
 
 def score_against_overlap(results: Results) -> "altair.ConcatChart":
@@ -45,7 +48,7 @@ def score_against_overlap(results: Results) -> "altair.ConcatChart":
     """
     correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     named = zip(names_of(correlated), correlated, strict=True)
-    panels = {f"{name}, {OVERLAP[each.measure]}": each for name, each in named}
+    panels = {f"{as_printed(name)}, {OVERLAP[each.measure]}": each for name, each in named}
     return _panels(panels, x="subwords seen in the source-language training data, percent")
 
 
@@ -71,7 +74,7 @@ def _panel(correlated: Correlated, *, title: str, x: str) -> "altair.LayerChart"
         for name, place in zip(languages, places, strict=True)
         if place is not None
     ]
-    y = "transfer gap" if correlated.outcome == "gap" else main_metric(correlated.task)
+    y = "transfer gap" if correlated.outcome == "gap" else metric_name(main_metric(correlated.task))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("similarity:Q", title=x, scale=alt.Scale(domain=across, nice=False, zero=False)),
         alt.Y("outcome:Q", title=f"{y}, points", scale=alt.Scale(domain=up, nice=False, zero=False)),

@@ -9,15 +9,7 @@ from crosslens.results.cells import cells, condition_of, encoders_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import Correlated, correlations
-
-_TASKS = {
-    "pos": "POS tagging",
-    "parsing": "dependency parsing",
-    "ner": "NER",
-    "document": "document classification",
-    "nli": "NLI",
-}
-_METRICS = {"las": "LAS", "f1": "F1"}
+from crosslens.tasks import titles
 
 
 def describe(effect: Effect) -> list[str]:
@@ -74,7 +66,7 @@ def _describe_change(effect: Effect, change: Change) -> str:
 
 def metric_name(effect: Effect) -> str:
     """The metric of an effect as papers write it."""
-    return _METRICS.get(effect.metric, effect.metric)
+    return titles.metric_name(effect.metric)
 
 
 def _over(effect: Effect) -> str:
@@ -85,8 +77,8 @@ def _over(effect: Effect) -> str:
 
 def task_name(task: str, variant: str = "") -> str:
     """A task as papers write it, with the properties that distinguish its models; it begins a sentence."""
-    name = ", ".join(filter(None, (_TASKS.get(task, task), variant)))
-    return name[0].upper() + name[1:] if task in _TASKS else name
+    name = ", ".join(filter(None, (titles.task_name(task), variant)))
+    return name[0].upper() + name[1:] if task in titles.TASKS else name
 
 
 def _layers(effect: Effect, change: Change) -> str:

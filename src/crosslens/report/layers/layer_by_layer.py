@@ -10,6 +10,7 @@ from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
 from crosslens.results.chart import DARK, grammar, heat_map, styled
 from crosslens.results.record import Results, concatenated
+from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -97,7 +98,7 @@ def _map(line: Line, measure: str) -> "altair.LayerChart":
         rows,
         x=alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("layer:O", title=first, sort="descending"),
-        colour=alt.Color("value:Q", title=measure.upper(), scale=alt.Scale(scheme="blues", domain=[0, 1])),
+        colour=alt.Color("value:Q", title=metric_name(measure), scale=alt.Scale(scheme="blues", domain=[0, 1])),
         dark=alt.datum.value > DARK,
         formats={"value": ".2f"},
         width=28,

@@ -1,0 +1,55 @@
+"""Names of tasks and metrics as papers write them."""
+
+import re
+
+TASKS = {
+    "pos": "POS tagging",
+    "parsing": "dependency parsing",
+    "ner": "NER",
+    "document": "document classification",
+    "nli": "NLI",
+}
+
+METRICS = {
+    "las": "LAS",
+    "uas": "UAS",
+    "f1": "F1",
+    "cka": "CKA",
+    "cka_rbf": "CKA (RBF)",
+    "rsa": "RSA",
+    "cca": "CCA",
+    "svcca": "SVCCA",
+    "pwcca": "PWCCA",
+}
+
+
+def task_name(task: str | None) -> str:
+    """The name of a task; that of an unknown task stays.
+
+    >>> task_name("pos"), task_name("mine")
+    ('POS tagging', 'mine')
+    """
+    return TASKS.get(task or "", task or "?")
+
+
+def metric_name(metric: str | None) -> str:
+    """The name of a metric or of a measure of similarity; that of an unknown one stays.
+
+    >>> metric_name("las"), metric_name("accuracy")
+    ('LAS', 'accuracy')
+    """
+    return METRICS.get(metric or "", metric or "?")
+
+
+def as_printed(title: str) -> str:
+    """A title that begins with a task and its metric, with the names that papers give them.
+
+    >>> as_printed("parsing, las, source en"), as_printed("ner fr, e5: pretrained"), as_printed("mine, f1")
+    ('Dependency parsing, LAS, source en', 'NER fr, e5: pretrained', 'mine, F1')
+    """
+    words = re.match(r"(\w+)(?:, (\w+))?", title)
+    if words is None:
+        return title
+    task, metric = words.groups()
+    name = TASKS[task][0].upper() + TASKS[task][1:] if task in TASKS else task
+    return name + (f", {metric_name(metric)}" if metric else "") + title[words.end() :]

@@ -1,0 +1,115 @@
+"""Figures at the width of a column and of a page: nothing is cut, and no label covers another."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from crosslens.report.charts.figures import all_figures, write_figures
+from crosslens.report.charts.printed import TEXT_WIDTH, printed, svg_width
+from crosslens.report.typology import typology_bars
+from made_figures import FIGURES, every_figure, typology
+from made_records import made_up
+
+COLUMN = 3.3
+
+NAMES = {
+    "long": ["Old Church Slavonic", "Scottish Gaelic", "Northern Kurdish (Kurmanji)", "Classical Chinese", "Naija"],
+    "scripts": ["العربية الفصحى", "हिन्दी", "中文（繁體）", "ไทย", "日本語"],
+}
+
+MEASURE = """
+const quad = (node) => {
+  const box = node.getBBox(), matrix = node.getScreenCTM(), cut = box.height * 0.15;
+  const corner = (x, y) => new DOMPoint(x, y).matrixTransform(matrix);
+  const top = box.y + cut, bottom = box.y + box.height - cut, right = box.x + box.width;
+  return [corner(box.x, top), corner(right, top), corner(right, bottom), corner(box.x, bottom)];
+};
+const apart = (a, b) => a.some((p, i) => {
+  const q = a[(i + 1) % 4], axis = { x: q.y - p.y, y: p.x - q.x }, size = Math.hypot(axis.x, axis.y) || 1;
+  const on = (points) => points.map((each) => (each.x * axis.x + each.y * axis.y) / size);
+  const one = on(a), other = on(b);
+  return Math.max(...one) - 0.7 < Math.min(...other) || Math.max(...other) - 0.7 < Math.min(...one);
+});
+const faults = [];
+for (const figure of document.querySelectorAll("figure")) {
+  const paper = figure.querySelector("svg").getBoundingClientRect();
+  const texts = [...figure.querySelectorAll("text")].filter((node) => node.textContent.trim());
+  const quads = texts.map(quad);
+  quads.forEach((a, i) => {
+    const name = `${figure.id}: ${texts[i].textContent}`;
+    const leaves = a.some((p) => p.x < paper.left - 1 || p.x > paper.right + 1 || p.y < paper.top - 1 || p.y > paper.bottom + 1);
+    if (leaves) faults.push(`${name} leaves the figure`);
+    quads.slice(i + 1).forEach((b, j) => {
+      if (!apart(a, b) && !apart(b, a)) faults.push(`${name} covers ${texts[i + 1 + j].textContent}`);
+    });
+  });
+}
+document.body.innerHTML = `<pre id="faults">${faults.length} faults\\n</pre>`;
+document.getElementById("faults").append(faults.join("\\n"));
+"""  # noqa: E501
+"""Compare the boxes of all texts of a figure, as they stand, also turned ones."""
+
+
+def faults(drawings, folder):
+    """Labels that leave their figure or cover one another, as Chromium draws them."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here")
+    figures = "".join(f'<figure id="{name}">{svg}</figure>' for name, svg in drawings.items())
+    page = f'<meta charset="utf-8"><body>{figures}<script>{MEASURE}</script>'
+    (folder / "figures.html").write_text(page, "utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
+    done = subprocess.run(
+        [chromium, *options, (folder / "figures.html").as_uri()], capture_output=True, text=True, timeout=60, check=True
+    )
+    found = re.search(r'<pre id="faults">(\d+) faults\n(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found
+    return found[2].splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("inches", [COLUMN, TEXT_WIDTH])
+@pytest.mark.parametrize("names", NAMES)
+def test_no_label_of_any_figure_covers_another_or_is_cut(names, inches, tmp_path):
+    charts = all_figures(every_figure(NAMES[names]))
+    assert list(charts) == FIGURES
+    charts["typology"] = typology_bars(typology(NAMES[names]))
+    drawings = {name: printed(chart, inches=inches) for name, chart in charts.items()}
+    too_wide = {name: svg_width(svg) for name, svg in drawings.items() if svg_width(svg) > inches * 96}
+    assert too_wide == {}
+    assert faults(drawings, tmp_path) == []
+
+
+@pytest.mark.browser
+def test_a_label_on_another_is_a_fault(tmp_path):
+    text = '<text x="10" y="20">one</text><text x="20" y="22">two</text><text x="95" y="40">three</text>'
+    turned = '<text transform="translate(40,80) rotate(-40)">four</text><text transform="translate(68,80) rotate(-40)">'
+    svg = f'<svg width="120" height="100">{text}{turned}five</text></svg>'
+    assert faults({"f": svg}, tmp_path) == ["f: one covers two", "f: three leaves the figure"]
+
+
+def figure(name, **options):
+    return all_figures(made_up({"1-2": 5.0, "3-4": 1.0, "5-6": 0.0}, **options))[name]
+
+
+@pytest.mark.parametrize("inches", [COLUMN, TEXT_WIDTH])
+def test_a_figure_is_no_wider_than_its_paper_and_keeps_the_size_of_its_letters(inches):
+    for name in ("layers-by-target", "seeds"):
+        svg = printed(figure(name), inches=inches)
+        assert svg_width(svg) <= inches * 96
+        assert "11px" in svg
+
+
+def test_a_narrow_figure_stays_as_it_is():
+    assert printed(figure("seeds"), inches=6) == printed(figure("seeds"), inches=8)
+
+
+def test_a_pdf_has_the_size_of_the_paper(tmp_path):
+    pikepdf = pytest.importorskip("pikepdf", reason="no pikepdf here")
+    write_figures(made_up({"1-2": 5.0, "3-4": 1.0}, seeds=(1, 2)), tmp_path, width=COLUMN)
+    svg = svg_width((tmp_path / "seeds.svg").read_text("utf-8"))
+    with pikepdf.open(tmp_path / "seeds.pdf") as pdf:
+        assert float(pdf.pages[0].MediaBox[2]) == pytest.approx(svg * 72 / 96)
