@@ -1,5 +1,6 @@
 import csv
 import json
+import shutil
 
 import pytest
 
@@ -157,3 +158,14 @@ def test_entities_end_to_end(run, tiny_bert, treebanks, tmp_path):
     ]
     status, _, said = run("predict", "out/model", "raw.txt", "--out", "p.conllu", "--device", "cpu")
     assert (status, "ner is written as .iob2" in said) == (2, True)
+
+
+def test_the_encoder_of_a_laboratory_is_recorded_under_the_name_it_was_given(run, tiny_bert, tmp_path):
+    cached = tmp_path / "cache" / "0a1b2c" / "lab-good"
+    shutil.copytree(tiny_bert, cached)
+    (cached.parent / "lab").mkdir()
+    (cached.parent / "lab" / "pretrain.yaml").touch()
+    assert finetune(run, cached)[0] == 0
+    assert {row["encoder"] for row in rows_of(tmp_path / "out" / "results.csv")} == {"lab:good"}
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["encoder"] == "lab:good"
+    assert str(cached) not in (tmp_path / "out" / "results.csv").read_text()

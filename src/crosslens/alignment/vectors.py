@@ -128,7 +128,7 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
         raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
     rows = table[list(whole.values())]
     vectors, counts = rows[None].astype(np.float32), np.ones(len(whole))
-    return WordVectors(tuple(whole), vectors, (0,), encoder.name, language, counts, encoder.columns)
+    return WordVectors(tuple(whole), vectors, (0,), encoder.given_name, language, counts, encoder.columns)
 
 
 @inference()
@@ -173,7 +173,9 @@ def contextual_vectors(
     occurrences_of = np.asarray(list(counts.values()))
     vectors = (sums / torch.from_numpy(occurrences_of).float()[None, :, None]).numpy()
     layers = tuple(range(encoder.depth + 1))
-    return WordVectors(tuple(rows), vectors, layers, encoder.name, corpus.language, occurrences_of, encoder.columns)
+    return WordVectors(
+        tuple(rows), vectors, layers, encoder.given_name, corpus.language, occurrences_of, encoder.columns
+    )
 
 
 @inference()

@@ -26,6 +26,7 @@ from crosslens.encoders.matmul import computed_in
 from crosslens.encoders.options import LastLayer, Precision
 from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError, RequestError
+from crosslens.lab.presets import given_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,6 +228,11 @@ class Encoder:
         return self.origin or self.digest
 
     @property
+    def given_name(self) -> str:
+        """Name in records: ``lab:good`` for the cached encoder of a laboratory, else `name`."""
+        return given_name(self.name)
+
+    @property
     def columns(self) -> dict[str, Any]:
         """Columns of `crosslens.results.record.Record` that describe the encoder."""
         condition = self.condition
@@ -234,7 +240,7 @@ class Encoder:
         return {
             **condition.columns,
             "task": self.task,
-            "encoder": self.name,
+            "encoder": self.given_name,
             "encoder_digest": self.loaded_digest,
             "depth": self.depth,
             "state": "fine-tuned" if self.task else untrained,

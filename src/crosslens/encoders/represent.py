@@ -131,7 +131,7 @@ def represent(
     pooled.flags.writeable = False
     lengths = np.asarray(corpus.lengths)
     return Representations(
-        pooled, pooling, encoder.name, corpus.name, corpus.language, lengths, counts.astype(np.int64)
+        pooled, pooling, encoder.given_name, corpus.name, corpus.language, lengths, counts.astype(np.int64)
     )
 
 

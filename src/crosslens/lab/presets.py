@@ -6,6 +6,7 @@ and genitives and adverbs before their heads.
 """
 
 import re
+from pathlib import Path
 
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory, LaboratorySettings
@@ -63,3 +64,18 @@ def find_laboratory(preset: str = DEFAULT_PRESET) -> Laboratory:
     if named["world"]:
         settings = settings.model_copy(update={"seed": int(named["world"])})
     return Laboratory(settings, preset=named[0])
+
+
+def given_name(encoder: str) -> str:
+    """Name under which an encoder was given: ``lab:good`` for the cached encoder of a laboratory, else its own.
+
+    >>> given_name("xlm-roberta-base")
+    'xlm-roberta-base'
+
+    Args:
+        encoder: hub name or folder.
+    """
+    folder = Path(encoder)
+    preset = folder.name.removeprefix("lab-")
+    is_cached = preset != folder.name and (folder.parent / "lab" / "pretrain.yaml").is_file()
+    return f"lab:{preset}" if is_cached else encoder

@@ -19,6 +19,7 @@ from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.runs.store import Store, is_store
+from crosslens.tasks.titles import as_printed
 
 TAIL = 12
 """Lines of a run's log that the page keeps."""
@@ -287,7 +288,7 @@ def _encoders(results: Results) -> list[dict[str, Any]]:
     return [
         {
             "task": task,
-            "title": f"{task}, {metric}, {source} to {len(profiles[0].cross)} corpora",
+            "title": as_printed(f"{task}, {metric}, {source} to {len(profiles[0].cross)} corpora"),
             "points": [point | {"value": _rounded(point["value"], 4)} for each in profiles for point in each.points()],
             "head": tables[0].head,
             "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],

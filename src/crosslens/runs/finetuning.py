@@ -15,6 +15,7 @@ from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.files import refuse_existing, write_folder
+from crosslens.lab.presets import given_name
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answer
@@ -225,7 +226,7 @@ def _run(
         base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
     else:
         digest, depth = digest_and_depth(encoder, device)
-        base = EncoderRef(encoder, encoder, digest)
+        base = EncoderRef(encoder, given_name(encoder), digest)
     condition = condition.scaled(written_for=None, depth=depth)
     selection = recipe.select
     if dev is not None and recipe.select == "best" and dev.language != train.language:

@@ -198,7 +198,7 @@ def _compared(
     settings = {} if pooling == "mean" else {"pooling": pooling}
     settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
-        settings |= {"against": against.name}
+        settings |= {"against": against.given_name}
         settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
     columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
     with TemporaryDirectory(prefix="crosslens-") as folder:

@@ -87,7 +87,7 @@ class TaskModel:
             **encoder.condition.columns,
             "run": facts.get("run"),
             "task": self.task.name,
-            "encoder": encoder.name,
+            "encoder": encoder.given_name,
             "encoder_digest": encoder.loaded_digest,
             "depth": encoder.depth,
             "state": "fine-tuned",

@@ -33,7 +33,7 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
         "changed_tensors": {change.intervention.label: list(change.tensors) for change in changes},
         "shared_tensors": {change.intervention.label: list(change.shared) for change in changes if change.shared},
         "facts": facts,
-        "encoder": model.encoder.name,
+        "encoder": model.encoder.given_name,
         "source": model.source,
         "labels": list(model.labels),
         "versions": {
