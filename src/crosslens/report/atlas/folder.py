@@ -10,7 +10,7 @@ from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.page import make_page
 from crosslens.report.render import to_csv
 from crosslens.results.record import Results, concatenated
-from crosslens.runs.recorded import read_recorded
+from crosslens.runs.recorded import read_results
 
 INDEX = "atlas.json"
 """File that lists the encoders of an atlas."""
@@ -37,7 +37,7 @@ def read_submissions(paths: Sequence[str]) -> Results:
             files.append(path)
         else:
             others.append(str(path))
-    return concatenated([*map(read_encoder, files), *([read_recorded(tuple(others))] if others else [])])
+    return concatenated([*map(read_encoder, files), *([read_results(*others)] if others else [])])
 
 
 def write_atlas(results: Results, folder: Path, *, title: str) -> list[str]:
