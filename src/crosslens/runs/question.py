@@ -18,10 +18,17 @@ class CorpusRef:
     Attributes:
         name: name in the catalogue.
         digest: digest of the content.
+        language: language of a file, where it was given with the name, as in ``wo=my.conllu``.
     """
 
     name: str
     digest: str
+    language: str | None = None
+
+
+def _without_language(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Leave out the language of a corpus that tells its own, so that ids are those of earlier stores."""
+    return {name: value for name, value in fields if (name, value) != ("language", None)}
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,8 @@ class Question:
     @cached_property
     def id(self) -> str:
         """The first digits of the question's digest."""
-        return digest({"question": self.kind, "version": self.version, **asdict(self)})[:DIGITS]
+        described = asdict(self, dict_factory=_without_language)
+        return digest({"question": self.kind, "version": self.version, **described})[:DIGITS]
 
     @property
     def about(self) -> str:
