@@ -1,21 +1,11 @@
-import errno
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
 from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.errors import RequestError
-from crosslens.files import (
-    allow_overwriting,
-    is_refusal,
-    new_folder,
-    refuse_existing,
-    temporary_folder,
-    write_bytes,
-    write_text,
-)
+from crosslens.files import new_folder, refuse_existing, temporary_folder, write_bytes, write_text
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -131,38 +121,3 @@ def test_streams_are_apart():
     seeds = {stream_seed(*path) for path in [(1, "head"), (1, "order", 0), (1, "order", 1), (2, "head"), (12,), (1, 2)]}
     assert len(seeds) == 6
     assert all(0 <= seed < 2**63 for seed in seeds)
-
-
-def test_a_folder_stays_as_it_is_where_its_replacement_cannot_be_renamed(tmp_path, monkeypatch):
-    path, rename = tmp_path / "out", os.replace
-    with new_folder(path) as folder:
-        (folder / "results.csv").write_text("old")
-
-    def refused(source, target):
-        if Path(target) == path and (Path(source) / "new").exists():
-            raise OSError(errno.ENOSPC, "No space left on device")
-        rename(source, target)
-
-    monkeypatch.setattr(os, "replace", refused)
-    end = allow_overwriting(path)
-    with pytest.raises(OSError, match="No space left"), new_folder(path) as folder:
-        (folder / "new").write_text("new")
-    end()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
-    assert [(entry.name, entry.read_text()) for entry in path.iterdir()] == [("results.csv", "old")]
-
-
-@pytest.mark.parametrize(
-    ("error", "refused"),
-    [
-        (OSError(errno.EIO, "Input/output error"), True),
-        (PermissionError(errno.EACCES, "Permission denied"), True),
-        (OSError(errno.EINVAL, "Invalid argument"), False),  # what seeking to where a damaged file points gives
-        (OSError("invalid header"), False),
-        (FileNotFoundError(errno.ENOENT, "No such file"), False),
-        (IsADirectoryError(errno.EISDIR, "Is a directory"), False),
-        (ValueError("damaged"), False),
-    ],
-)
-def test_only_what_the_system_did_not_read_is_no_damage(error, refused):
-    assert is_refusal(error) is refused

@@ -39,24 +39,6 @@ def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):
     assert without_seconds(one) == without_seconds(two)
 
 
-def test_the_language_given_with_a_file_is_the_target(run, tiny_bert, tmp_path, treebanks):
-    (tmp_path / "mine.conllu").write_bytes((treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu").read_bytes())
-    tests = "wo=mine.conllu[:2],ud/en_pud"
-    status, _, said = finetune(run, tiny_bert, test=tests)
-    assert status == 0, said
-    rows = {row["target"]: row["corpus"] for row in rows_of("out/results.csv")}
-    assert rows == {"wo": "mine.conllu[:2]", "en": "ud/en_pud:test"}
-    study = {"name": "mine", "encoder": str(tiny_bert), "seeds": 1, "recipe": "small", "set": {"epochs": 1}}
-    tasks = {"pos": {"en": {"train": "en=mine.conllu[:3]", "tests": tests.split(",")}}}
-    (tmp_path / "mine.yaml").write_text(
-        json.dumps({**study, "data": {"tasks": tasks}, "conditions": ["none"]}), "utf-8"
-    )
-    status, _, said = run("run", "mine.yaml", "--out", "runs", "--device", "cpu")
-    assert status == 0, said
-    rows = {(row["source"], row["target"], row["corpus"]) for row in rows_of("runs/studies/mine/results.csv")}
-    assert rows == {("en", "wo", "mine.conllu[:2]"), ("en", "en", "ud/en_pud:test")}
-
-
 def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
     row = "{}\t{}\t_\t{}\t_\t_\t{}\tdep\t_\t_\n"
     words = [("\u200b", "NOUN"), ("cat", "SYM"), ("x", "SYM")]

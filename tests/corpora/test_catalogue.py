@@ -85,9 +85,6 @@ def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, mo
 def test_patterns(treebanks):
     assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
     assert match_corpora("ud/en_*:test", data=treebanks) == ["ud/en_pud:test", "ud/en_toy:test"]
-    assert match_corpora("ud/en_*:train[:3]", data=treebanks) == [
-        "ud/en_toy:train[:3]"
-    ]  # the other has a test set only
     assert match_corpora("./x.conllu", data=treebanks) == ["./x.conllu"]
     assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
     with pytest.raises(DataError, match="corpus 'ud/xx_"):

@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM
 
-from crosslens.mlm.objective import Best, prediction_loss
+from crosslens.mlm.objective import prediction_loss
 from toys import word_piece
 
 
@@ -31,16 +31,3 @@ def test_the_head_reads_only_what_is_hidden(kind):
     assert count == chosen.sum()
     assert float(found) == pytest.approx(float(wanted), rel=1e-5)
     assert model(input_ids=torch.from_numpy(ids)).logits.shape[:2] == (3, 12)  # nothing is left behind
-
-
-def test_the_mean_that_selects_is_geometric():
-    """It is the mean of the losses: one language of high perplexity does not outweigh the others."""
-    even, uneven, worse = {"a": 10.0, "b": 10.0}, {"a": 1.5, "b": 30.0}, {"a": 4.0, "b": 12.0}
-    model = torch.nn.Linear(1, 1)
-    best = Best()
-    for step, measured in enumerate((even, uneven, worse), start=1):
-        best = best.after(step, measured, model, "mean")
-    assert (best.step, best.perplexities) == (2, uneven)
-    assert best.score == pytest.approx(45**0.5)
-    assert best.after(4, uneven, model, "mean") is best  # a tie keeps the earlier weights
-    assert best.after(5, {"a": 90.0, "b": 5.0}, model, "b").step == 5

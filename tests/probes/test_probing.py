@@ -68,17 +68,6 @@ def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shu
         assert sorted(parts) == sorted(row.tobytes() for row in states[layer])
 
 
-def test_of_every_label_a_text_is_held_out_however_few_it_has(encoder, fitted):
-    whole, most = texts(25, seed=1), {}
-    for number, label in enumerate(dict.fromkeys(item.label for item in whole)):
-        most[label] = (2, 9, 25)[number]
-    kept = [item for label, count in most.items() for item in [item for item in whole if item.label == label][:count]]
-    probe(encoder, "langid", train=replace(whole, items=tuple(kept)), test=texts(3, seed=2))
-    for call in fitted:
-        assert sorted(np.bincount(call["train"][1]) + np.bincount(call["dev"][1], minlength=3)) == [2, 9, 25]
-    assert sorted(np.bincount(fitted[0]["dev"][1])) == [1, 1, 2]
-
-
 def test_what_a_probe_draws_it_draws_from_streams_of_its_own(encoder, monkeypatch):
     paths = []
     for module in (probing, softmax):

@@ -12,9 +12,9 @@ from crosslens.results.cells import (
     Cells,
     Column,
     cells,
+    columns_of,
     disambiguated,
     encoders_apart,
-    in_columns,
     languages_of,
     layer_of,
     mean_of,
@@ -132,12 +132,8 @@ def test_a_condition_with_its_own_recipe_is_compared_with_the_reference():
     assert variants_of(disambiguated(Results.of(unequal))) == ["small", "lab", "tower"]
     corpora = [score(train="a"), score(train="b", condition=own)]
     assert variants_of(disambiguated(Results.of(corpora))) == ["a", "b"]  # data are no recipe
-    columns = in_columns(Results.of(alike))
-    assert [(column.label, record["recipe"]) for column, record in columns] == [
-        ("reference", "small"),
-        ("reference tower on 1", "tower"),
-        ("reference", "small"),
-    ]
+    columns = columns_of(disambiguated(Results.of(alike)))
+    assert [column.label for column in columns.to_list()] == ["reference", "reference tower on 1", "reference"]
 
 
 def test_two_things_of_one_name_have_their_digest_behind_it():

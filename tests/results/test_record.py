@@ -39,6 +39,23 @@ def test_joined_with_empty_results_they_are_written_once(tmp_path, ending):
         assert list(read_results(path)) == [record for part in parts for record in part]
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
+def test_encoded_records_are_the_same_records(tmp_path, ending):
+    results = Results.of([*SCORES, score("zh", None), similarity("en-fr", 0, 0.5)])
+    encoded = results.encoded()
+    assert encoded.records["task"].type != results.records["task"].type
+    assert list(encoded) == list(results)
+    pd.testing.assert_frame_equal(encoded.to_pandas(), results.to_pandas())
+    assert list(encoded.filter(target=["zh", "fr"])) == list(results.filter(target=["zh", "fr"]))
+    assert list(encoded.filter(task=None)) == list(results.filter(task=None)) != []
+    assert [key for key, _ in encoded.groups("target", "layer")] == [
+        key for key, _ in results.groups("target", "layer")
+    ]
+    for name, each in (("plain", results), ("encoded", encoded)):
+        each.write(tmp_path / f"{name}.{ending}")
+    assert (tmp_path / f"plain.{ending}").read_bytes() == (tmp_path / f"encoded.{ending}").read_bytes()
+
+
 def test_the_columns_are_the_ones_promised():
     assert COLUMNS == (
         "study",

@@ -16,7 +16,6 @@ def test_a_question_is_known_by_all_that_decides_its_answer():
         FRENCH,
         Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}),
         Score(FRENCH.corpus, {"punct": "exclude"}),
-        Score(replace(FRENCH.corpus, language="wo"), {}),
         similar,
         replace(similar, target="de"),
         replace(similar, measure="rsa"),
@@ -30,10 +29,6 @@ def test_a_question_is_known_by_all_that_decides_its_answer():
         Overlap(FRENCH.corpus, FRENCH.corpus),
     ]
     assert len({question.id for question in questions}) == len(questions)
-
-
-def test_a_corpus_whose_name_tells_its_language_has_the_id_that_it_always_had():
-    assert Score(CorpusRef("ud/fr_pud:test", "e" * 64), {}).id == "fa49cdab5bc143b5"
 
 
 def test_another_rule_is_another_question(monkeypatch, tmp_path):

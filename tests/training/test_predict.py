@@ -2,8 +2,6 @@
 
 import pytest
 
-from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -27,15 +25,3 @@ def test_a_table_trains_and_texts_are_predicted(encoder, toy):
     assert [text.label for text in predict(model, table["text"]).texts] == [
         text.label for text in predict(same, corpus).texts
     ]
-
-
-def test_sentences_without_words_stay_where_they_are(tagger):
-    words = [("a", "b"), (), ("c",), (), ("d", "e", "f")]
-    corpus = Corpus(tuple(map(Sentence, words)), "gaps", "en")
-    annotated = predict(tagger, corpus).sentences
-    assert [sentence.words for sentence in annotated] == words
-    alone = [
-        predict(tagger, Corpus((sentence,), "one", "en")).sentences[0].upos for sentence in corpus if len(sentence)
-    ]
-    assert [sentence.upos for sentence in annotated if len(sentence)] == alone
-    assert [len(sentence.upos) for sentence in annotated] == [2, 0, 1, 0, 3]

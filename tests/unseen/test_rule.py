@@ -89,12 +89,6 @@ def test_a_constant_guess_is_the_mean_of_other_languages_from_the_same_source():
     assert Rule(tuple(rows)).constant_error.value == pytest.approx(by_hand)
 
 
-def test_a_constant_guess_knows_no_other_corpus_of_the_language():
-    rows = [Measured(f"l{n // 2}", f"c{n}", "en", 10.0 * n, (1.0, 1.0, n, 1.0, 1.0)) for n in range(6)]
-    apart = [abs(10.0 * n - np.mean([10.0 * other for other in range(6) if other // 2 != n // 2])) for n in range(6)]
-    assert Rule(tuple(rows)).constant_error.value == pytest.approx(np.mean(apart))
-
-
 def test_the_interval_covers_its_share_of_the_languages():
     rule = made_up(40, noise=10)
     assert np.mean(rule.errors <= rule.half_width) == pytest.approx(LEVEL, abs=0.05)

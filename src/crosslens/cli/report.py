@@ -66,7 +66,7 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, wi
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = read_results(*paths)
+    results = read_results(*paths).encoded()
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)

@@ -380,16 +380,6 @@ def name_split(name: str, split: str) -> str:
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
-def given_language(name: str) -> str | None:
-    """Language that was given with the name of a file.
-
-    >>> given_language("wo=my.conllu[:100]"), given_language("ud/en_ewt")
-    ('wo', None)
-    """
-    tagged = _LANGUAGE.match(name)
-    return tagged["language"] if tagged else None
-
-
 def named_language(name: str) -> str | None:
     """Language that the name of a corpus tells, whether the corpus is there or not; None for a path without one.
 
@@ -397,8 +387,8 @@ def named_language(name: str) -> str | None:
     ('en', 'de')
     """
     bare, _ = split_name(name)
-    if (given := given_language(bare)) is not None:
-        return given
+    if tagged := _LANGUAGE.match(bare):
+        return tagged["language"]
     named = _match_name(bare)
     if named is None or named["collection"] in LABS or set(named["corpus"]) & set("*?"):
         return None

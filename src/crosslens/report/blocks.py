@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cache
 
-import pyarrow as pa
+import numpy as np
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, groups_of
-from crosslens.results.record import Results
+from crosslens.results.record import Results, remembered
 from crosslens.tasks import TASKS, find_task
 
 
@@ -69,7 +69,7 @@ def trained_scores(results: Results) -> list[Trained]:
     Raises:
         RequestError: when records contradict one another.
     """
-    shown = on_one_layer(encoders_apart(results).filter(measure=None), where=False)
+    shown = scores_of(encoders_apart(results))
     kinds = [
         (key, block)
         for key, block in groups_of(
@@ -102,17 +102,24 @@ def main_metric(task: str | None) -> str | None:
 
 def on_one_layer(results: Results, *, where: bool) -> Results:
     """The records of heads on one fixed layer, or all others: their tables have layers as columns, not conditions."""
-    conditions = [condition_of(text) for text in results.records["condition"].to_pylist()]
-    kept = [(condition.find(OnOneLayer) is not None) is where for condition in conditions]
-    return Results(results.records.filter(pa.array(kept, pa.bool_())))
+    conditions = results.columns.coded("condition")
+    kept = [(condition_of(text).find(OnOneLayer) is not None) is where for text in conditions.values]
+    return results.where(np.array(kept, bool)[conditions.codes])
 
 
+@remembered
+def scores_of(results: Results) -> Results:
+    """Scores of models; not those of heads on one fixed layer, whose tables have layers as columns."""
+    return on_one_layer(results.filter(measure=None), where=False)
+
+
+@remembered
 def score_blocks(results: Results) -> list[Block]:
     """Split main scores by task, source, encoder and split, in the order of the records."""
     columns = ("task", "metric", "source", "encoder", "translated_from", "split")
     groups = [
         (key, records)
-        for key, records in on_one_layer(encoders_apart(results).filter(measure=None), where=False).groups(*columns)
+        for key, records in scores_of(encoders_apart(results)).groups(*columns)
         if key[1] is not None and key[1] == main_metric(key[0])
     ]
     splits = {key[5] for key, _ in groups}

@@ -1,5 +1,6 @@
 """Scores by amount of training data (Muller 2022): a table and a figure."""
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,11 @@ def learning_curves(results: Results) -> list[Curve]:
         RequestError: when records contradict one another.
     """
     sentences = _sentences(results)
+    sizes: dict[str, set[int]] = {}
+    for train, size in sentences.items():
+        sizes.setdefault(split_slice(train)[0], set()).add(size)
+    if all(len(of_corpus) < 2 for of_corpus in sizes.values()):
+        return []
     curves: dict[tuple, Curve] = {}
     for score in trained_scores(results):
         if score.train not in sentences:
@@ -134,9 +140,9 @@ def _apart(ticks: list[int]) -> list[int]:
 def _sentences(results: Results) -> dict[str, int]:
     """Number of training sentences of each training corpus, as recorded, or else as its slice says."""
     sentences: dict[str, int] = {}
-    for train, tags in zip(results.records["train"].to_pylist(), results.tags(), strict=True):
+    for train, text in results.columns.together("train", "tags").values:
         if train is not None and train not in sentences:
-            cut = split_slice(train)[1]
+            cut, tags = split_slice(train)[1], json.loads(text)
             if "training_train_sentences" in tags:
                 sentences[train] = int(tags["training_train_sentences"])
             elif cut.end is not None:

@@ -1,6 +1,6 @@
 """Tables of all metrics of a task: UAS beside LAS, precision and recall beside F1."""
 
-from crosslens.report.blocks import column_head, on_one_layer
+from crosslens.report.blocks import column_head, scores_of
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results.cells import encoders_apart, groups_of
 from crosslens.results.pivot import mean_row, parts_of, score_cells
@@ -17,7 +17,7 @@ def metrics(results: Results) -> list[Table]:
     Raises:
         RequestError: when records contradict one another.
     """
-    shown = on_one_layer(encoders_apart(results).filter(measure=None), where=False)
+    shown = scores_of(encoders_apart(results))
     return [table for (task,), scores in shown.groups("task") if task in TASKS for table in _of_task(task, scores)]
 
 

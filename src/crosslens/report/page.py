@@ -6,18 +6,23 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from crosslens.data.language_families import known_language
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.overview import overviews, transfer_correlations
 from crosslens.report.render import number
-from crosslens.results.cells import Cell, Cells, Column, Key, Row, cells, disambiguated, encoders_apart, in_columns
+from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
+from crosslens.results.record_rows import Coded, Rows, paired, together
 from crosslens.runs.store import Store, is_store
 from crosslens.tasks.titles import as_printed
 
@@ -68,7 +73,7 @@ def make_page(
     """
     blocks = score_blocks(results)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
-    scores = [row for block, table in zip(blocks, tables, strict=True) for row in _scores(block, table)]
+    scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
     similar = _similarities(results.filter(metric="similarity", target_layer=None))
     correlated = transfer_correlations(results) if blocks else []
     heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
@@ -77,7 +82,7 @@ def make_page(
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
     records = {
         "scores": _columns(scores),
-        "similarities": _columns(similar),
+        "similarities": _columns(_by_column(similar)),
         "tables": heats,
         "kinds": list(SENTENCE_PAIRS.values()),
         "encoders": _encoders(results) if blocks else [],
@@ -89,12 +94,12 @@ def make_page(
     parts = [f"<h1>{escape(title)}</h1>"]
     parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
     parts += [opening] if opening else []
-    parts += [_file("profile.html")] if len(scores) else []
+    parts += [_file("profile.html")] if scores else []
     parts += [_file("encoders.html")] if records["encoders"] else []
     parts += [_folded(findings)] if findings else []
-    parts += [_file("heat.html")] if len(scores) else []
+    parts += [_file("heat.html")] if scores else []
     parts += [_file("curves.html")] if len(similar) else []
-    parts += [_file("results.html")] if len(scores) else []
+    parts += [_file("results.html")] if scores else []
     parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
     return (
@@ -155,42 +160,51 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
 SCORE = ("task", "encoder", "metric", "seed", "n", "run", "signature")
 
 
-def _records(block: Block) -> dict[tuple[Key, Column, int | None], Row]:
-    """Map (row, column, seed) of the cells of a block to their records."""
-    known: dict[tuple[Key, Column, int | None], Row] = {}
-    for column, record in in_columns(block.results):
-        if record["value"] is not None:
-            known.setdefault((tuple(record[name] for name in ROW), column, record["seed"]), record)
-    return known
+def _measured(records: Rows) -> tuple[Coded, np.ndarray]:
+    """The row and column of each record with a value, and the places of these records."""
+    kept = np.flatnonzero(records.columns.table["value"].is_valid().to_numpy())
+    return together([records.columns.together(*ROW), columns_of(records)], size=len(records)).of(kept), kept
 
 
-def _scores(block: Block, table: Cells) -> list[Row]:
-    """List all scores of a block for the page."""
-    return [
-        {
-            **{name: record[name] for name in SCORE},
-            "source": block.source_label,
-            "target": record["target"],
-            "corpus": _named(row, table.rows),
-            "condition": column.label,
-            "place": table.columns.index(column),
-            **{name: _rounded(record[name], 4) for name in ("value", "low", "high")},
-        }
-        for (row, column, _), record in _records(block).items()
-    ]
+def _scores(block: Block, table: Cells) -> dict[str, list]:
+    """List all scores of a block for the page, column by column."""
+    known = disambiguated(block.results)
+    places, kept = _measured(known)
+    _, firsts = paired(places, known.columns.coded("seed").of(kept))  # one score per cell and seed
+    of_score, records = places.codes[firsts].tolist(), kept[firsts]
+    numbers = {column: place for place, column in enumerate(table.columns)}
+
+    def values(name: str) -> list:
+        column = known.columns.coded(name)
+        return [column.values[code] for code in column.codes[records].tolist()]
+
+    def spread(of_cell: Sequence[Any]) -> list:
+        return [of_cell[cell] for cell in of_score]
+
+    return {
+        **{name: values(name) for name in SCORE},
+        "source": [block.source_label] * len(records),
+        "target": values("target"),
+        "corpus": spread([_named(row, table.rows) for row, _ in places.values]),
+        "condition": spread([column.label for _, column in places.values]),
+        "place": spread([numbers[column] for _, column in places.values]),
+        **{name: [_rounded(value, 4) for value in values(name)] for name in ("value", "low", "high")},
+    }
 
 
 def _heat(block: Block, table: Cells) -> dict[str, Any]:
     """Table of a block: scores of the reference, differences to it, and means over corpora with all values."""
-    compared, records = table.compared(), _records(block)
+    compared = table.compared()
+    known = disambiguated(block.results)
+    places, kept = _measured(known)
+    first_of = dict(zip(places.values, kept[places.firsts].tolist(), strict=True))
     same, cross, unknown = parts_of(table, block.source)
 
     def line(row: Key, part: str) -> dict[str, Any]:
         shown = []
         for column in table.columns:
             cell = compared.get(row, column)
-            seeds = list(table.get(row, column).by_seed)
-            first = records[row, column, seeds[0]] if seeds else dict.fromkeys(("n", "low", "high"))
+            first = known[first_of[row, column]] if (row, column) in first_of else dict.fromkeys(("n", "low", "high"))
             alone = len(cell.by_seed) == 1 and not table.is_difference(column)
             shown.append(_cell(cell) | {name: first[name] for name in (("n", "low", "high") if alone else ("n",))})
         return {"name": _named(row, table.rows), "language": row[0], "part": part, "cells": shown}
@@ -271,13 +285,22 @@ def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, dict[str, list]]:
+def _by_column(rows: Sequence[Row]) -> dict[str, list]:
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def _joined(parts: Sequence[Mapping[str, list]]) -> dict[str, list]:
+    """Columns of several parts, one behind the other."""
+    return {name: list(chain.from_iterable(part[name] for part in parts)) for name in (parts[0] if parts else ())}
+
+
+def _columns(columns: Mapping[str, list]) -> dict[str, dict[str, list]]:
     """Encode columns as distinct values and indices, because tables repeat most values."""
-    coded = {}
-    for name in rows[0] if rows else ():
-        places = {value: place for place, value in enumerate(dict.fromkeys(row[name] for row in rows))}
-        coded[name] = {"of": list(places), "at": [places[row[name]] for row in rows]}
-    return coded
+    encoded = {}
+    for name, values in columns.items():
+        places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+        encoded[name] = {"of": list(places), "at": [places[value] for value in values]}
+    return encoded
 
 
 def _encoders(results: Results) -> list[dict[str, Any]]:
@@ -306,9 +329,11 @@ def _languages(results: Results) -> dict[str, dict[str, str]]:
 
 def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
-    for record, tags in zip(results.records.to_pylist(), results.tags(), strict=True):
+    firsts = results.columns.coded("run").firsts
+    first_of_run = Results(results.records.take(pa.array(firsts)))
+    for record, tags in zip(first_of_run.records.to_pylist(), first_of_run.tags(), strict=True):
         run = record["run"]
-        if run is not None and run not in known:
+        if run is not None:
             facts = {name: record[name] for name in FACTS if record[name] is not None}
             facts |= {name.removeprefix("training_"): v for name, v in tags.items() if name.startswith(OF_RUN)}
             known[run] = {"facts": facts, **more.get(run, {})}
@@ -316,18 +341,18 @@ def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, 
 
 
 def _provenance(results: Results, runs: Mapping[str, Mapping[str, str]]) -> str:
-    records, tags = results.records.to_pylist(), results.tags()
-    ids = list(dict.fromkeys(record["run"] for record in records if record["run"] is not None))
+    tags = [json.loads(text) for text in results.columns.coded("tags").values]
+    ids = [run for run in results.columns.coded("run").values if run is not None]
 
     def of_column(name: str) -> list[str]:
-        return list(dict.fromkeys(str(record[name]) for record in records if record[name] is not None))
+        return [str(value) for value in results.columns.coded(name).values if value is not None]
 
     def of_tag(name: str) -> list[str]:
         return list(dict.fromkeys(str(each[name]) for each in tags if name in each))
 
     spent = [float(runs[run]["seconds"]) for run in ids if "seconds" in runs.get(run, {})]
     rows = {
-        "records": [str(len(records))],
+        "records": [str(len(results))],
         "runs": [str(len(ids))],
         "crosslens": of_tag("crosslens"),
         "torch": of_tag("training_torch"),

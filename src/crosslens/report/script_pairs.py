@@ -53,6 +53,8 @@ def script_pairs(results: Results) -> list[Pair]:
     Raises:
         RequestError: when records contradict one another.
     """
+    if not any(_scheme(corpus)[1] for corpus in results.columns.coded("corpus").values if corpus):
+        return []
     scores = trained_scores(results)
     originals = {
         (score.task, score.model, score.train, score.corpus): score for score in scores if not _scheme(score.corpus)[1]

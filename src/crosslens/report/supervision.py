@@ -8,9 +8,10 @@ from typing import Literal
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
-from crosslens.results.cells import Column, groups_of, in_columns, languages_of
+from crosslens.results.cells import Column, columns_of, disambiguated, groups_of, languages_of
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
+from crosslens.results.record_rows import together
 from crosslens.tasks import TASKS, find_task
 
 Setting = Literal["in-language", "translate-train", "zero-shot"]
@@ -135,8 +136,10 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
 def _gold_tags(results: Results) -> dict[Column, bool]:
     """Return whether the models of each column read gold part-of-speech tags."""
     gold: dict[Column, bool] = {}
-    for column, record in in_columns(results):
-        gold[column] = gold.get(column, True) and GOLD in (record["settings"] or "").split()
+    records = disambiguated(results)
+    described = together([columns_of(records), records.columns.coded("settings")], size=len(records))
+    for column, settings in described.values:
+        gold[column] = gold.get(column, True) and GOLD in (settings or "").split()
     return gold
 
 

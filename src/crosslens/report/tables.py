@@ -7,8 +7,8 @@ from functools import partial
 
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
-from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head
-from crosslens.report.conditions.comparison import Comparison, comparisons, scores_of
+from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head, scores_of
+from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
 from crosslens.report.conditions.perplexities import perplexities

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.names import short_names
-from crosslens.results.record import COLUMNS, SCHEMA, Results
-from crosslens.results.record_rows import Columns, Row, Rows
+from crosslens.results.record import COLUMNS, SCHEMA, Results, remembered
+from crosslens.results.record_rows import Coded, Columns, Row, Rows, coded, numbered, paired, together
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""
@@ -193,50 +194,71 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
         RequestError: naming what varies within a cell, or the two records of one seed that contradict one another.
     """
     records = disambiguated(results)
+    columns_of_table = records.columns
     by_condition = tuple(columns) == ("condition",)
     for axis in WHOLE:
         if axis not in (*rows, *columns):
             refuse_several(records, axis)
-    variants = variants_of(records) if by_condition else [""] * len(records)
-    kept: dict[tuple[Key, Any], dict[int | None, Row]] = {}
-    studies: dict[tuple[Key, Any], dict[int | None, set]] = {}
-    keys: dict[Key, None] = {}
-    heads: dict[Any, None] = {}
+    heads = columns_of(records) if by_condition else columns_of_table.together(*columns)
+    if not by_condition and len(columns) == 1:
+        heads = heads.changed([head for (head,) in heads.values])
     fixed = [axis for axis in (*WITHIN, *(() if by_condition else VARIANTS)) if axis not in (*rows, *columns)]
-    firsts: dict[tuple[Key, Any], tuple[Row, tuple]] = {}
-    described = zip(records, variants, records.tuples(*rows), records.tuples(*fixed), strict=True)
-    for record, variant, row, values in described:
-        if record["value"] is None:
-            continue
-        head = (
-            _column(record["condition"], variant)
-            if by_condition
-            else record[columns[0]]
-            if len(columns) == 1
-            else tuple(record[name] for name in columns)
-        )
-        keys[row] = heads[head] = None
-        first, expected = firsts.setdefault((row, head), (record, values))
-        if values != expected:
-            for axis in fixed:
-                refuse_several([first, record], axis)
-        by_seed = kept.setdefault((row, head), {})
-        known = by_seed.setdefault(record["seed"], record)
-        if known["value"] != record["value"]:
-            raise RequestError(_contradiction(known, record), hint="report them one by one, or filter them")
-        studies.setdefault((row, head), {}).setdefault(record["seed"], set()).add(record["study"])
+    measured = columns_of_table.table["value"].combine_chunks()
+    kept = np.flatnonzero(measured.is_valid().to_numpy(zero_copy_only=False))
+    numbers = measured.to_numpy(zero_copy_only=False)[kept]
+    keys, heads = columns_of_table.together(*rows).of(kept), heads.of(kept)
+    places = together([keys, heads], size=len(kept))
+    seeds = columns_of_table.coded("seed").of(kept)
+    points, point_firsts = paired(places, seeds)
+    refused = numbers != numbers[point_firsts][points]
+    for axis in fixed:
+        codes = columns_of_table.coded(axis).codes[kept]
+        refused |= codes != codes[places.firsts][places.codes]
+    if refused.any():
+        record = int(refused.argmax())
+        for axis in fixed:
+            first = places.firsts[places.codes[record]]
+            refuse_several([records[int(kept[first])], records[int(kept[record])]], axis)
+        known = point_firsts[points[record]]
+        text = _contradiction(records[int(kept[known])], records[int(kept[record])])
+        raise RequestError(text, hint="report them one by one, or filter them")
+    of_point = places.codes[point_firsts]
+    order = np.argsort(of_point, kind="stable")
+    of_seeds = [seeds.values[code] for code in seeds.codes[point_firsts][order].tolist()]
+    of_numbers = numbers[point_firsts][order].tolist()
+    sizes = np.bincount(of_point, minlength=len(places.values))
+    ends = np.cumsum(sizes).tolist()
+    studies = _shared(columns_of_table.coded("study").of(kept), points, of_point, sizes)
     values = {
-        at: Cell(
-            {seed: record["value"] for seed, record in by_seed.items()},
-            frozenset(set.intersection(*studies[at].values()) - {None}),
-        )
-        for at, by_seed in kept.items()
+        at: Cell(dict(zip(of_seeds[end - size : end], of_numbers[end - size : end], strict=True)), shared)
+        for at, size, end, shared in zip(places.values, sizes.tolist(), ends, studies, strict=True)
     }
-    ordered = sorted(heads, key=lambda head: head.order) if by_condition else sorted(heads)
+    ordered = sorted(heads.values, key=lambda head: head.order) if by_condition else sorted(heads.values)
     if by_condition:  # variant by variant, each with its reference first
-        order = list(dict.fromkeys(column.variant for column in heads))
-        ordered = sorted(ordered, key=lambda column: order.index(column.variant))
-    return Cells(tuple(keys), tuple(ordered), values)
+        variants = list(dict.fromkeys(column.variant for column in heads.values))
+        ordered = sorted(ordered, key=lambda column: variants.index(column.variant))
+    return Cells(tuple(keys.values), tuple(ordered), values)
+
+
+def _shared(studies: Coded, points: np.ndarray, of_point: np.ndarray, sizes: np.ndarray) -> list[frozenset[str]]:
+    """The studies that have a record of every seed of a cell, for each cell.
+
+    Args:
+        studies: of each record.
+        points: ``(records,)`` point of each record: its cell and seed.
+        of_point: ``(points,)`` cell of each point.
+        sizes: ``(cells,)`` seeds of each cell.
+    """
+    if len(studies.values) < 2:
+        return [frozenset(studies.values) - {None}] * len(sizes)
+    number = len(studies.values)
+    _, firsts = numbered(points.astype(np.int64) * number + studies.codes)
+    cell, study = of_point[points[firsts]].astype(np.int64), studies.codes[firsts]
+    seeds = np.bincount(cell * number + study, minlength=len(sizes) * number).reshape(len(sizes), number)
+    return [
+        frozenset(studies.values[code] for code in np.flatnonzero(seeds_of == size).tolist()) - {None}
+        for seeds_of, size in zip(seeds, sizes.tolist(), strict=True)
+    ]
 
 
 def disambiguated(results: Results) -> Rows:
@@ -248,51 +270,55 @@ def disambiguated(results: Results) -> Rows:
     _shorten(columns)
     for name, digest in DIGESTS.items():
         known: dict[str, set[str]] = {}
-        pairs = list(zip(columns[name], columns[digest], strict=True))
-        for value, of in set(pairs):
+        pairs = columns.together(name, digest)
+        for value, of in pairs.values:
             if value is not None and of is not None:
                 known.setdefault(value, set()).add(of)
         several = {value for value, digests in known.items() if len(digests) > 1}
         if several:
-            columns[name] = [
-                f"{value} ({of[:8]})" if value in several and of is not None else value for value, of in pairs
+            texts = [
+                f"{value} ({of[:8]})" if value in several and of is not None else value for value, of in pairs.values
             ]
+            columns.replace(name, pairs.changed(texts))
     return Rows(columns)
 
 
 def _shorten(columns: Columns) -> None:
     """Replace paths of encoders by short names, in the settings of comparisons with another encoder too."""
     digests: dict[str, set[str]] = {}
-    for encoder, digest in dict.fromkeys(zip(columns["encoder"], columns["encoder_digest"], strict=True)):
+    for encoder, digest in columns.together("encoder", "encoder_digest").values:
         if encoder is not None:
             known = digests.setdefault(encoder, set())
             known |= {digest} - {None}
     against = {
-        text: settings_of(text)["against"] for text in set(columns["settings"]) if "against" in settings_of(text)
+        text: settings_of(text)["against"]
+        for text in columns.coded("settings").values
+        if "against" in settings_of(text)
     }
     short = short_names([*digests, *sorted(against.values())], digests)
     texts = {text: text.replace(f"against={name}", f"against={short[name]}") for text, name in against.items()}
     if all(name == other for name, other in short.items()):
         return
-    columns["encoder"] = [short.get(name, name) for name in columns["encoder"]]
-    columns["settings"] = [texts.get(text, text) for text in columns["settings"]]
+    columns.change("encoder", lambda name: short.get(name, name))
+    columns.change("settings", lambda text: texts.get(text, text))
 
 
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     """Group records like `Results.groups`, with separate groups for different things of one name."""
-    places: dict[tuple, list[int]] = {}
-    for place, key in enumerate(disambiguated(results).tuples(*columns)):
-        places.setdefault(key, []).append(place)
-    return [(key, Results(results.records.take(rows))) for key, rows in places.items()]
+    return results.divided(disambiguated(results).columns.together(*columns))
 
 
+@remembered
 def encoders_apart(results: Results) -> Results:
     """Give encoders short names, different ones for different encoders, so that records can be grouped by name."""
-    records, named = results.records, disambiguated(results)
+    records, named = results.records, disambiguated(results).columns
     for column in ("encoder", "settings"):
-        values = pa.array([record[column] for record in named], pa.string())
-        records = records.set_column(COLUMNS.index(column), SCHEMA.field(column), values)
-    return Results(records)
+        values, kind = named.coded(column), records[column].type
+        if values.values != coded(records[column]).values:
+            text = pa.array(values.values, pa.string()).take(pa.array(values.codes))
+            text = text.dictionary_encode() if pa.types.is_dictionary(kind) else text
+            records = records.set_column(COLUMNS.index(column), pa.field(column, kind), text)
+    return results if records is results.records else Results(records)
 
 
 def layer_of(record: Row, *, source: str) -> int | None:
@@ -314,7 +340,11 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
     Raises:
         RequestError: naming its values.
     """
-    values = list(dict.fromkeys(record[axis] for record in records))
+    values = (
+        records.columns.coded(axis).values
+        if isinstance(records, Rows)
+        else list(dict.fromkeys(record[axis] for record in records))
+    )
     if len(values) > 1:
         raise RequestError(
             f"one table cannot hold several {PLURALS.get(axis, f'{axis}s')}: {', '.join(map(str, values))}",
@@ -329,6 +359,18 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     its own recipe is compared with the reference all the same: the recipe counts as part of the condition, as long as
     it does not vary within the condition and all other conditions share one recipe.
     """
+    if not isinstance(records, Rows):
+        return _variants(records)
+    groups = _models(records)
+    return groups.changed(_variants([records[int(first)] for first in groups.firsts])).to_list()
+
+
+def _models(records: Rows) -> Coded:
+    """Records that nothing tells apart in `variants_of`."""
+    return records.columns.together("condition", *VARIANTS)
+
+
+def _variants(records: Sequence[Row]) -> list[str]:
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
     devs = _variant(records, own, "dev")
@@ -338,13 +380,17 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
 
 
-def in_columns(results: Results) -> list[tuple[Column, Row]]:
-    """Every record, as `disambiguated` has it, behind the column that it stands in where columns are conditions."""
-    records = disambiguated(results)
-    return [
-        (_column(record["condition"], variant), record)
-        for record, variant in zip(records, variants_of(records), strict=True)
-    ]
+def columns_of(records: Rows) -> Coded:
+    """The column that each record stands in where columns are conditions.
+
+    Args:
+        records: as `disambiguated` returns them.
+    """
+    groups = _models(records)
+    distinct = [records[int(first)] for first in groups.firsts]
+    return groups.changed(
+        [_column(record["condition"], variant) for record, variant in zip(distinct, _variants(distinct), strict=True)]
+    )
 
 
 @cache
@@ -391,7 +437,7 @@ def settings_of(text: str | None) -> dict[str, str]:
 
 def languages_of(records: Results) -> Callable[[str], str]:
     """How a corpus is called in a row: by its language where it is the only corpus of it, or else by its name."""
-    pairs = {(record["target"], record["corpus"]) for record in disambiguated(records)}
+    pairs = disambiguated(records).columns.together("target", "corpus").values
     many = Counter(target for target, _ in pairs)
     names = {corpus: target if many[target] == 1 and target else corpus for target, corpus in pairs}
     return lambda corpus: names.get(corpus, corpus)

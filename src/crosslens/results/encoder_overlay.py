@@ -85,8 +85,9 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
         RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
     """
     known: dict[str, tuple[int, LayerProfile]] = {}
-    for (encoder,), block in groups_of(results, "encoder"):
-        depths = set(block.records["depth"].to_pylist())
+    by_encoder = groups_of(results, "encoder")
+    for (encoder,), block in by_encoder if len(by_encoder) > 1 else ():
+        depths = set(block.columns.coded("depth").values)
         try:
             profile = layer_profile(block, source=source)
         except RequestError:

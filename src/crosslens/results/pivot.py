@@ -22,7 +22,7 @@ from crosslens.results.cells import (
     mean_of,
     with_target_layers,
 )
-from crosslens.results.record import Results
+from crosslens.results.record import Results, remembered
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +35,7 @@ ROW = ("target", "corpus", "partner")
 """What names a row of scores."""
 
 
+@remembered
 def score_cells(results: Results) -> Cells:
     """Tabulate scores of one task, metric, encoder and source: one row per corpus, one column per condition.
 

@@ -1,12 +1,12 @@
 """Tidy records of measurements: one row per number, with the same columns everywhere."""
 
-import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow.parquet
 from crosslens.encoders.condition import REFERENCE, is_condition
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import is_refusal, write_bytes
+from crosslens.results.record_rows import Coded, Columns, divided
 from crosslens.results.version1 import VERSION_1, updated
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ class Results:
 
     records: pa.Table
     counts: Mapping[CountKey, np.ndarray] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    _remembered: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Results":
@@ -207,24 +209,37 @@ class Results:
         Raises:
             RequestError: for a column that does not exist.
         """
-        table = self.records
+        kept = np.ones(len(self), bool)
         for name, wanted in columns.items():
             values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
-            table = table.filter(pc.field(name).isin(pa.array(values, _column(name).type)))
-        return Results(table, self.counts)
+            options = pc.SetLookupOptions(pa.array(values, _column(name).type))
+            column = self.records[name].cast(_column(name).type)
+            kept &= pc.call_function("is_in", [column], options).to_numpy()
+        return self.where(kept)
+
+    def where(self, kept: np.ndarray) -> "Results":
+        """Select rows.
+
+        Args:
+            kept: ``(rows,)`` whether to keep each row.
+        """
+        return self if kept.all() else Results(self.records.filter(pa.array(kept, pa.bool_())), self.counts)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
         """Group rows by the values of these columns, in the order of first appearance."""
-        members: dict[tuple, list[int]] = {}
-        for index, row in enumerate(self.records.select(list(columns)).to_pylist()):
-            members.setdefault(tuple(row.values()), []).append(index)
-        order = [index for rows in members.values() for index in rows]
-        ordered = self.records.take(pa.array(order, pa.int64()))  # taken once: each group is a slice of it
-        ends = itertools.accumulate(len(rows) for rows in members.values())
-        return [
-            (key, Results(ordered.slice(end - len(rows), len(rows)), self.counts))
-            for (key, rows), end in zip(members.items(), ends, strict=True)
-        ]
+        return self.divided(self.columns.together(*columns))
+
+    def divided(self, groups: Coded) -> list[tuple[Any, "Results"]]:
+        """Group rows by values that were computed for them, in the order of first appearance."""
+        if len(groups.values) == 1:
+            return [(groups.values[0], self)]
+        parts = divided(self.records, groups)
+        return [(value, Results(part, self.counts)) for value, part in zip(groups.values, parts, strict=True)]
+
+    @property
+    def columns(self) -> Columns:
+        """Columns as distinct values and codes."""
+        return Columns(self.records)
 
     def with_columns(self, **columns: Any) -> "Results":
         """Set columns to one value in all rows.
@@ -238,13 +253,19 @@ class Results:
             arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
         return Results(pa.table(arrays, schema=SCHEMA), self.counts)
 
+    def encoded(self) -> "Results":
+        """The same records with dictionary-encoded text, which takes a fifth of the memory."""
+        return Results(_encoded(self.records), self.counts)
+
     def to_pandas(self) -> "pandas.DataFrame":
         """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
-        return self.records.to_pandas()
+        return _decoded(self.records).to_pandas()
 
     def tags(self) -> list[dict[str, Any]]:
         """Provenance of each row, for display."""
-        return [json.loads(text) for text in self.records["tags"].to_pylist()]
+        tags = self.columns.coded("tags")
+        parsed = [json.loads(text) for text in tags.values]
+        return [dict(parsed[code]) for code in tags.codes.tolist()]
 
     @property
     def _by_layer(self) -> bool:
@@ -328,11 +349,12 @@ class Results:
         """
         path = Path(path)
         sink = pa.BufferOutputStream()
+        records = _decoded(self.records)
         if path.suffix == ".csv":
             # pyarrow 17 writes the header or rows twice where one of several chunks is empty.
-            pyarrow.csv.write_csv(self.records.combine_chunks(), sink)
+            pyarrow.csv.write_csv(records.combine_chunks(), sink)
         elif path.suffix == ".parquet":
-            versioned = self.records.replace_schema_metadata({"crosslens.results": str(VERSION)})
+            versioned = records.replace_schema_metadata({"crosslens.results": str(VERSION)})
             pyarrow.parquet.write_table(versioned, sink, write_page_checksum=True)
         elif path.suffix == ".json":
             sink.write(json.dumps(self.records.to_pylist(), ensure_ascii=False, indent=1, allow_nan=False).encode())
@@ -344,6 +366,38 @@ class Results:
                 f"{path}: results are written as .csv, .parquet, .json or .jsonl", hint="change the ending"
             )
         write_bytes(path, sink.getvalue().to_pybytes())
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def remembered(function: "Callable[Concatenate[Results, P], R]") -> "Callable[Concatenate[Results, P], R]":
+    """Compute a function of results once for the same `Results` object, which never changes."""
+
+    @wraps(function)
+    def once(results: Results, /, *arguments: P.args, **options: P.kwargs) -> R:
+        known, call = results._remembered, (function, arguments, *options.items())
+        if call not in known:
+            known[call] = function(results, *arguments, **options)
+        return known[call]
+
+    return once
+
+
+def _encoded(table: pa.Table) -> pa.Table:
+    columns = [
+        column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column.combine_chunks()
+        for column in table.columns
+    ]
+    pa.default_memory_pool().release_unused()
+    return pa.table(columns, names=table.column_names)
+
+
+def _decoded(table: pa.Table) -> pa.Table:
+    """Undo `Results.encoded`."""
+    types = [column.type.value_type if pa.types.is_dictionary(column.type) else column.type for column in table.columns]
+    return table.cast(pa.schema(zip(table.column_names, types, strict=True)))
 
 
 def _record(row: dict[str, Any]) -> Record:

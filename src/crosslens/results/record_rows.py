@@ -1,34 +1,151 @@
-"""Records of a table as rows that read their columns when they are asked for one."""
+"""Records of a table by column: distinct values and codes, groups of equal records, and rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
+import numpy as np
 import pyarrow as pa
 
 Row = Mapping[str, Any]
 """A record as plain values, by column."""
 
 
-class Columns(dict[str, list[Any]]):
-    """Column -> its values, converted when first asked for.
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column as distinct values and codes, for work on a million records without a loop over them.
+
+    Attributes:
+        values: distinct values, in the order of first appearance; None is a value.
+        codes: ``(records,)`` place of each record's value in `values`.
+        firsts: ``(values,)`` first record of each value.
+    """
+
+    values: list[Any]
+    codes: np.ndarray
+    firsts: np.ndarray
+
+    def changed(self, values: Sequence[Any]) -> "Coded":
+        """Replace each distinct value; equal ones become one."""
+        places: dict[Any, int] = {}
+        codes = np.array([places.setdefault(value, len(places)) for value in values], np.int32)
+        _, firsts = numbered(codes)
+        return Coded(list(places), codes[self.codes], self.firsts[firsts])
+
+    def of(self, records: np.ndarray) -> "Coded":
+        """The values of chosen records only.
+
+        Args:
+            records: ``(chosen,)`` their places, ascending.
+        """
+        codes, firsts = numbered(self.codes[records])
+        return Coded([self.values[code] for code in self.codes[records][firsts].tolist()], codes, firsts)
+
+    def to_list(self) -> list[Any]:
+        """The value of each record."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+
+def numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number equal codes in the order of first appearance.
+
+    Returns:
+        ``(records,)`` numbers from 0, and ``(numbers,)`` the first record of each.
+    """
+    encoded = pa.array(codes).dictionary_encode()
+    numbers = encoded.indices.to_numpy()
+    firsts = np.empty(len(encoded.dictionary), np.int64)
+    firsts[numbers[::-1]] = np.arange(len(codes))[::-1]  # of repeated places the last one stays: the first record
+    return numbers, firsts
+
+
+def coded(column: pa.ChunkedArray) -> Coded:
+    """Encode a column, which may be dictionary-encoded already."""
+    if pa.types.is_dictionary(column.type):
+        encoded = column.unify_dictionaries().combine_chunks()
+    else:
+        encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
+        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], encoded.type)
+    known = len(encoded.dictionary)
+    indices = encoded.indices.fill_null(known) if encoded.indices.null_count else encoded.indices
+    codes, firsts = numbered(indices.to_numpy())
+    places = pa.array([None if place == known else place for place in np.asarray(indices)[firsts].tolist()], pa.int64())
+    return Coded(encoded.dictionary.take(places).to_pylist(), codes, firsts)
+
+
+def together(columns: Sequence[Coded], *, size: int) -> Coded:
+    """Combine columns: the values are tuples of those of the columns.
+
+    Args:
+        columns: of the same records; without any, all records have the value ``()``.
+        size: number of records.
+    """
+    codes, firsts, count = np.zeros(size, np.int64), np.arange(min(size, 1)), 1
+    for column in columns:
+        if count * len(column.values) > 2**62:  # numbers that are combined stay small
+            codes, firsts = numbered(codes)
+            codes, count = codes.astype(np.int64), len(firsts)
+        codes = codes * max(len(column.values), 1) + column.codes
+        count *= max(len(column.values), 1)
+    if columns:
+        codes, firsts = numbered(codes)
+    parts = [[column.values[code] for code in column.codes[firsts].tolist()] for column in columns]
+    return Coded(list(zip(*parts, strict=True)) if columns else [()] * len(firsts), codes, firsts)
+
+
+def paired(one: Coded, other: Coded) -> tuple[np.ndarray, np.ndarray]:
+    """Number the pairs of values of two columns, as `numbered` does."""
+    return numbered(one.codes.astype(np.int64) * max(len(other.values), 1) + other.codes)
+
+
+def divided(table: pa.Table, groups: Coded) -> list[pa.Table]:
+    """Split a table into the records of each value, in their order."""
+    codes = groups.codes
+    if np.any(codes[1:] < codes[:-1]):
+        table = table.take(pa.array(np.argsort(codes, kind="stable")))  # taken once: each group is a slice of it
+    sizes = np.bincount(codes, minlength=len(groups.values)).tolist()
+    begins = np.cumsum([0, *sizes])[:-1].tolist()
+    return [table.slice(begin, size) for begin, size in zip(begins, sizes, strict=True)]
+
+
+class Columns:
+    """Columns of a table, encoded when first asked for.
 
     Args:
         table: the columns.
     """
 
     def __init__(self, table: pa.Table) -> None:
-        super().__init__()
         self.table = table
+        self._coded: dict[str, Coded] = {}
+        self._lists: dict[str, list[Any]] = {}
 
-    def __missing__(self, name: str) -> list[Any]:
-        column = self.table[name]
-        if pa.types.is_string(column.type):  # few different ones: each becomes one Python string
-            encoded = column.combine_chunks().dictionary_encode()
-            texts = [*encoded.dictionary.to_pylist(), None]
-            self[name] = [texts[at] for at in encoded.indices.fill_null(len(texts) - 1).to_pylist()]
-        else:
-            self[name] = column.to_pylist()
-        return self[name]
+    def coded(self, name: str) -> Coded:
+        """Return a column as distinct values and codes."""
+        if name not in self._coded:
+            self._coded[name] = coded(self.table[name])
+        return self._coded[name]
+
+    def together(self, *names: str) -> Coded:
+        """Return several columns as distinct tuples and codes."""
+        return together([self.coded(name) for name in names], size=self.table.num_rows)
+
+    def change(self, name: str, change: Callable[[Any], Any]) -> None:
+        """Replace the values of a column."""
+        column = self.coded(name)
+        self.replace(name, column.changed([change(value) for value in column.values]))
+
+    def replace(self, name: str, column: Coded) -> None:
+        """Replace a column."""
+        self._coded[name] = column
+        self._lists.pop(name, None)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """The value of each record."""
+        if name not in self._lists:
+            self._lists[name] = self.coded(name).to_list()
+        return self._lists[name]
 
 
 class _Row(Mapping[str, Any]):
@@ -49,29 +166,25 @@ class _Row(Mapping[str, Any]):
 
 
 class Rows(Sequence[Row]):
-    """The records of a table as rows.
+    """The records of a table as rows, which read a column when they are asked for it.
 
     Args:
         columns: their values.
     """
 
     def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._rows = [_Row(columns, place) for place in range(columns.table.num_rows)]
+        self.columns = columns
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
     @overload
     def __getitem__(self, place: slice) -> list[Row]: ...
     def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
-        return self._rows[place]
+        places = range(len(self))[place]
+        return _Row(self.columns, places) if isinstance(places, int) else [_Row(self.columns, each) for each in places]
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
+        return (_Row(self.columns, place) for place in range(len(self)))
 
     def __len__(self) -> int:
-        return len(self._rows)
-
-    def tuples(self, *names: str) -> Iterator[tuple]:
-        """Yield the values of some columns, record by record: many times faster than asking every row."""
-        return zip(*(self._columns[name] for name in names), strict=True) if names else iter([()] * len(self))
+        return self.columns.table.num_rows

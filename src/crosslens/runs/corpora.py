@@ -1,6 +1,6 @@
 """A cache of the corpora that runs use."""
 
-from crosslens.corpora.catalogue import given_language, load_corpus, load_text, match_corpora
+from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import Format
@@ -47,18 +47,13 @@ class Corpora:
         parallel = self.parallel(name)
         return parallel.head(sentences) if sentences else parallel
 
-    def ref(self, name: str, *, split: str = "test") -> CorpusRef:
-        """Load a corpus and return its name, digest, and language if that was given with the name of a file."""
-        corpus = self.corpus(name, split=split)
-        return CorpusRef(corpus.name, corpus.digest, given_language(name))
-
     def planned(self, ref: CorpusRef, *, split: str = "test") -> Corpus:
         """Load a corpus that must be the same as when the run was planned.
 
         Raises:
             StoreError: when the corpus has changed.
         """
-        corpus = self.corpus(f"{ref.language}={ref.name}" if ref.language else ref.name, split=split)
+        corpus = self.corpus(ref.name, split=split)
         refuse_changed(ref.name, corpus.digest, ref.digest)
         return corpus
 

@@ -22,7 +22,7 @@ from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import digest_and_depth
 from crosslens.runs.make import train as train_model
-from crosslens.runs.question import Score
+from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.recorded import write_recorded
 from crosslens.runs.run import EncoderRef, ModelRun, Training
 from crosslens.runs.tracking import Tracker, tracking
@@ -236,8 +236,8 @@ def _run(
         dict(request.task.settings),
         train.language or "",
         train.language,
-        corpora.ref(request.train, split="train"),
-        corpora.ref(request.dev, split="dev") if request.dev else None,
+        CorpusRef(train.name, train.digest),
+        CorpusRef(dev.name, dev.digest) if dev else None,
         recipe,
         selection,
     )
@@ -257,7 +257,8 @@ def _tracking(track: str | None, run: ModelRun, out: str | Path | None) -> Abstr
 def _evaluate(
     run: ModelRun, model: TaskModel, request: Request, predictions: str | Path | None, progress: Listener
 ) -> Results:
-    questions = tuple(Score(request.corpora.ref(name), run.training.settings) for name in request.tests)
+    tests = [request.corpora.corpus(name) for name in request.tests]
+    questions = tuple(Score(CorpusRef(test.name, test.digest), run.training.settings) for test in tests)
     subject = Subject(model.encoder, model)
     results, _ = answer(subject, questions, request.corpora, predictions=predictions, progress=progress)
     return results.with_columns(**run.columns)

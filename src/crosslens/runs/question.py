@@ -18,17 +18,10 @@ class CorpusRef:
     Attributes:
         name: name in the catalogue.
         digest: digest of the content.
-        language: language of a file, where it was given with the name, as in ``wo=my.conllu``.
     """
 
     name: str
     digest: str
-    language: str | None = None
-
-
-def _without_language(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Leave out the language of a corpus that tells its own, so that ids are those of earlier stores."""
-    return {name: value for name, value in fields if (name, value) != ("language", None)}
 
 
 @dataclass(frozen=True)
@@ -43,8 +36,7 @@ class Question:
     @cached_property
     def id(self) -> str:
         """The first digits of the question's digest."""
-        described = asdict(self, dict_factory=_without_language)
-        return digest({"question": self.kind, "version": self.version, **described})[:DIGITS]
+        return digest({"question": self.kind, "version": self.version, **asdict(self)})[:DIGITS]
 
     @property
     def about(self) -> str:

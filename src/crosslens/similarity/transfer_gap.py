@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import pyarrow as pa
+import numpy as np
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
@@ -35,7 +35,7 @@ CONFOUNDS: Mapping[str, tuple[str, str]] = {
 MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
 """Columns that identify a fine-tuned model in records without a run id."""
 
-MATCHED_COLUMNS = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
+MATCHED_COLUMNS: tuple[str, ...] = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
 """Columns for deciding whether a similarity and a score belong to the same model."""
 
 SIMILARITY_SETTINGS = ("against", "against_condition", "pooling")
@@ -267,12 +267,8 @@ def _reference(results: Results) -> Results:
 
 def _by_variant(scores: Results) -> list[tuple[str, Results]]:
     """Split scores into groups of models that differ only in seed."""
-    labels = variants_of(disambiguated(scores))
-    return [(variant, _where(scores, [label == variant for label in labels])) for variant in dict.fromkeys(labels)]
-
-
-def _where(results: Results, mask: Sequence[bool]) -> Results:
-    return Results(results.records.filter(pa.array(mask, pa.bool_())))
+    labels = np.array(variants_of(disambiguated(scores)), object)
+    return [(variant, scores.where(labels == variant)) for variant in dict.fromkeys(labels)]
 
 
 def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") -> Gaps:
@@ -335,16 +331,19 @@ def _similarities(
     only_variant: bool,
 ) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:
     """Yield state, measure, layer, {target language: similarity} and {confound: {target language: value}}."""
-    scored = models.records.select(list(MATCHED_COLUMNS)).to_pylist()
+    scored = [
+        dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in models.columns.together(*MATCHED_COLUMNS).values
+    ]
     for state, trained_for in (("pretrained", None), ("fine-tuned", task)):
         compared = records.filter(source=source, task=trained_for)
         for measure in measures:
             similar = compared.filter(measure=measure, target_layer=None)
-            rows = similar.records.select(list(MATCHED_COLUMNS)).to_pylist()
-            similar = _where(
-                similar,
-                [row["target"] != source and _of_same_models(row, scored, only_variant=only_variant) for row in rows],
-            )
+            rows = similar.columns.together(*MATCHED_COLUMNS)
+            described = [dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in rows.values]
+            matching = [
+                row["target"] != source and _of_same_models(row, scored, only_variant=only_variant) for row in described
+            ]
+            similar = similar.where(np.array(matching, bool)[rows.codes])
             if not len(similar):
                 continue
             table = cells(similar, rows=("target", "partner"), columns=("layer",))

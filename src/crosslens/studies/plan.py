@@ -281,7 +281,7 @@ class _Planner:
             for state in probing.of:
                 yield from self._encoder_runs(STATES[state], pretrained, lambda _, question=question: (question,))
         for _, _, source in sources if self.study.overlap else ():
-            train = self.corpora.ref(source.train, split="train")
+            train = self._ref(source.train, "train")
 
             def overlaps(
                 partner: str | None, train: CorpusRef = train, source: Source = source
@@ -306,14 +306,14 @@ class _Planner:
     def _probe(self, probing: Probing) -> ProbeQuestion:
         probe = find_probe(probing.probe, probing.set)
         settings = cast(BaseModel, probe).model_dump(mode="json")
-        dev = self.corpora.ref(probing.dev, split="dev") if probing.dev else None
-        train, test = self.corpora.ref(probing.train, split="train"), self.corpora.ref(probing.test, split="test")
+        dev = self._ref(probing.dev, "dev") if probing.dev else None
+        train, test = self._ref(probing.train, "train"), self._ref(probing.test, "test")
         return ProbeQuestion(probing.probe, settings, train, test, dev, probing.inputs, probing.seed)
 
     def _tests(self, source: Source, partner: str | None) -> tuple[CorpusRef, ...]:
         """Test corpora of a source; for a bilingual encoder, only those in its two languages."""
         return tuple(
-            self.corpora.ref(test)
+            self._ref(test)
             for test in self.corpora.matching(source.tests)
             if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
         )
@@ -360,15 +360,19 @@ class _Planner:
     def _train(self, source: Source) -> Corpus:
         return self.corpora.corpus(source.train, split="train")
 
+    def _ref(self, name: str, split: str = "test") -> CorpusRef:
+        corpus = self.corpora.corpus(name, split=split)
+        return CorpusRef(corpus.name, corpus.digest)
+
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
         recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
-        dev = self.corpora.ref(source.dev_corpus, split="dev") if self.study.reads_dev(recipe) else None
+        dev = self._ref(source.dev_corpus, "dev") if self.study.reads_dev(recipe) else None
         return Training(
             task,
             dict(find_task(task, recipe.task).settings),
             name,
             self._train(source).language,
-            self.corpora.ref(source.train, split="train"),
+            self._ref(source.train, "train"),
             dev,
             recipe,
             recipe.select,
@@ -384,7 +388,7 @@ class _Planner:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
             if rule.rule == "best":
-                dev = self.corpora.ref(rule.oracle or source.dev_corpus, split="dev")
+                dev = self._ref(rule.oracle or source.dev_corpus, "dev")
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import main_metric
-from crosslens.report.conditions.comparison import scores_of
+from crosslens.report.blocks import main_metric, scores_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of

@@ -1,21 +1,17 @@
 """Scores by condition, with the published ones of the same models."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.blocks import main_metric, scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import treebank_of
 from crosslens.report.significance import Interval, Significance
-from crosslens.results.cells import Cells, Column, Key, groups_of, in_columns, languages_of
+from crosslens.results.cells import Cells, Column, Key, columns_of, disambiguated, groups_of, languages_of
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
-from crosslens.results.record import Results
-
-
-def scores_of(results: Results) -> Results:
-    """Scores of models; not those of heads on one fixed layer, whose tables have layers as columns."""
-    return on_one_layer(results.filter(measure=None), where=False)
+from crosslens.results.record import Results, remembered
+from crosslens.results.record_rows import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +123,8 @@ class Comparison:
         )
 
 
-def comparisons(results: Results) -> Iterator[Comparison]:
+@remembered
+def comparisons(results: Results) -> list[Comparison]:
     """Compare the conditions of each task, encoder, source and split by the main score of the task.
 
     Raises:
@@ -139,11 +136,12 @@ def comparisons(results: Results) -> Iterator[Comparison]:
         if key[1] is not None and key[1] == main_metric(key[0]) and key[3] is not None
     ]
     encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
+    compared = []
     for (task, metric, encoder, source, split), block in groups:
         shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
         scores = score_cells(block)
         same, cross, _ = parts_of(scores, source)
-        yield Comparison(
+        comparison = Comparison(
             task,
             source,
             block.records["encoder"][0].as_py(),
@@ -157,6 +155,8 @@ def comparisons(results: Results) -> Iterator[Comparison]:
             tuple(cross),
             languages_of(block),
         )
+        compared.append(comparison)
+    return compared
 
 
 def profile_intervals(
@@ -178,11 +178,8 @@ def profile_intervals(
 
 
 def _models(block: Results) -> dict[Column, Models]:
-    records = block.records.select(["train", "selection"]).to_pylist()  # names as summaries have them
-    members: dict[Column, list[dict]] = {}
-    for (column, _), record in zip(in_columns(block), records, strict=True):
-        members.setdefault(column, []).append(record)
-    return {
-        column: Models(frozenset(each["train"] for each in rows), frozenset(each["selection"] for each in rows))
-        for column, rows in members.items()
-    }
+    named = [block.columns.coded(name) for name in ("train", "selection")]  # names as summaries have them
+    members: dict[Column, list[tuple]] = {}
+    for column, train, selection in together([columns_of(disambiguated(block)), *named], size=len(block)).values:
+        members.setdefault(column, []).append((train, selection))
+    return {column: Models(*map(frozenset, zip(*rows, strict=True))) for column, rows in members.items()}

@@ -78,7 +78,7 @@ def before_training(results: Results) -> Results:
 
     Their table is `interventions`; in others they would be many columns more.
     """
-    texts = dict.fromkeys(results.records["condition"].to_pylist())
+    texts = results.columns.coded("condition").values
     kept = [text for text in texts if text is None or not Condition.parse(text).acts_after_training]
     return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from crosslens.report.blocks import main_metric
-from crosslens.report.conditions.comparison import scores_of
+from crosslens.report.blocks import main_metric, scores_of
 from crosslens.report.conditions.pretraining_factors import in_the_papers_order
 from crosslens.report.table import Cell, Row, Table
 from crosslens.results.cells import condition_of, groups_of

@@ -197,13 +197,13 @@ def effects(results: Results) -> list[Effect]:
     for block in score_blocks(results):
         partners = [partner for (partner,), _ in block.results.groups("partner")]
         for partner in partners:
-            texts = set(block.results.records["condition"].to_pylist())
+            texts = block.results.columns.coded("condition").values
             compared = [text for text in texts if _is_compared(condition_of(text))]
             records = block.results.filter(partner=partner, condition=compared)
             if not len(records):
                 continue
             table = score_cells(records)
-            depths = set(records.records["depth"].to_pylist()) - {None}
+            depths = set(records.columns.coded("depth").values) - {None}
             depth = depths.pop() if len(depths) == 1 else None
             for variant in dict.fromkeys(column.variant for column in table.columns):
                 with_partner = f"with {partner}" if partner and len(partners) > 1 else ""
