@@ -3,9 +3,12 @@
 It also draws the figures of the README and of the gallery from the same records.
 
 A page marks a table by the arguments of the command, the table's name and, if only some of its groups are to be shown,
-their titles:
+their titles, and if only some of the rows, their labels:
 
     <!-- crosslens report pos.parquet --beside muller2021 > similarity-cka: mean of 18 pairs; en–fr -->
+    (written here)
+    <!-- end -->
+    <!-- crosslens report unseen/zero-shot.parquet > supervision-pos-accuracy | wo; mt -->
     (written here)
     <!-- end -->
 """
@@ -21,8 +24,11 @@ from crosslens.report.render import to_markdown
 from crosslens.report.significance import significance_of
 from crosslens.report.table import Table
 from crosslens.report.tables import all_tables
+from crosslens.report.transfer_rule import rule_tables
+from crosslens.report.typology import read_typologies, typology_table
 from crosslens.results.layer_profile import DARK, LIGHT
 from crosslens.results.record import concatenated, read_results
+from crosslens.unseen.rule import read_rule
 
 ENDINGS = {"": LIGHT, "-dark": DARK}
 GALLERY: dict[str, tuple[str, dict[str, object]]] = {
@@ -38,8 +44,9 @@ GALLERY: dict[str, tuple[str, dict[str, object]]] = {
 IMAGES = Path(__file__).with_name("images")
 FOLDER = Path(__file__).with_name("results")
 MARKED = re.compile(
-    r"(?P<start><!-- crosslens report (?P<file>\S+)(?: --beside (?P<paper>\S+))?(?: --spread (?P<spread>\S+))? > (?P<table>[^\s:]+)"
-    r"(?:: (?P<groups>[^>]+?))? -->\n).*?(?P<end><!-- end -->)",
+    r"(?P<start><!-- crosslens report (?P<file>\S+)(?: --beside (?P<paper>\S+))?(?: --spread (?P<spread>\S+))?"
+    r"(?P<rules>(?: --rule \S+)*) > (?P<table>[^\s:]+)(?:: (?P<groups>[^>|]+?))?(?: \| (?P<rows>[^>]+?))? -->\n)"
+    r".*?(?P<end><!-- end -->)",
     re.DOTALL,
 )
 
@@ -50,12 +57,15 @@ def filled(text: str) -> str:
 
 
 def _table(match: re.Match[str]) -> str:
-    tables = _tables(match["file"], match["paper"], intervals=match["spread"] == "interval")
+    rules = tuple(match["rules"].split()[1::2])
+    tables = _tables(match["file"], match["paper"], rules, intervals=match["spread"] == "interval")
     if match["table"] not in tables:
         raise ValueError(f"{match[0].splitlines()[0]}: no such table; there are {', '.join(tables)}")
     table = tables[match["table"]]
     if match["groups"]:
         table = _some(table, match["groups"].split("; "))
+    if match["rows"]:
+        table = _rows(table, match["rows"].split("; "))
     return to_markdown(table, spread=match["spread"] or "none")
 
 
@@ -72,11 +82,22 @@ def _some(table: Table, titles: list[str]) -> Table:
     return replace(table, head=tuple(table.head[place] for place in kept), groups=groups)
 
 
+def _rows(table: Table, labels: list[str]) -> Table:
+    """Some rows of a table."""
+    groups = {title: tuple(row for row in rows if row.label in labels) for title, rows in table.groups.items()}
+    if unknown := set(labels) - {row.label for rows in groups.values() for row in rows}:
+        raise ValueError(f"{table.name} has no row {', '.join(sorted(unknown))}")
+    return replace(table, groups={title: rows for title, rows in groups.items() if rows})
+
+
 @cache
-def _tables(file: str, paper: str | None, *, intervals: bool) -> dict[str, Table]:
+def _tables(file: str, paper: str | None, rules: tuple[str, ...], *, intervals: bool) -> dict[str, Table]:
     results = read_results(FOLDER / file)
     significance = significance_of(results) if intervals else None
     tables = all_tables(results, beside=find_paper(paper) if paper else None, significance=significance)
+    typology = read_typologies([FOLDER / file], results)
+    tables += [] if typology is None else [typology_table(typology)]
+    tables += rule_tables([read_rule(FOLDER / rule) for rule in rules], results)
     return {table.name: table for table in tables}
 
 

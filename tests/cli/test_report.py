@@ -1,6 +1,8 @@
 from pathlib import Path
 
 from crosslens.results.record import Record, Results
+from crosslens.unseen.rule import write_rule
+from made_rules import made_up
 from toy_commands import finetune
 
 
@@ -56,3 +58,14 @@ def test_tables_for_a_paper(run, tiny_bert):
         status, _, said = run(*words)
         assert (status, message in said) == (2, True)
     assert not Path("x").exists()
+
+
+def test_errors_of_a_rule_are_a_table(run):
+    write_rule(made_up(8), "rule.csv")
+    Results.of([Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)]).write("results.csv")
+    status, _, said = run("report", "results.csv", "--out", "report", "--rule", "rule.csv", "--rule", "rule.csv")
+    assert status == 0, said
+    names = ("rule", "rule-carried-over")
+    assert all(Path("report", f"{name}.{ending}").is_file() for name in names for ending in ("csv", "md", "tex"))
+    assert "regret of always en" in Path("report/rule.md").read_text("utf-8")
+    assert run("report", "results.csv", "--out", "x", "--rule", "results.csv")[0] == 2

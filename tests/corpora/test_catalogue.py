@@ -1,7 +1,7 @@
 import pytest
 
 from crosslens.corpora import catalogue
-from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora, name_split, roots
+from crosslens.corpora.catalogue import check_corpus, list_corpora, load_corpus, match_corpora, name_split, roots
 from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError, RequestError
 
@@ -44,6 +44,11 @@ def test_a_seed_in_a_slice_shuffles_before_it_cuts(treebanks):
 def test_another_split_is_transliterated_alike():
     assert name_split("ud/ug_udt:train@uroman", "dev") == "ud/ug_udt:dev@uroman"
     assert name_split("ud/ug_udt[:200]@uroman[:9]", "dev") == "ud/ug_udt:dev@uroman"
+    assert (
+        name_split("lab/sov[:9]@latin-cyrillic[:5]@cyrillic-latin", "dev")
+        == "lab/sov:dev@latin-cyrillic@cyrillic-latin"
+    )
+    check_corpus("lab/sov:train[:9]@latin-cyrillic@cyrillic-latin")
 
 
 def test_a_path_is_a_corpus_too(treebanks):

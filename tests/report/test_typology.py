@@ -3,9 +3,10 @@
 import math
 
 import pandas as pd
-import pytest
 
 from crosslens.report.typology import read_typologies, typology_bars, typology_table
+from crosslens.results.record import Results
+from made_typology import languages
 
 NONE = float("nan")
 
@@ -17,13 +18,17 @@ def row(language, name, kind, scores, *, task="pos", published="", train=None):
         "language": language,
         "name": name,
         "script": "Latin",
+        "family": "",
         "train": train or f"ud/{language}:train",
         "corpus": f"ud/{language}:test",
         "encoder": encoder,
         "adapted": adapted,
         "from scratch": None,
         "BiLSTM": baseline,
+        "encoder - BiLSTM": encoder - baseline,
+        "adapted - BiLSTM": adapted - baseline,
         "class": kind,
+        "published text": "10K" if published else "",
         "published class": published,
     }
 
@@ -40,15 +45,18 @@ FRAME = pd.DataFrame(
 
 def test_languages_are_grouped_by_task_and_class_in_the_order_of_the_classes():
     table = typology_table(FRAME)
-    assert table.head == ("encoder", "adapted", "BiLSTM")  # nothing was made from scratch
+    differences = ("encoder − BiLSTM", "adapted − BiLSTM")
+    assert table.head == ("encoder", "adapted", "BiLSTM", *differences)  # nothing was made from scratch
     assert list(table.groups) == ["pos: easy", "pos: intermediate", "pos: not tested", "ner: hard"]
     (wolof,) = table.groups["pos: intermediate"]
     assert wolof.label == "Wolof, Latin, ud/wo:train"
-    assert [cell.value for cell in wolof.cells] == [80.0, 90.0, 85.0]
-    assert table.notes == ("published as easy (Muller 2022)",)
-    assert [cell.note for cell in wolof.cells] == [1, None, None]
+    assert [cell.value for cell in wolof.cells] == [80.0, 90.0, 85.0, -5.0, 5.0]
+    assert [cell.kind for cell in wolof.cells] == ["score"] * 3 + ["difference"] * 2
+    assert table.notes == ("Muller 2022: 10K sentences of raw text, easy",)
+    assert [cell.note for cell in wolof.cells] == [1, None, None, None, None]
+    assert "Not tested: there is one seed" in table.caption
     (uyghur,) = table.groups["pos: not tested"]
-    assert [cell.value for cell in uyghur.cells] == [60.0, None, 85.0]
+    assert [cell.value for cell in uyghur.cells] == [60.0, None, 85.0, -25.0, None]
 
 
 def bars(chart):
@@ -72,9 +80,22 @@ def test_two_training_sets_of_a_language_are_told_apart():
     assert {"Faroese (ud/fo:train)", "Faroese (ud/fo:train[:9])", "Wolof"} <= names
 
 
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_is_no_store_has_no_typology(tmp_path, kind):
-    path = tmp_path / "results.csv" if kind == "file" else tmp_path
-    if kind == "file":
-        path.write_text("")
-    assert read_typologies([path]) is None
+def test_a_report_reads_the_typology_of_records(tmp_path):
+    Results.of([]).write(tmp_path / "empty.csv")
+    assert read_typologies([tmp_path / "empty.csv"], Results.of([])) is None
+    reasons = []
+    assert (
+        read_typologies([tmp_path], Results.of([*languages(), *languages(study="b")]), skipped=reasons.append) is None
+    )
+    assert len(reasons) == 1
+    assert reasons[0].startswith("no typology: ud/gsw:train was trained on in several ways")
+    frame = read_typologies([tmp_path], Results.of(languages()))
+    assert list(typology_table(frame).groups) == ["pos: easy", "pos: intermediate", "pos: hard"]
+
+
+def test_records_beside_a_store_are_read_on_their_own(tmp_path):
+    for folder in ("runs", "studies"):
+        (tmp_path / "store" / folder).mkdir(parents=True)
+    Results.of(languages()).write(tmp_path / "results.csv")
+    frame = read_typologies([tmp_path / "store", tmp_path / "results.csv"], Results.of(languages()))
+    assert sorted(frame["class"]) == ["easy", "hard", "intermediate"]

@@ -3,10 +3,55 @@
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.results.record import Results
 from crosslens.runs.store import Store
-from crosslens.studies.typology import read_typology
+from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
+from made_typology import STARTS, languages, scored
 
 
 def test_a_store_without_a_baseline_has_no_typology(folder):
     with pytest.raises(RequestError, match="no language on which an encoder and a BiLSTM"):
         read_typology(Store(folder / "runs"))
+
+
+def test_records_alone_give_the_classes_and_what_is_known_of_the_languages():
+    frame = typology_of(Results.of([*languages(), scored("wo", "scratch", 30.0)])).set_index("language")
+    assert dict(frame["class"]) == {"gsw": "easy", "wo": "intermediate", "ug": "hard"}
+    assert dict(frame["published class"]) == {"gsw": "easy", "wo": "intermediate", "ug": "hard"}
+    assert list(frame.loc["wo", ["name", "script", "family"]]) == ["Wolof", "Latin", "Niger-Congo"]
+    assert frame.loc["wo", "from scratch"] == 30.0
+    assert frame.loc["gsw", "encoder - BiLSTM"] == pytest.approx(10.06)
+    assert list(frame["seeds"]) == [3, 3, 3]
+
+
+def test_one_seed_and_scores_without_intervals_are_shown_but_not_tested():
+    for records in (languages(seeds=(1,)), languages(half=None)):
+        frame = typology_of(Results.of(records))
+        assert frame["class"].isna().all()
+        assert frame["by means"].isna().all()
+        assert list(frame["encoder - BiLSTM"].round()) == [10, -40, -8]
+
+
+def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
+    def of(target):
+        return [scored(target, start, value) for start, value in (("encoder", 80.0), ("bilstm", 70.0))]
+
+    frame = typology_of(Results.of([*of("se"), *of("ug-Latn"), *of("sov-Cyrl")])).set_index("language")
+    assert list(frame.loc["se", ["name", "script", "family"]]) == ["Northern Sami", "Latin", "Uralic"]
+    assert list(frame.loc["ug-Latn", ["name", "script", "published class"]]) == ["Uyghur", "Latin", ""]
+    assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
+
+
+def test_runs_that_cannot_be_told_apart_are_an_error():
+    again = [scored("wo", "encoder", 60.0, study="again")]
+    with pytest.raises(RequestError, match=r"ud/wo:train was trained on in several ways"):
+        typology_of(Results.of([*languages(), *again]))
+    longer = scored("wo", "encoder", 60.0, seed=9, settings="epochs=9")
+    with pytest.raises(RequestError, match="in several ways"):
+        typology_of(Results.of([*languages(), longer]))
+
+
+@pytest.mark.parametrize("missing", ["encoder", "bilstm"])
+def test_records_without_both_have_no_typology(missing):
+    with pytest.raises(NothingToCompare):
+        typology_of(Results.of([scored("wo", start, 50.0) for start in STARTS if start != missing]))

@@ -58,7 +58,7 @@ def test_rules_are_written_and_read(tmp_path):
     assert again.provenance == rule.provenance
     assert [its.score for its in again.measured] == pytest.approx([its.score for its in rule.measured], abs=0.01)
     assert again.error == pytest.approx(rule.error, abs=0.05)
-    complete = Rule(rule.measured, Provenance("an encoder: small", "abc", "pos", "one seed"))
+    complete = Rule(rule.measured, Provenance("an encoder: small", "abc", "pos", "one seed", "l1 l2"))
     write_rule(complete, tmp_path / "complete.csv")
     assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance
 

@@ -39,7 +39,23 @@ if TYPE_CHECKING:
     help="Add to each number its standard deviation over seeds, or its 95 % confidence interval, with * for"
     " differences that are significant after correction; from results files, differences are not paired by sentence.",
 )
-def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, width: float, spread: "Spread") -> None:
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="FILE",
+    help="Rule of `crosslens advise` whose errors are added; repeatable: the first rule also estimates the scores of"
+    " the others.",
+)
+def command(
+    paths: tuple[str, ...],
+    out: str,
+    beside: str | None,
+    title: str,
+    width: float,
+    spread: "Spread",
+    rules: tuple[str, ...],
+) -> None:
     """Write tables and figures like those of the papers from the results in PATHS (files, folders, stores of runs).
 
     OUT/index.html is an offline page with findings, interactive tables, and the run behind every number. Each table is
@@ -62,9 +78,11 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, wi
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance, significance_of
     from crosslens.report.tables import all_tables
+    from crosslens.report.transfer_rule import rule_tables
     from crosslens.report.typology import read_typologies, typology_table
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
+    from crosslens.unseen.rule import read_rule
 
     results = read_results(*paths).encoded()
     intervals = None
@@ -72,8 +90,9 @@ def command(paths: tuple[str, ...], out: str, beside: str | None, title: str, wi
         intervals = read_significance(paths)
     significance = (intervals or significance_of(results)) if spread == "interval" else None
     tables = all_tables(results, beside=paper, significance=significance, skipped=say)
-    typology = read_typologies(paths, skipped=say)
+    typology = read_typologies(paths, results, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
+    tables += rule_tables([read_rule(rule) for rule in rules], results)
     missing = not_evaluated(paths)
     tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []

@@ -300,13 +300,14 @@ def split_scheme(name: str) -> tuple[str, str]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split a corpus name from its transliteration and remove all slices.
+    """Split a corpus name from its transliterations and remove all slices.
 
-    >>> split_name("ud/ug_udt[:200]@uroman[:9]")
-    ('ud/ug_udt', '@uroman')
+    >>> split_name("ud/ug_udt[:200]@uroman[:9]"), split_name("lab/sov@latin-cyrillic@cyrillic-latin")
+    (('ud/ug_udt', '@uroman'), ('lab/sov', '@latin-cyrillic@cyrillic-latin'))
     """
     of, scheme = split_scheme(split_slice(name)[0])
-    return split_slice(of)[0], scheme
+    bare, schemes = split_name(of) if scheme else (of, "")
+    return bare, schemes + scheme
 
 
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:

@@ -2,15 +2,19 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
+from crosslens.formatting import MINUS
 from crosslens.report.table import Cell, Notes, Row, Table
 from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.record import Results
+from crosslens.runs.recorded import read_results
 from crosslens.runs.store import Store, is_store
-from crosslens.studies.typology import NothingToCompare, read_typology
+from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
 from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
@@ -20,28 +24,38 @@ if TYPE_CHECKING:
 CLASSES = ("easy", "intermediate", "hard", "undecided", "not tested")
 """Order of groups; with one seed there is no test, and so no class."""
 
+DIFFERENCES = ("encoder - BiLSTM", "adapted - BiLSTM")
+"""Columns with differences."""
+
 MODELS = ("encoder", "adapted", "from scratch", "BiLSTM")
 """Columns of `crosslens.unseen.typology.typology` with scores."""
 
 
 def read_typologies(
-    paths: Iterable[str | Path], *, skipped: Callable[[str], None] = lambda reason: None
+    paths: Iterable[str | Path], results: Results, *, skipped: Callable[[str], None] = lambda reason: None
 ) -> "pandas.DataFrame | None":
-    """The typology of every store of runs that has one.
+    """The typology of every store of runs that has one, and of the other records.
 
     Args:
-        paths: files and folders; all but stores of runs are ignored.
-        skipped: called with the reason if the runs of a store cannot be compared.
+        paths: files and folders.
+        results: all of their records.
+        skipped: called with the reason if the runs of a store, or the records, cannot be compared.
 
     Returns:
-        None if no store has languages on which an encoder and a BiLSTM were trained.
+        None if there are no languages on which an encoder and a BiLSTM were trained.
     """
     import pandas as pd
 
+    places = [str(path) for path in paths]
+    stores = [place for place in places if is_store(place)]
+    others = tuple(place for place in places if place not in stores)
+    makers = [partial(read_typology, Store(store)) for store in stores]
+    if others:
+        makers.append(partial(typology_of, read_results(*others) if stores else results))
     frames = []
-    for store in map(Store, filter(is_store, map(Path, paths))):
+    for make in makers:
         try:
-            frames.append(read_typology(store))
+            frames.append(make())
         except NothingToCompare:
             continue
         except RequestError as error:
@@ -53,29 +67,43 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
     """One row per language and training set, grouped by task and class.
 
     Args:
-        frame: from `crosslens.studies.typology.read_typology`.
+        frame: from `crosslens.studies.typology`.
 
     Returns:
-        A table of mean scores in points. Notes give the class that the slides print.
+        A table of mean scores and differences in points. Notes give what the slides print of a language.
     """
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     models = _models(frame)
+    differences = [name for name in DIFFERENCES if name.removesuffix(" - BiLSTM") in models]
     for task, name, rows in _by_class(frame):
         for row in rows:
-            published = row["published class"]
-            known = not _missing(published) and published
-            note = notes.number(f"published as {published} (Muller 2022)" if known else None)
-            values = [None if _missing(row[model]) else float(row[model]) for model in models]
-            cells = tuple(Cell(value, "score", note=note if place == 0 else None) for place, value in enumerate(values))
-            label = ", ".join(filter(None, (row["name"], row["script"], row["train"])))
+            note = notes.number(_published(row))
+            values = [None if _missing(row[column]) else float(row[column]) for column in (*models, *differences)]
+            cells = tuple(
+                Cell(value, "score" if place < len(models) else "difference", note=None if place else note)
+                for place, value in enumerate(values)
+            )
+            label = ", ".join(filter(None, (row["name"], row["script"], row["family"], row["train"])))
             groups[f"{task}: {name}"] = (*groups.get(f"{task}: {name}", ()), Row(label, cells))
     caption = (
         "Scores by language in comparison with a BiLSTM trained on the same data, mean over seeds. Easy: the encoder"
         " is better. Intermediate: only after adaptation to raw text of the language. Hard: in neither case. Undecided:"
         " a difference that decides the class is not significant after correction."
     )
-    return Table("typology", caption, tuple(models), groups, tuple(notes.texts))
+    if any(title.endswith(f": {CLASSES[-1]}") for title in groups):
+        caption += " Not tested: there is one seed, or no interval."
+    head = (*models, *(name.replace(" - ", f" {MINUS} ") for name in differences))
+    return Table("typology", caption, head, groups, tuple(notes.texts))
+
+
+def _published(row: Mapping[str, Any]) -> str | None:
+    """What the slides print of a language: its amount of raw text, and its class if they name it."""
+    text, name = (None if _missing(row[column]) else row[column] for column in ("published text", "published class"))
+    if not (text or name):
+        return None
+    amount = f"{text} sentences of raw text" if text else ""
+    return f"Muller 2022: {', '.join(filter(None, (amount, name)))}"
 
 
 def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":

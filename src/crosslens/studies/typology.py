@@ -1,23 +1,26 @@
-"""Classify languages as easy, intermediate or hard from the runs of a store."""
+"""Classify languages as easy, intermediate or hard from the runs of a store, or from records."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import langcodes
-import numpy as np
 
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.language_families import known_language
 from crosslens.data.scripts import main_script, script_name
 from crosslens.digests import canonical_json
-from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.results.cells import condition_of
-from crosslens.results.record import concatenated
+from crosslens.results.record import Results, concatenated
 from crosslens.runs.counts import key
 from crosslens.runs.store import Store
 from crosslens.scores.intervals import linearised
-from crosslens.tasks import find_task
+from crosslens.scores.unpaired import Unpaired
+from crosslens.tasks import TASKS, find_task
 from crosslens.unseen.typology import Cell, Measurements, known_languages, typology
 
 if TYPE_CHECKING:
@@ -26,6 +29,31 @@ if TYPE_CHECKING:
 
 class NothingToCompare(RequestError):
     """A store has no language on which an encoder and a BiLSTM were trained."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    """The score of one model on one corpus.
+
+    Attributes:
+        cell: task and data.
+        start: what training began with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``.
+        seed: its seed.
+        language: language of the corpus.
+        values: contributions of sentences in points, or an `Unpaired`.
+        run: the run, or what else tells runs of one seed apart.
+        recipe: how it was trained.
+        encoder: digest of the encoder that training began with; None if unknown.
+    """
+
+    cell: Cell
+    start: str
+    seed: int
+    language: str
+    values: Any
+    run: str
+    recipe: str
+    encoder: str | None
 
 
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
@@ -50,33 +78,77 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     for study in studies:
         if study not in planned:
             raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
-    values: dict[Cell, dict[str, dict[int, np.ndarray]]] = {}
-    languages: dict[Cell, str] = {}
-    adapted_on: dict[Cell, set[str]] = {}
-    recipes: dict[tuple[Cell, str], str] = {}
-    runs: dict[tuple[Cell, str, int], str] = {}
-    ambiguous: dict[Cell, str] = {}
     identities: dict[str, dict[str, Any]] = {}
+    scores = []
     for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
-        start = _start(condition_of(row["condition"]))
-        if row["measure"] is not None or start is None or row["metric"] != find_task(row["task"]).metric:
+        start = _start(row)
+        if start is None:
             continue
         run = row["run"]
         counts = store.counts(run).get(key(row["question"], row["metric"]))
         if counts is None or counts.shape[1] < 2 or not counts[1].sum():
             continue
         identity = identities.setdefault(run, store.describe(run)["identity"])
-        cell = Cell(row["task"], row["train"], row["corpus"])
-        languages[cell] = row["target"] or "?"
-        # The adapted encoder shares the recipe of the encoder; models without pretraining may need their own.
         recipe = canonical_json([identity["recipe"], identity["settings"]]).decode()
-        same = recipes.setdefault((cell, "encoder" if start == "adapted" else start), recipe) == recipe
-        if not same or runs.setdefault((cell, start, row["seed"]), run) != run:
-            ambiguous.setdefault(cell, f"{start}, run {run}, differs")
-        values.setdefault(cell, {}).setdefault(start, {})[row["seed"]] = linearised(counts[:1], counts[1:])[0]
-        if start == "adapted":
-            adapted_on.setdefault(cell, set()).add(identity["encoder"])
-    words = _words(store)
+        values = linearised(counts[:1], counts[1:])[0]
+        scores.append(_Score(_cell(row), start, row["seed"], _language(row), values, run, recipe, identity["encoder"]))
+    hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
+    read_script = partial(_script, data=data)
+    return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)
+
+
+def typology_of(results: Results) -> "pandas.DataFrame":
+    """Compute the typology as `read_typology` does, from records alone.
+
+    Differences are not paired by sentence (`crosslens.scores.unpaired`). Scores without an interval are shown, but not
+    tested. Scripts are those that languages are usually written in; the number of words of raw text is unknown.
+
+    Args:
+        results: records of models that started from the encoder, from an adapted encoder and from nothing.
+
+    Raises:
+        RequestError: as `read_typology`.
+    """
+    scores = []
+    for row in results.filter(measure=None).records.to_pylist() if "bilstm" in _starts(results) else ():
+        start = _start(row)
+        if start is None or row["value"] is None or not row["train"] or not row["corpus"]:
+            continue
+        known = row["low"] is not None and row["high"] is not None
+        value = row["value"]
+        values = Unpaired.of_interval(value, row["low"], row["high"]) if known else Unpaired(value, math.nan)
+        names = canonical_json([row["study"], row["encoder"], row["run"]]).decode()
+        recipe = canonical_json([row["recipe"], row["settings"]]).decode()
+        seed = row["seed"] or 0
+        scores.append(_Score(_cell(row), start, seed, _language(row), values, names, recipe, row["encoder_digest"]))
+    hint = "give results files of one study each"
+    return _typology(scores, place="these results", words={}, hint=hint, read_script=lambda corpus: None)
+
+
+def _typology(
+    scores: Sequence[_Score],
+    *,
+    place: str,
+    words: Mapping[str, int],
+    hint: str,
+    read_script: Callable[[str], str | None],
+) -> "pandas.DataFrame":
+    values: dict[Cell, dict[str, dict[int, Any]]] = {}
+    languages: dict[Cell, str] = {}
+    adapted_on: dict[Cell, set[str]] = {}
+    recipes: dict[tuple[Cell, str], str] = {}
+    runs: dict[tuple[Cell, str, int], str] = {}
+    ambiguous: dict[Cell, str] = {}
+    for score in scores:
+        cell, start = score.cell, score.start
+        languages[cell] = score.language
+        # The adapted encoder shares the recipe of the encoder; models without pretraining may need their own.
+        alike = recipes.setdefault((cell, "encoder" if start == "adapted" else start), score.recipe) == score.recipe
+        if not alike or runs.setdefault((cell, start, score.seed), score.run) != score.run:
+            ambiguous.setdefault(cell, f"{start}, run {score.run}, differs")
+        values.setdefault(cell, {}).setdefault(start, {})[score.seed] = score.values
+        if start == "adapted" and score.encoder is not None:
+            adapted_on.setdefault(cell, set()).add(score.encoder)
     cells = {
         cell: Measurements(numbers["encoder"], numbers.get("adapted"), numbers["bilstm"], numbers.get("scratch"))
         for cell, numbers in values.items()
@@ -84,28 +156,29 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     }
     if not cells:
         raise NothingToCompare(
-            f"{store.folder} has no language on which an encoder and a BiLSTM were trained",
+            f"there is no language on which an encoder and a BiLSTM were trained in {place}",
             hint="a study needs the conditions none, {start: adapted} and {start: bilstm}",
         )
     for cell in cells:
         if cell in ambiguous:
             raise RequestError(
-                f"{cell.train} was trained on in several ways for {cell.corpus} ({ambiguous[cell]})",
-                hint=f"name the studies to look at: --study {' or --study '.join(planned)}",
+                f"{cell.train} was trained on in several ways for {cell.corpus} ({ambiguous[cell]})", hint=hint
             )
     frame = typology(cells)
     about = []
     for cell in cells:
         tag, adapted = languages[cell], adapted_on.get(cell, set())
-        language = langcodes.Language.get(tag).language or tag
-        known = known_languages().get(language)
-        script = _script(cell.corpus, data)
+        parsed = langcodes.Language.get(tag)
+        language = parsed.language or tag
+        known, other = known_languages().get(language), known_language(language)
+        of_tag = script_name(parsed.script) if parsed.script else ""
+        usual = known.script if known else other.script if other else ""
         about.append(
             {
                 "language": tag,
-                "name": known.name if known else tag,
-                "script": script or (known.script if known else ""),
-                "family": known.family if known else "",
+                "name": known.name if known else other.name if other else tag,
+                "script": read_script(cell.corpus) or of_tag or usual,
+                "family": known.family if known else other.family if other else "",
                 "text": next((words[digest] for digest in sorted(adapted) if digest in words), None),
                 "adapted encoders": len(adapted) or None,
                 "published text": known.sentences if known else "",
@@ -121,6 +194,18 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     )
 
 
+def _cell(row: Mapping[str, Any]) -> Cell:
+    return Cell(row["task"], row["train"], row["corpus"])
+
+
+def _language(row: Mapping[str, Any]) -> str:
+    return row["target"] or "?"
+
+
+def _starts(results: Results) -> set[str | None]:
+    return set(results.records["start"].unique().to_pylist())
+
+
 def _script(corpus: str, data: str | None) -> str | None:
     """Name of the main script of a corpus; None without one, or if the corpus is not there."""
     try:
@@ -130,8 +215,11 @@ def _script(corpus: str, data: str | None) -> str | None:
     return script_name(code) if code else None
 
 
-def _start(condition: Condition) -> str | None:
-    """Return the start of a condition without other interventions; else None."""
+def _start(row: Mapping[str, Any]) -> str | None:
+    """The start of the model behind a main score, if nothing else was changed; else None."""
+    if row["measure"] is not None or row["task"] not in TASKS or row["metric"] != find_task(row["task"]).metric:
+        return None
+    condition = condition_of(row["condition"])
     return condition.start if all(isinstance(change, Start) for change in condition.interventions) else None
 
 

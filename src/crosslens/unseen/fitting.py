@@ -27,6 +27,7 @@ def fit_rule(
     data: str | None = None,
     name: str = "",
     training: str = "",
+    kept_apart: str = "",
 ) -> Rule:
     """Fit a rule to all zero-shot scores of a task on text in its original script, averaged over seeds.
 
@@ -38,6 +39,7 @@ def fit_rule(
         data: folder searched first for corpora.
         name: name of the encoder in the rule's provenance; "": the name it was loaded by.
         training: how the measured models were trained and evaluated, in a few words.
+        kept_apart: languages, with blanks between, that were not looked at when the features were chosen.
 
     Raises:
         RequestError: if there is no zero-shot score of the task, or models of one source differ in more than the seed.
@@ -69,7 +71,7 @@ def fit_rule(
         features = tuple(read[corpus].features(source).tolist())
         measured.append(Measured(_bare(target), corpus, source, score, features, after))
     measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus))
-    return Rule(tuple(measured), Provenance(name or encoder.name, encoder.body_digest, task, training))
+    return Rule(tuple(measured), Provenance(name or encoder.name, encoder.body_digest, task, training, kept_apart))
 
 
 def _one_model_a_seed(scores: Results) -> Cells:

@@ -61,12 +61,14 @@ class Provenance:
         body: `Encoder.body_digest`, by which the encoder is recognised; "" if unknown.
         task: task whose scores were measured.
         training: how the measured models were trained and evaluated, in a few words.
+        kept_apart: languages, with blanks between, that were not looked at when the features were chosen.
     """
 
     encoder: str = ""
     body: str = ""
     task: str = ""
     training: str = ""
+    kept_apart: str = ""
 
 
 class Mean(NamedTuple):
@@ -113,6 +115,12 @@ class Rule:
     def treebanks(self) -> tuple[str, ...]:
         """Corpora that the rule is fitted to."""
         return tuple(sorted({row.corpus for row in self.measured}))
+
+    @property
+    def kept_apart(self) -> tuple[str, ...]:
+        """Measured languages on which no choice of the rule was based."""
+        named = self.provenance.kept_apart.split()
+        return tuple(language for language in self.languages if language in named)
 
     @property
     def about(self) -> str:

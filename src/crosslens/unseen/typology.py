@@ -11,20 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import langcodes
 import numpy as np
 
-from crosslens.scores.intervals import LEVEL, Estimate, crossed, q_values
+from crosslens.scores.intervals import LEVEL, Estimate, q_values
+from crosslens.scores.unpaired import sample_of
 
 if TYPE_CHECKING:
     import pandas
 
 Class = Literal["easy", "intermediate", "hard", "undecided"]
 
-BySeed = Mapping[int, np.ndarray]
-"""Seed -> ``(sentences,)`` contributions in points, from `crosslens.scores.intervals.linearised`."""
+BySeed = Mapping[int, Any]
+"""Seed -> ``(sentences,)`` contributions in points (`crosslens.scores.intervals.linearised`), or the score alone
+(`crosslens.scores.unpaired.Unpaired`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,17 @@ def language_name(tag: str) -> str:
 
 
 def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
-    """Estimate the difference to the baseline, paired by seed and sentence; None without a common seed."""
+    """Estimate the difference to the baseline, paired by seed, and by sentence where sentences are known; None without
+    a common seed.
+    """
     seeds = sorted(scores.keys() & baseline.keys())
-    return crossed(np.stack([scores[seed] - baseline[seed] for seed in seeds])).estimate() if seeds else None
+    if not seeds:
+        return None
+    sample = sample_of([scores[seed] - baseline[seed] for seed in seeds])
+    if math.isnan(sample.variance):  # nothing is known of the variation over sentences, so there is no test
+        mean, unknown = float(sample.scores.mean()), math.nan
+        return Estimate(mean, unknown, unknown, unknown, unknown, len(seeds))
+    return sample.estimate()
 
 
 def classify(

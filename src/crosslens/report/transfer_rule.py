@@ -1,0 +1,81 @@
+"""How well a rule estimates transfer to unseen languages, as tables."""
+
+import statistics
+from collections.abc import Sequence
+
+from crosslens.report.blocks import main_metric
+from crosslens.report.table import Cell, Row, Table
+from crosslens.results.record import Results
+from crosslens.unseen.evaluation import kept_apart, left_out, transfer_of_another
+from crosslens.unseen.fitting import AS_IS
+from crosslens.unseen.rule import Mean, Rule
+
+
+def rule_tables(rules: Sequence[Rule], results: Results) -> list[Table]:
+    """Errors of each rule, estimates by the first rule of the transfer that the others were fitted to, and how far
+    scores in records are from those that the first rule was fitted to.
+
+    Args:
+        rules: rules, such as `crosslens.unseen.rule.read_rule` reads.
+        results: records, whose zero-shot scores of unmodified encoders are compared with the rule's.
+    """
+    return [*_errors(rules), *_of_others(rules), *(_measured_again(rules[0], results) if rules else [])]
+
+
+def _errors(rules: Sequence[Rule]) -> list[Table]:
+    groups: dict[str, tuple[Row, ...]] = {}
+    for rule in rules:
+        name = f"{_name(rule)}: " if len(rules) > 1 else ""
+        size = f"{len(rule.measured)} scores of {len(rule.treebanks)} corpora of {len(rule.languages)} languages"
+        groups[f"{name}each language left out: {size}"] = _rows(left_out(rule))
+        several = (None, *rule.sources) if len(rule.sources) > 1 else (None,)
+        for source in several:
+            title = f"{name}languages kept apart, {f'from {source}' if source else 'from every source'}"
+            if rows := _rows(kept_apart(rule, source)):
+                groups[title] = rows
+    caption = (
+        "Errors of the rule of `crosslens advise`, in points; low, high: 95 % confidence interval over languages. Left"
+        " out: the rule is fitted without the language of each score. Kept apart: it is fitted without any of these"
+        " languages, on which no choice was based."
+    )
+    return [Table("rule", caption, ("mean", "low", "high"), groups)] if groups else []
+
+
+def _of_others(rules: Sequence[Rule]) -> list[Table]:
+    groups: dict[str, tuple[Row, ...]] = {}
+    for other in rules[1:]:
+        rows = tuple(
+            Row(
+                f"{row.source} – {row.corpus}",
+                (Cell(estimate, "score"), Cell(row.score, "score"), Cell(estimate - row.score, "vs_paper")),
+            )
+            for row, estimate in transfer_of_another(rules[0], other).items()
+        )
+        if rows:
+            groups[f"{_name(other)}, by the rule of {_name(rules[0])}"] = rows
+    caption = "Scores of another encoder than the rule was fitted to, in points."
+    return [Table("rule-carried-over", caption, ("estimate", "measured", "difference"), groups)] if groups else []
+
+
+def _measured_again(rule: Rule, results: Results) -> list[Table]:
+    task = rule.provenance.task or "pos"
+    fitted = {(row.source, row.corpus): row.score for row in rule.measured}
+    apart: dict[str, list[float]] = {}
+    for record in results.filter(task=task, metric=main_metric(task), measure=None, condition=AS_IS):
+        score = fitted.get((record.source or "", record.corpus or ""))
+        if score is not None and record.value is not None:
+            apart.setdefault(f"from {record.source}, seed {record.seed}", []).append(abs(record.value - score))
+    rows = tuple(
+        Row(f"{name}, {len(points)} scores", (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")))
+        for name, points in apart.items()
+    )
+    caption = "Difference of scores to those that the rule was fitted to, in points."
+    return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): rows})] if rows else []
+
+
+def _rows(means: dict[str, Mean]) -> tuple[Row, ...]:
+    return tuple(Row(name, tuple(Cell(value, "score") for value in mean)) for name, mean in means.items())
+
+
+def _name(rule: Rule) -> str:
+    return rule.provenance.encoder or "a rule without a name"

@@ -1,0 +1,63 @@
+"""Errors of a rule on languages left out, on languages kept apart, and on another encoder."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.unseen.evaluation import OF_PROBES, kept_apart, left_out, transfer_of_another
+from crosslens.unseen.evidence import FEATURES
+from crosslens.unseen.rule import Provenance, Rule
+from made_rules import made_up
+
+APART = Provenance("made up", kept_apart="l1 l3 l99")
+
+
+def test_errors_on_languages_left_out_are_those_of_the_rule():
+    rule = made_up(12, noise=3)
+    errors = left_out(rule)
+    assert errors["error of an estimate"] == rule.error
+    assert errors["regret of always en"] == rule.default_regret
+    by_source = [errors[f"error of an estimate from {source}"].value for source in ("en", "fr")]
+    assert sum(by_source) / 2 == pytest.approx(rule.error.value)  # every language has both
+    assert set(OF_PROBES) < set(FEATURES)
+    assert errors["error without the features of probes"].value > 1.5 * rule.error.value
+
+
+def test_languages_kept_apart_are_not_fitted_to():
+    rule = Rule(made_up(12, noise=3).measured, APART)
+    assert rule.kept_apart == ("l1", "l3")  # the measured ones
+    errors = kept_apart(rule)
+    fitted = rule.without({"l1", "l3"})
+    rows = [row for row in rule.measured if row.language in ("l1", "l3")]
+    wrong = [abs(fitted.expected(row.features, row.source) - row.score) for row in rows]
+    assert errors["error of an estimate"].value == pytest.approx(sum(wrong) / 4)
+    assert "regret of always en" in errors
+    of_french = kept_apart(rule, "fr")
+    assert of_french["error of an estimate"].value == pytest.approx((wrong[1] + wrong[3]) / 2)
+    assert not any(name.startswith("regret") for name in of_french)  # with one source, there is no choice
+
+
+def test_regrets_of_the_choice_are_those_of_the_scores():
+    rule = Rule(made_up(12).measured, APART)
+    scores = {(row.language, row.source): row.score for row in rule.measured}
+    best = [max(scores[language, "en"], scores[language, "fr"]) for language in ("l1", "l3")]
+    english = [scores[language, "en"] for language in ("l1", "l3")]
+    errors = kept_apart(rule)
+    assert errors["regret of always en"].value == pytest.approx((sum(best) - sum(english)) / 2)
+    assert errors["regret of the source of the highest estimate"].value <= errors["regret of always en"].value
+
+
+@pytest.mark.parametrize("names", ["", "l99", "l0 l1 l2 l3 l4 l5"])
+def test_without_languages_kept_apart_or_to_fit_there_is_nothing(names):
+    assert kept_apart(Rule(made_up(7).measured, Provenance(kept_apart=names))) == {}
+
+
+def test_transfer_of_another_encoder_is_estimated_without_its_language():
+    rule = made_up(8, noise=4)
+    other = Rule(tuple(replace(row, score=row.score - 20) for row in rule.measured if row.language < "l3"))
+    foreign = replace(other.measured[0], source="ru")
+    estimates = transfer_of_another(rule, Rule((*other.measured, foreign)))
+    assert list(estimates) == list(other.measured)  # the rule has no constant for ru
+    for row, estimate in estimates.items():
+        assert estimate == rule.without({row.language}).expected(row.features, row.source)
+        assert estimate != rule.expected(row.features, row.source)
