@@ -1,16 +1,23 @@
 """What a transfer between encoders is made of: states of linked words, seeds, stages and refusals."""
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from crosslens.alignment import transplant as module
+from crosslens.alignment.rotation import fit_rotation
 from crosslens.alignment.transplant import linked_states, train_on_layer, transfer_by_layer, transplant
 from crosslens.alignment.vectors import occurrences
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
 from crosslens.encoders.readouts.transformer import as_tower, mapping_digest
 from crosslens.encoders.reinit import random_init
-from crosslens.errors import RequestError
+from crosslens.errors import EncoderError, RequestError
+from crosslens.report.layers.by_layer import transfer_lines
+from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
 
@@ -38,8 +45,61 @@ def test_linked_states_are_those_of_each_word_in_its_own_language(encoder, sides
 
 
 def test_encoders_of_other_shapes_are_named_with_theirs(encoder, shallow, sides):
-    with pytest.raises(RequestError, match=r"layer is rotated into layer of one width: .* has 4 of 32, .* 2 of 16"):
+    with pytest.raises(RequestError, match=r"same hidden size, but .* has 32, .* 16"):
         linked_states(encoder, shallow, sides, CROSSED)
+
+
+@pytest.fixture
+def lower(encoder):
+    """The lowest two of the encoder's four layers."""
+    half = replace(encoder, model=copy.deepcopy(encoder.model))
+    del half.model.encoder.layer[2:]
+    half.model.config.num_hidden_layers = 2
+    return half
+
+
+def test_a_head_is_moved_to_an_encoder_of_another_depth_at_the_same_relative_depth(
+    encoder, lower, toy, sides, treebanks, tmp_path
+):
+    (tmp_path / "links").write_text("0-0 1-1 2-2\n" * 6)
+    asked = {
+        "pair": ("en", "fr"),
+        "train": toy(),
+        "tests": sides,
+        "parallel": load_parallel("ud/pud", data=treebanks),
+        "links": tmp_path / "links",
+        "recipe": RECIPE,
+        "baselines": ("identity",),
+    }
+    with pytest.raises(RequestError, match=r"same number of layers, but .* has 4, .* 2"):
+        transfer_by_layer(encoder, "pos", **asked, against=lower)
+    with pytest.raises(RequestError, match=r"layer 1 of .* has no layer of .* at the same relative depth"):
+        transfer_by_layer(encoder, "pos", **asked, against=lower, against_layers="relative", layers="1")
+    deeper = transfer_by_layer(encoder, "pos", **asked, against=lower, against_layers="relative", layers="0,2")
+    rows = deeper.filter(metric="accuracy").records.to_pylist()
+    assert [(row["target"], row["layer"], row["target_layer"]) for row in rows] == [
+        (target, layer, place)
+        for layer, of in ((0, 0), (2, 1))
+        for target, place in (("en", None), ("fr", of), ("fr", of))
+    ]
+
+    links = (frozenset({(0, 0), (1, 1), (2, 2)}),) * 6
+    whole = tuple(load_corpus(f"ud/{name}", data=treebanks) for name in ("en_pud", "fr_pud"))
+    x, y = linked_states(encoder, lower, whole, links)
+    assert (len(x), len(y)) == (3, 5)
+    rotation = fit_rotation(x[1], y[2])
+    model = train_on_layer(encoder, 2, "pos", train=toy(), recipe=RECIPE, rotation=rotation)
+    moved = transplant(model, lower, rotation, layer=1)
+    assert moved.encoder.readout.layers == (1,)
+    score = evaluate(moved, [sides[1]]).filter(metric="accuracy").records["value"][0].as_py()
+    assert score == next(row["value"] for row in rows if (row["layer"], row["target"]) == (2, "fr"))
+    save_model(moved, tmp_path / "moved")
+    again = load_model(tmp_path / "moved", device="cpu")
+    assert evaluate(again, [sides[1]]).records["value"][0].as_py() == score
+    (line, *_) = [line for lines in transfer_lines(deeper).values() for line in lines if line.group == "en → fr"]
+    assert list(line.by_layer) == [0, 2]
+    with pytest.raises(EncoderError, match="layer 4 does not exist"):
+        transplant(model, lower, rotation, layer=4)
 
 
 def test_a_model_on_a_layer_is_a_tower_that_is_fine_tuned_with_one_seed(encoder, toy):

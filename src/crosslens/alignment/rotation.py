@@ -22,19 +22,6 @@ FEWEST = 2
 """Minimum number of pairs for a rotation."""
 
 
-def refuse_different(source: Encoder, target: Encoder) -> None:
-    """Check that two encoders have the same number of layers and the same width.
-
-    Raises:
-        RequestError: if they differ.
-    """
-    if (source.depth, source.width) != (target.depth, target.width):
-        raise RequestError(
-            f"layer is rotated into layer of one width: {source.name} has {source.depth} of {source.width},"
-            f" {target.name} {target.depth} of {target.width}"
-        )
-
-
 def refuse_different_widths(source: Encoder, target: Encoder) -> None:
     """Check that two encoders have the same width.
 

@@ -1,19 +1,22 @@
 """Zero-shot transfer between independently pretrained encoders (Conneau, Wu et al. 2020, section 5.1.2, Figure 5).
 
 A head of four randomly initialised Transformer layers is trained on one frozen layer of the source encoder. It is then
-applied to the same layer of the target encoder, rotated into the source space.
+applied to the same layer of the target encoder, or to the layer at the same relative depth, rotated into the source
+space.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
 
 from crosslens.alignment.baselines import BASELINES, Baseline, choose_baselines, fit_rotations
 from crosslens.alignment.links import Links, align_words, one_to_one, read_links
-from crosslens.alignment.rotation import Rotation, refuse_different
+from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
@@ -21,7 +24,7 @@ from crosslens.data.parallel import Parallel
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.encoders.layers import parse_layers
+from crosslens.encoders.layers import format_layers, name_layer, pair_layers, parse_layers
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, mapping_digest, rotated
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.errors import RequestError
@@ -51,15 +54,16 @@ def linked_states(
         most: maximum number of word pairs.
 
     Returns:
-        Target and source states, ``(layers + 1, pairs, width)`` each; the target is rotated into the source.
+        Target and source states, ``(layers + 1, pairs, width)`` each, with the layers of its encoder; the target is
+        rotated into the source.
 
     Raises:
-        RequestError: if no word has exactly one link, or the encoders differ in layers or width.
+        RequestError: if no word has exactly one link, or the encoders differ in width.
     """
     pairs = one_to_one(links)
     if not pairs:
         raise RequestError(f"no word of {sentences[0].name} has exactly one link")
-    refuse_different(source, target)
+    refuse_different_widths(source, target)
     pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int))]
     y = occurrences(source, sentences[0], [(number, i) for number, i, _ in pairs])
     x = occurrences(target, sentences[1], [(number, j) for number, _, j in pairs])
@@ -98,26 +102,32 @@ def train_on_layer(
     return finetune(encoder, task, train=train, dev=dev, recipe=recipe, seed=seed)
 
 
-def transplant(model: TaskModel, target: Encoder, rotation: Rotation, *, baseline: str | None = None) -> TaskModel:
+def transplant(
+    model: TaskModel, target: Encoder, rotation: Rotation, *, layer: int | None = None, baseline: str | None = None
+) -> TaskModel:
     """Replace the encoder of a model by another one, rotated into the space that the head was trained on.
 
     Args:
         model: model from `train_on_layer`.
         target: encoder of the target language.
-        rotation: rotation of the target space into the source space, at the model's layer.
+        rotation: rotation of the space of the target's layer into that of the model's layer.
+        layer: layer of the target encoder; None: of the same number as the model's.
         baseline: name of the rotation if it is a baseline.
 
     Raises:
         RequestError: if the model was not trained on a single frozen layer.
+        EncoderError: for a layer that the target encoder does not have.
     """
     readout = model.encoder.readout
     if not isinstance(readout, TransformerReadout):
         raise RequestError(
             "only a model trained on one fixed layer can be moved to another encoder", hint="see train_on_layer"
         )
-    mapped = rotated(readout, torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix))
+    (read,) = parse_layers(readout.layers[0] if layer is None else layer, target.depth)
+    means, matrix = torch.from_numpy(rotation.source.means), torch.from_numpy(rotation.matrix)
+    mapped = rotated(readout, means, matrix, layer=read)
     change = OnOneLayer(
-        layer=readout.layers[0],
+        layer=read,
         height=len(readout.stack.layers),
         mapped_from=target.name,
         mapping=mapping_digest(mapped),
@@ -139,6 +149,7 @@ def transfer_by_layer(
     parallel: Parallel | None = None,
     links: str | Path | None = None,
     layers: str | None = None,
+    against_layers: Literal["same", "relative"] = "same",
     recipe: Recipe | None = None,
     seed: int = 1,
     baselines: Sequence[Baseline] = BASELINES,
@@ -157,7 +168,9 @@ def transfer_by_layer(
         against: encoder of the target language; None: ``source`` reads both languages without a rotation.
         parallel: parallel sentences for fitting rotations; required with ``against``.
         links: file of word alignments in Pharaoh format; None: align words with eflomal.
-        layers: layers such as ``0-4`` or ``1,3``; None: all, including 0, the embeddings.
+        layers: layers of ``source`` such as ``0-4`` or ``1,3``; None: all that are paired, including 0, the embeddings.
+        against_layers: layers of ``against``, see `crosslens.encoders.layers.pair_layers`; encoders of different depth
+            need ``relative``.
         recipe: training recipe; None: the task's default.
         seed: random seed for the new layers, task head and data order.
         baselines: ``untrained``: both encoders are re-initialised before training; ``shuffled``: the rotation is fitted
@@ -166,18 +179,29 @@ def transfer_by_layer(
         progress: listener for layers.
 
     Returns:
-        Scores with the layer number as ``layer`` and the source encoder as ``encoder``. Baselines have their own
-        conditions: layers ``0-…`` re-initialised, or ``mapped_by`` a baseline.
+        Scores with the source's layer as ``layer``, that of ``against`` as ``target_layer`` if it is another one, and
+        the source encoder as ``encoder``. Baselines have their own conditions: layers ``0-…`` re-initialised, or
+        ``mapped_by`` a baseline.
 
     Raises:
-        RequestError: for ``against`` without parallel sentences; layers that the encoder does not have; encoders that
-            differ in layers or width; an unknown baseline.
+        RequestError: for ``against`` without parallel sentences; layers that the encoder does not have, or that are not
+            paired with a layer of ``against``; encoders that differ in width, or in depth with
+            ``against_layers="same"``; an unknown baseline.
         DataError: for a corpus without the annotation; links that do not fit the sentences.
     """
     if against is not None and parallel is None:
         raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
     wanted = choose_baselines(baselines, mapping="identity" if against is None else "procrustes")
-    chosen = parse_layers(layers or f"0-{source.depth}", source.depth)
+    if against is not None:
+        refuse_different_widths(source, against)
+    paired = dict(pair_layers(source, against or source, layers=against_layers))
+    chosen = parse_layers(layers, source.depth) if layers else tuple(paired)
+    for layer in chosen:
+        if layer not in paired:
+            raise RequestError(
+                f"layer {layer} of {source.name} has no layer of {(against or source).name} at the same relative depth",
+                hint=f"layers {format_layers(paired)} have one",
+            )
     listener = listening(progress)
     linked = None
     if against is not None and parallel is not None:
@@ -194,7 +218,7 @@ def transfer_by_layer(
         for number, layer in enumerate(chosen):
             listener.report(stage, number, len(chosen), "layers", f"layer {layer}")
             rotations = (
-                fit_rotations(states[0][layer], states[1][layer], baselines=wanted, seeds=baseline_seeds)
+                fit_rotations(states[0][paired[layer]], states[1][layer], baselines=wanted, seeds=baseline_seeds)
                 if states is not None
                 else []
             )
@@ -202,14 +226,16 @@ def transfer_by_layer(
             model = train_on_layer(
                 first, layer, task, train=train, dev=dev, recipe=recipe, seed=seed, rotation=rotation
             )
-            mapped = transplant(model, second, rotation) if rotation is not None else model
+            place = partial(transplant, model, second, layer=paired[layer])
+            mapped = place(rotation) if rotation is not None else model
             for corpus in tests:
                 is_target = corpus.language == pair[1]
-                yield evaluate(mapped if is_target else model, [corpus]).with_columns(layer=layer)
-                for named in rotations[1:] if is_target else ():
-                    baseline_model = transplant(model, second, named.rotation, baseline=named.name)
-                    drawn = seed if named.seed is None else named.seed
-                    yield evaluate(baseline_model, [corpus]).with_columns(layer=layer, seed=drawn)
+                named = name_layer((layer, paired[layer]), source, against or source) if is_target else {"layer": layer}
+                yield evaluate(mapped if is_target else model, [corpus]).with_columns(**named)
+                for other in rotations[1:] if is_target else ():
+                    drawn = seed if other.seed is None else other.seed
+                    scores = evaluate(place(other.rotation, baseline=other.name), [corpus])
+                    yield scores.with_columns(**named, seed=drawn)
         listener.report(stage, len(chosen), len(chosen), "layers")
 
     stage = "training a head on each layer"

@@ -282,6 +282,14 @@ def sentences(
     help="Test corpora of both languages: ud/en_pud,ud/fr_pud.",
 )
 @click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
+@click.option(
+    "--against-layers",
+    type=click.Choice(["same", "relative"]),
+    default="same",
+    show_default=True,
+    help="Mapped layers of --against: of the same number, or at the same relative depth, for encoders of different"
+    " depth.",
+)
 @click.option("--recipe", type=RECIPE, metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
 @click.option(
@@ -308,6 +316,7 @@ def transfer(
     dev: str | None,
     test: str,
     layers: str | None,
+    against_layers: Literal["same", "relative"],
     recipe: str | None,
     settings: tuple[str, ...],
     seed: int,
@@ -370,6 +379,7 @@ def transfer(
             parallel=sides,
             links=links,
             layers=layers,
+            against_layers=against_layers,
             recipe=chosen_recipe,
             seed=seed,
             baselines=baselines,
@@ -379,6 +389,8 @@ def transfer(
     write_results(results, out)
     scores = results.filter(metric=chosen_task.metric)
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
+    if against_layers != "same":
+        note += f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
     language_of = languages_of(results)
     table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
     if as_json:

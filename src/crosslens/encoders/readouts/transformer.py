@@ -81,16 +81,19 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     return replace(frozen.changed(change, since=encoder), readout=readout)
 
 
-def rotated(readout: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor) -> TransformerReadout:
+def rotated(
+    readout: TransformerReadout, means: torch.Tensor, matrix: torch.Tensor, *, layer: int | None = None
+) -> TransformerReadout:
     """Return a readout with the same layers that first normalises states by ``means`` and rotates them by ``matrix``.
 
     Args:
         readout: readout whose layers are shared, not copied.
         means: ``(rounds, width)`` means of the normalisation rounds.
         matrix: ``(width, width)`` rotation.
+        layer: input layer; None: that of ``readout``.
     """
     shared = TransformerReadout.__new__(TransformerReadout)
-    Readout.__init__(shared, layers=readout.layers, width=readout.width)
+    Readout.__init__(shared, layers=readout.layers if layer is None else (layer,), width=readout.width)
     shared.stack = readout.stack
     device = readout.matrix.device
     shared.means, shared.matrix = _fixed(means.float().to(device)), _fixed(matrix.float().to(device))

@@ -235,6 +235,8 @@ def transfer(results: Results) -> list[Table]:
             f"Zero-shot {task} {metric} of fresh layers trained on one fixed layer of the source language's encoder, by"
             f" layer (0: embeddings).{_explained(lines)}"
         )
+        if results.filter(task=task).records["target_layer"].null_count < len(results.filter(task=task)):
+            caption += " Layers are those of the source language's encoder; of the other encoder, those mapped to them."
         tables += _table(f"transfer-by-layer-{task}", caption, lines, "score")
     return tables
 
@@ -254,12 +256,17 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
                 f"{record['source']} → {record['target']}",
                 _joined((record["encoder"], layer.mapped_from)),
                 baseline_of(record) or "",
-                {**record, "layer": layer.layer, **_head(record, layer)},
+                {**record, "layer": _trained_on(record, layer), **_head(record, layer)},
             )
             for record, layer in scores
             if (record["task"], record["metric"]) == (task, metric)
         )
     return lines
+
+
+def _trained_on(record: cells.Row, layer: OnOneLayer) -> int:
+    """Layer of the source encoder that the head was trained on; that of a second encoder may have another number."""
+    return layer.layer if record["layer"] is None else record["layer"]
 
 
 def _head(record: cells.Row, layer: OnOneLayer) -> cells.Row:
