@@ -162,6 +162,8 @@ def test_factors_of_pretraining_are_rows_with_the_papers_scores(reported):
         published = {row[0]: cells for row, cells in rows.items() if row[1] == report.paper}
         assert list(published) == ["reference", *FACTORS], group  # the paper's order
         assert [row for row in rows if isinstance(row, str)] == list(published)
+    texts = report.texts("pretraining-factors")
+    assert {"reference", *FACTORS, *report.study.bilingual} <= set(texts)
     (inference,) = [rows for group, rows in groups.items() if group.startswith("nli")]
     assert inference["reference", report.paper][0] == "73.6"  # accuracy of Default in French, Table 1
 

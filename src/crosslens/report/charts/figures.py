@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_panels
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.charts.factor_bars import factor_bars
 from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
@@ -135,6 +136,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
         "layer-profile": partial(layer_profiles, significance=significance),
         "encoders": encoders_overlaid,
         "interventions": intervention_profiles,
+        "pretraining-factors": factor_bars,
         "heads": head_maps,
         "similarity": similarity_chart,
         "layers-by-target": layers_by_target,
