@@ -1,8 +1,10 @@
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosslens.data.batching import evaluation_batches, training_batches
+from crosslens.data.batching import OVERHEAD, evaluation_batches, training_batches
 
 lengths = st.lists(st.integers(1, 300), max_size=400)
 
@@ -21,6 +23,22 @@ def test_evaluation_batches_fit_the_budget_and_hold_every_window_once(sizes, bud
     assert sorted(np.concatenate(batches).tolist() if batches else []) == list(range(len(sizes)))
     for numbers in batches:
         assert len(numbers) == 1 or len(numbers) * max(sizes[i] for i in numbers) <= budget
+
+
+def cost(batches, sizes, budget):
+    return sum(len(numbers) * max(sizes[i] for i in numbers) + budget // OVERHEAD for numbers in batches)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=9), st.integers(16, 100))
+def test_evaluation_batches_cost_least_of_all_that_fit(sizes, budget):
+    order = np.argsort(-np.asarray(sizes), kind="stable")
+    costs = []
+    for cuts in itertools.product((False, True), repeat=len(sizes) - 1):
+        places = [place + 1 for place, cut in enumerate(cuts) if cut]
+        batches = np.split(order, places)
+        if all(len(each) == 1 or len(each) * max(sizes[i] for i in each) <= budget for each in batches):
+            costs.append(cost(batches, sizes, budget))
+    assert cost(evaluation_batches(sizes, budget=budget), sizes, budget) == min(costs)
 
 
 def test_the_order_depends_on_seed_and_epoch_alone():

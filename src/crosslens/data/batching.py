@@ -36,10 +36,18 @@ def training_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: in
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
+OVERHEAD = 16
+"""A batch costs as much as one in so many of the largest one's subwords, whatever its size. On a CPU that is 64:
+encoders of 4 layers and width 256 and of 12 layers and width 384 compute 75 and 58 subwords in that time."""
+
+
 def evaluation_batches(lengths: Sequence[int], *, budget: int) -> list[np.ndarray]:
     """Batch windows for one pass: sorted by length, at most ``budget`` subwords per batch, including padding.
 
-    >>> [batch.tolist() for batch in evaluation_batches([2, 5, 3], budget=6)]
+    Of all such batches those that cost least are chosen, by their padding and number (`OVERHEAD`). They depend on the
+    lengths alone, so that the same windows are computed in the same batches on every machine.
+
+    >>> [batch.tolist() for batch in evaluation_batches([28, 50, 30], budget=64)]
     [[1], [2, 0]]
 
     Args:
@@ -51,10 +59,21 @@ def evaluation_batches(lengths: Sequence[int], *, budget: int) -> list[np.ndarra
     """
     sizes = np.asarray(lengths)
     order = np.argsort(-sizes, kind="stable")  # longest first, so that insufficient memory shows at once
+    count = len(order)
+    costs = np.full(count + 1, np.inf)  # least cost of the windows before each place
+    starts = np.zeros(count + 1, np.int64)  # where the last batch before each place begins
+    costs[0] = 0
+    for start in range(count):
+        longest = int(sizes[order[start]])
+        rows = np.arange(1, min(max(1, budget // max(1, longest)), count - start) + 1)
+        tried = costs[start] + longest * rows + budget // OVERHEAD
+        ends = slice(start + 1, start + 1 + len(rows))
+        better = tried < costs[ends]
+        costs[ends][better] = tried[better]
+        starts[ends][better] = start
     batches = []
-    start = 0
-    while start < len(order):
-        fits = max(1, budget // int(sizes[order[start]]))
-        batches.append(order[start : start + fits])
-        start += fits
-    return batches
+    stop = count
+    while stop:
+        batches.append(order[starts[stop] : stop])
+        stop = int(starts[stop])
+    return batches[::-1]
