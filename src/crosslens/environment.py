@@ -5,6 +5,12 @@ import os
 _FALSE = {"", "0", "no", "off", "false"}
 
 
+def switch(name: str) -> bool | None:
+    """Value of a variable that is on or off; None if it is not set. 0, no, off and false are off."""
+    text = os.environ.get(name)
+    return None if text is None else text.lower() not in _FALSE
+
+
 def offline() -> bool:
     """Whether CROSSLENS_OFFLINE or HF_HUB_OFFLINE forbids network access; 0, no, off and false allow it."""
-    return any(os.environ.get(name, "").lower() not in _FALSE for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(switch(name) for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"))

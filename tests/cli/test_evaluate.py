@@ -60,3 +60,15 @@ def test_addresses_of_an_encoder_are_listed(run, tiny_bert):
     assert status == 0
     assert shown.splitlines()[0].startswith("0 ")
     assert "1.attention.head.0-" in shown
+
+
+def test_precision_is_chosen_and_recorded(run, tiny_bert, monkeypatch):
+    monkeypatch.setattr("crosslens.encoders.matmul._processor_features", frozenset)
+    assert finetune(run, tiny_bert, "--keep-model", "--precision", "auto")[0] == 0
+    assert {row["condition"] for row in rows_of("out/results.csv")} == {"none"}
+    asked = ("evaluate", "out/model", "--test", "ud/fr_pud", "--device", "cpu", "--precision")
+    status, _, said = run(*asked, "bfloat16", "--out", "coarse")
+    assert (status, "bfloat16 is slower than float32 on this device" in said) == (0, True)
+    assert "UserWarning" not in said
+    assert [row["condition"] for row in rows_of("coarse/results.csv")] == ['{"precision": "bfloat16"}']
+    assert run(*asked, "half", "--out", "wrong")[0] == 2

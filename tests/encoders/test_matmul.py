@@ -12,6 +12,13 @@ from torch.nn import functional
 from crosslens.encoders import matmul
 from crosslens.encoders.matmul import computed_in, inference, linear
 
+
+@pytest.fixture(autouse=True)
+def _everywhere(monkeypatch):
+    """Intel's processors too, which are left to torch by default."""
+    monkeypatch.setenv("CROSSLENS_ONEDNN", "1")
+
+
 SHAPES = {
     "flat": ((257, 64), 129),
     "a batch": ((3, 70, 96), 120),
@@ -170,3 +177,25 @@ def test_without_onednn_it_is_torchs(monkeypatch):
     case = _case((8, 130, 256), 257)
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     assert torch.equal(linear(*case[:3]), functional.linear(*case[:3]))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "maker", "used"),
+    [
+        (None, "GenuineIntel", False),
+        (None, "AuthenticAMD", True),
+        ("1", "GenuineIntel", True),
+        ("0", "AuthenticAMD", False),
+    ],
+)
+def test_the_processors_maker_decides_unless_a_variable_does(chosen, maker, used, monkeypatch):
+    monkeypatch.setattr(matmul, "HAS_MKL_AND_ONEDNN", True)
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", True)
+    monkeypatch.setattr(matmul, "_processor_features", lambda: frozenset({maker, "avx512f"}))
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.delenv("CROSSLENS_ONEDNN")
+    if chosen is not None:
+        monkeypatch.setenv("CROSSLENS_ONEDNN", chosen)
+    matmul._is_intel.cache_clear()
+    assert matmul.has_onednn() is used
+    matmul._is_intel.cache_clear()

@@ -49,6 +49,7 @@ KEYS = {
         "erase_control": ("random", None),
     },
     "reading": {"bidirectional": ("1-2", "all"), "repeat": (2, 3), "subword": ("last", None)},
+    "precision": {"precision": ("bfloat16", None)},
 }
 """Intervention -> each of its keys with two values."""
 

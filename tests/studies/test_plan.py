@@ -1,11 +1,13 @@
 """Each run is done once, under the first of its names, with all that a study asks of it."""
 
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
-from crosslens.runs.run import Asked, EncoderRef, EncoderRun
+from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import merged, plan
+from crosslens.studies.study import Similarity
 from toy_studies import run
 
 FRENCH, GERMAN, RUSSIAN = (Score(CorpusRef(f"ud/{name}_pud:test", name * 32), {}) for name in ("fr", "de", "ru"))
@@ -42,3 +44,19 @@ def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path
     planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
     assert len(planned.left) == 4
     assert not {one.run.id for one in planned.left} & set(Store(tmp_path).ids())
+
+
+def test_a_study_in_bfloat16_asks_everything_in_it(study, treebanks, tmp_path):
+    def runs(**changes):
+        planned = plan(study.model_copy(update=changes), Store(tmp_path), corpora=Corpora(str(treebanks)))
+        return [asked.run for asked in planned.left]
+
+    looks = {"similarity": Similarity(of=("pretrained", "untrained"), measures=("cka",))}
+    exact, coarse = runs(**looks), runs(**looks, precision="bfloat16")
+    assert len(exact) == len(coarse) > 4
+    assert {type(run) for run in coarse} == {EncoderRun, ModelRun}
+    assert not {run.id for run in exact} & {run.id for run in coarse}
+    assert all(run.condition.find(InPrecision) is not None for run in coarse)
+    assert [run.condition.difference for run in coarse] == [run.condition for run in exact]
+    written = Condition(precision="bfloat16", layers="1")
+    assert study.model_copy(update={"precision": "bfloat16"}).computed(written) == written

@@ -7,6 +7,7 @@ import click
 from pydantic_core import PydanticUndefined
 
 from crosslens.encoders.interventions.intervention import Intervention
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 
 if TYPE_CHECKING:
@@ -27,13 +28,18 @@ def intervention_options(*kinds: type[Intervention]) -> Callable:
     return decorate
 
 
-reading_options = intervention_options(Reading)
+precision_option = intervention_options(InPrecision)
+"""Option of `crosslens.encoders.interventions.precision.InPrecision`, for commands that use a model."""
+
+reading_options = intervention_options(Reading, InPrecision)
 """Options of `crosslens.read_as`, for commands that read an encoder without training it."""
 
 
 def read_with(encoder: "Encoder", options: Mapping[str, Any]) -> "Encoder":
     """Return an encoder that reads text as these options say; None stands for an option that was not given."""
+    from crosslens.cli._display import saying_warnings
     from crosslens.encoders.interventions.read_as import read_as
 
     given = {key: value for key, value in options.items() if value is not None}
-    return read_as(encoder, **given) if given else encoder
+    with saying_warnings():
+        return read_as(encoder, **given) if given else encoder

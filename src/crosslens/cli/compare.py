@@ -148,13 +148,16 @@ def command(
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)
+    other = load_subject(against, device=device)[0] if against else None
+    if other is not None:  # values in two precisions are not comparable
+        other = read_with(other, {"precision": reading["precision"]})
     with progress() as bar:
         results = compare(
             loaded,
             parallel,
             pairs=patterns,
             **chosen,
-            against=load_subject(against, device=device)[0] if against else None,
+            against=other,
             layers=layers,
             pooling=pooling,
             last_layer=last_layer,

@@ -1,9 +1,11 @@
 """``crosslens evaluate``: evaluate a fine-tuned model on more corpora."""
 
 from functools import partial
+from typing import Any
 
 import click
 
+from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import CORPORA
 from crosslens.cli._options import data_option, device_option, json_option, out_option
 
@@ -27,6 +29,7 @@ from crosslens.cli._options import data_option, device_option, json_option, out_
 @click.option("--seed", type=int, default=1, show_default=True, help="Random seed of the interventions.")
 @out_option("Folder for results.csv")
 @click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
+@precision_option
 @data_option
 @device_option
 @json_option
@@ -37,6 +40,7 @@ def command(
     seed: int,
     out: str,
     predictions: str | None,
+    precision: Any,
     data: str | None,
     device: str | None,
     as_json: bool,
@@ -59,16 +63,19 @@ def command(
     if predictions:
         refuse_existing(predictions, what="--predictions")
 
-    from crosslens.cli._display import progress
+    from crosslens.cli._display import progress, saying_warnings
     from crosslens.cli._evaluation import load_tests, show_results
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
     from crosslens.training.evaluate import evaluate
     from crosslens.training.intervene import intervene, parse_interventions
+    from crosslens.training.model import in_precision
 
     parsed = parse_interventions(interventions)
-    loaded = intervene(load_model(model, device=device), *parsed, seed=seed, data=data)
+    with saying_warnings():
+        computing = in_precision(load_model(model, device=device), precision)
+    loaded = intervene(computing, *parsed, seed=seed, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:

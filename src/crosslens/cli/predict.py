@@ -1,9 +1,11 @@
 """``crosslens predict``: annotate a corpus."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, device_option, out_option
 
@@ -12,9 +14,10 @@ from crosslens.cli._options import data_option, device_option, out_option
 @click.argument("model")
 @click.argument("corpus", type=CORPUS)
 @out_option("Output file (.conllu, .iob2, .tsv, .csv or .jsonl)")
+@precision_option
 @data_option
 @device_option
-def command(model: str, corpus: str, out: str, data: str | None, device: str | None) -> None:
+def command(model: str, corpus: str, out: str, precision: Any, data: str | None, device: str | None) -> None:
     """Annotate CORPUS with MODEL; all other annotation is kept.
 
     CORPUS is a name, a .conllu or IOB file, or a .txt file with one tokenised sentence per line. Trees and
@@ -25,14 +28,16 @@ def command(model: str, corpus: str, out: str, data: str | None, device: str | N
 
     refuse_existing(out)
 
-    from crosslens.cli._display import progress, say
+    from crosslens.cli._display import progress, say, saying_warnings
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.data.formats import LABELLED
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
+    from crosslens.training.model import in_precision
     from crosslens.training.predict import predict
 
-    loaded = load_model(model, device=device)
+    with saying_warnings():
+        loaded = in_precision(load_model(model, device=device), precision)
     task, ending = loaded.task, Path(out).suffix
     known = LABELLED if task.format in LABELLED else (task.format,)
     if ending not in {format.ending for format in known}:

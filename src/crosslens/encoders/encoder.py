@@ -20,6 +20,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.families import Family
 from crosslens.encoders.interventions.causal_mask import bidirectional
 from crosslens.encoders.interventions.change import Change
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.matmul import computed_in
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 DEFAULT_CAPACITY = 512
 """Maximum subwords of an input if neither the configuration nor the tokenizer sets a limit."""
+
+
+_FLAT_MASKS = ("deberta", "deberta-v2", "xlnet")
+"""Families that compute with the attention mask as it is given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,6 +220,11 @@ class Encoder:
         """How text is read; most encoders have the defaults."""
         return self.condition.find(Reading) or Reading()
 
+    @cached_property
+    def precision(self) -> Precision:
+        """Number format of all forward passes; parameters are float32 either way."""
+        return (self.condition.find(InPrecision) or InPrecision()).precision
+
     @property
     def causal(self) -> bool:
         """Whether subwords attend only to preceding ones, as loaded; EmbeddingGemma, for example, has no such mask."""
@@ -281,8 +291,6 @@ class Encoder:
         ids: torch.Tensor,
         mask: torch.Tensor,
         segments: torch.Tensor | None = None,
-        *,
-        precision: Precision = "float32",
     ) -> torch.Tensor:
         """Compute the states that a task head reads, ``(windows, length, output width)`` float32.
 
@@ -290,11 +298,10 @@ class Encoder:
             ids: ``(windows, length)`` int64 subword ids.
             mask: ``(windows, length)`` int64, 0 for padding.
             segments: ``(windows, length)`` int64, 1 in the second segment of a pair; None without pairs.
-            precision: number format of the computation; parameters are float32 either way.
         """
         if self.readout is None:
-            return self._last_states(ids, mask, segments, precision)
-        outputs = layer_outputs(self, ids, mask, segments, precision=precision, highest=max(self.readout.layers))
+            return self._last_states(ids, mask, segments)
+        outputs = layer_outputs(self, ids, mask, segments, highest=max(self.readout.layers))
         return self.read_out(self.readout.select(outputs), mask)
 
     def read_out(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -303,14 +310,15 @@ class Encoder:
         with computed_in("float32", self.device):
             return self.readout(layers, mask)
 
-    def _last_states(
-        self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None, precision: Precision
-    ) -> torch.Tensor:
+    def _last_states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None) -> torch.Tensor:
         arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
+        if mask.device.type == "meta" and self.family.name not in _FLAT_MASKS:
+            # transformers asks whether there is padding, which that device cannot tell, unless a mask has four axes.
+            mask = mask.new_zeros((len(mask), 1, mask.shape[1], mask.shape[1]), dtype=torch.float32)
         with (
             bidirectional(self._unmasked, mask),
             self._editing(ids, mask, segments),
-            computed_in(precision, self.device),
+            computed_in(self.precision, self.device),
         ):
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
 
@@ -379,7 +387,6 @@ def layer_outputs(
     mask: torch.Tensor,
     segments: torch.Tensor | None = None,
     *,
-    precision: Precision = "float32",
     highest: int | None = None,
     last_layer: LastLayer = "raw",
 ) -> list[torch.Tensor]:
@@ -393,13 +400,12 @@ def layer_outputs(
         ids: as in `Encoder.states`.
         mask: as in `Encoder.states`.
         segments: as in `Encoder.states`.
-        precision: as in `Encoder.states`.
         highest: last layer of the result; layers above it are not computed. None: all layers.
         last_layer: ``normalised``: the last of all layers after the final normalisation.
     """
     outputs: list[torch.Tensor] = []
     with _recording(encoder, outputs, highest), suppress(_StopForward):
-        normalised = encoder._last_states(ids, mask, segments, precision)
+        normalised = encoder._last_states(ids, mask, segments)
         if last_layer == "normalised":
             outputs[-1] = normalised
     return outputs

@@ -1,17 +1,23 @@
 """Precision of matrix products, and faster float32 products on x86 processors.
 
-It changes results by rounding only. ``torch.backends.mkldnn.enabled = False`` switches it off.
-
 On x86, PyTorch computes float32 products with MKL, which uses the widest instructions only on Intel processors. oneDNN,
-which PyTorch also includes, is twice as fast on AMD processors with AVX-512 and as fast with AVX2. It sums in another
-order, so that rounding differs.
+which PyTorch also includes, is twice as fast on AMD processors with AVX-512 and as fast with AVX2. On Intel processors
+it is slower. It sums in another order, so that rounding differs.
+
+The choice depends on the maker of the processor and never on a measurement: the same command gives the same bits on
+the same machine, however busy that is. The variable CROSSLENS_ONEDNN (1 or 0) overrides it, and
+``torch.backends.mkldnn.enabled = False`` also switches oneDNN off. PyTorch has no public operator for such products:
+with ``Tensor.to_mkldnn``, all states would be copied twice for each product.
 """
 
 import os
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
@@ -20,9 +26,15 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from crosslens.encoders.options import Precision
+from crosslens.environment import switch
+from crosslens.errors import RequestError, suggest
 
-HAS_MKL_AND_ONEDNN = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
-"""Whether this build of PyTorch includes both MKL and oneDNN, as those for x86 do."""
+HAS_MKL_AND_ONEDNN = (
+    torch.backends.mkl.is_available()
+    and torch.backends.mkldnn.is_available()
+    and all(hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight"))
+)
+"""Whether this build of PyTorch includes both MKL and oneDNN, as those for x86 do, and calls oneDNN directly."""
 
 # oneDNN caches half a MiB per shape, for 1,024 shapes in its own cache and as many in PyTorch's.
 # Batches of varying length would fill gigabytes. A step needs about twenty shapes, the same in every layer.
@@ -52,8 +64,11 @@ def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 @contextmanager
 def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
-    """Compute forward passes in this precision inside the block; parameters stay float32."""
-    if precision == "bfloat16":
+    """Compute forward passes in this precision inside the block; parameters stay float32.
+
+    The ``meta`` device, which computes nothing, keeps float32.
+    """
+    if precision == "bfloat16" and device.type != "meta":
         context = torch.autocast(device.type, torch.bfloat16)
     else:
         context = _LinearByOneDNN() if device.type == "cpu" and has_onednn() else nullcontext()
@@ -61,18 +76,58 @@ def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
         yield
 
 
+def find_precision(name: Precision | Literal["auto"], device: torch.device) -> Precision:
+    """Return a number format by name; ``auto``: bfloat16 if the device computes it faster than float32.
+
+    Raises:
+        RequestError: for an unknown name.
+    """
+    if name == "auto":
+        return "bfloat16" if has_fast_bfloat16(device) else "float32"
+    if name not in get_args(Precision):
+        known = [*get_args(Precision), "auto"]
+        raise RequestError(f"unknown precision {name!r}", hint=suggest(name, known))
+    return name
+
+
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Whether a device multiplies bfloat16 faster than float32: by tensor cores, or by AMX or AVX-512 instructions."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return device.type == "cpu" and not _processor_features().isdisjoint(("amx_bf16", "avx512_bf16", "bf16"))
+
+
+@cache
+def _processor_features() -> frozenset[str]:
+    """Maker and instruction sets of the processor, among other words, as Linux lists them; empty on other systems."""
+    file = Path("/proc/cpuinfo")
+    return frozenset(file.read_text().split()) if file.exists() else frozenset()
+
+
+def slowness(precision: Precision, device: torch.device) -> str | None:
+    """Return a warning if a device computes this precision more slowly than float32; None otherwise."""
+    if precision == "float32" or device.type == "meta" or has_fast_bfloat16(device):
+        return None
+    lacks = "has neither AMX nor AVX-512 bfloat16 instructions" if device.type == "cpu" else "does not support it"
+    return f"{precision} is slower than float32 on this device, which {lacks}; --precision auto chooses the faster one"
+
+
 @contextmanager
 def inference() -> Iterator[None]:
     """Disable gradients inside the block and convert each weight to oneDNN's layout only once.
 
-    Results are bit-identical. Inside the block, converted weights are held in memory twice.
+    Weights are also converted to bfloat16 only once. Results are bit-identical. Inside the block, converted weights
+    are held in memory twice.
     """
     before = _reordered_weights.get()
     _reordered_weights.set({} if before is None else before)
+    torch.autocast_increment_nesting()  # the end of the outermost block empties torch's cache of bfloat16 weights
     try:
         with torch.inference_mode():
             yield
     finally:
+        if torch.autocast_decrement_nesting() == 0:
+            torch.clear_autocast_cache()
         _reordered_weights.set(before)
 
 
@@ -88,8 +143,15 @@ class _LinearByOneDNN(TorchFunctionMode):
 
 
 def has_onednn() -> bool:
-    """Whether products use oneDNN; ``torch.backends.mkldnn.enabled = False`` switches it off."""
-    return HAS_MKL_AND_ONEDNN and torch.backends.mkldnn.enabled  # pyright: ignore[reportReturnType]
+    """Whether float32 products use oneDNN: except on Intel processors, unless CROSSLENS_ONEDNN says otherwise."""
+    chosen = switch("CROSSLENS_ONEDNN")
+    wanted = not _is_intel() if chosen is None else chosen
+    return HAS_MKL_AND_ONEDNN and wanted and torch.backends.mkldnn.enabled  # pyright: ignore[reportReturnType]
+
+
+@cache
+def _is_intel() -> bool:
+    return "GenuineIntel" in {*_processor_features(), *platform.processor().replace(",", " ").split()}
 
 
 def _uses_onednn(states: torch.Tensor, weight: torch.Tensor) -> bool:

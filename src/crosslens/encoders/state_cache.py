@@ -19,7 +19,6 @@ from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.matmul import inference
-from crosslens.encoders.options import Precision
 
 TOLERANCE = 1e-4
 """Largest accepted deviation of cached from fully computed states, relative to the largest state."""
@@ -30,12 +29,10 @@ class StateCache:
 
     Args:
         encoder: encoder in training or evaluation mode, as needed.
-        precision: number format of the computation.
     """
 
-    def __init__(self, encoder: Encoder, *, precision: Precision = "float32") -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
-        self._precision: Precision = precision
         self._depth = frozen_depth(encoder)
         self._offsets: dict[int, int] = {}  # id of a window -> its first row in the file
         self._cached_states: np.ndarray | None = None
@@ -44,7 +41,7 @@ class StateCache:
         """Compute the states that a task head reads, ``(windows, length, output width)``."""
         if self._cached_states is not None and all(id(window) in self._offsets for window in batch.windows):
             return self._resumed(batch, self._load(batch))
-        return self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+        return self.encoder.states(batch.ids, batch.mask, batch.segments)
 
     @inference()
     def keep(self, windows: Sequence[Window]) -> bool:
@@ -87,7 +84,6 @@ class StateCache:
             batch.ids,
             batch.mask,
             batch.segments,
-            precision=self._precision,
             highest=self._depth if readout is None else max(readout.layers),
         )
         return outputs[-1].float() if readout is None else readout.select(outputs).movedim(0, 2).flatten(2)
@@ -107,7 +103,7 @@ class StateCache:
             layers = cached.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
             return encoder.read_out(layers, batch.mask)
         with _skipping_lowest_layers(encoder, self._depth, cached):
-            return encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+            return encoder.states(batch.ids, batch.mask, batch.segments)
 
     def _matches_full_computation(self, batch: Batch) -> bool:
         """Whether states computed from cached ones agree with the full computation."""
@@ -115,9 +111,9 @@ class StateCache:
             resumed = self._resumed(batch, self._computed(batch))
         except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
             return False  # the layers pass more than states to one another
-        expected = self.encoder.states(batch.ids, batch.mask, batch.segments, precision=self._precision)
+        expected = self.encoder.states(batch.ids, batch.mask, batch.segments)
         subwords = batch.mask.bool()
-        tolerance = TOLERANCE if self._precision == "float32" else 1e-1
+        tolerance = TOLERANCE if self.encoder.precision == "float32" else 1e-1
         return bool((resumed - expected)[subwords].abs().max() <= tolerance * expected[subwords].abs().max())
 
 

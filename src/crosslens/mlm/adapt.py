@@ -108,7 +108,7 @@ def adapt(
     identity = digest(
         {
             "encoder": loaded_digest,
-            "settings": settings.model_dump(mode="json"),
+            "settings": settings.identity,
             "semantics": versions.ADAPTATION,
             "text": {language: corpus.digest for language, corpus in corpora.items()},
         }
@@ -150,6 +150,7 @@ def adapt(
         batches,
         partial=partial,
         unseen=held_out,
+        precision=settings.precision,
         save_every=save_every,
         stage="adapting",
         validation=Validation(lines=1, every=steps_per_epoch, select="mean"),

@@ -1,9 +1,10 @@
 """Settings for adapting an encoder to an unseen language; see `crosslens.mlm.adapt`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from crosslens.encoders.options import Precision
 from crosslens.mlm.pretrain_settings import Masking
 from crosslens.settings import Count, Positive, Seed, Share, Strict
 
@@ -15,6 +16,7 @@ class Adaptation(Strict):
         epochs: passes over the text.
         length: subwords per block, special tokens included.
         batch: blocks per step.
+        precision: number format of training; perplexities are measured in float32.
         learning_rate: peak learning rate.
         warmup: fraction of the steps in which the learning rate rises; it then decays linearly to 0.
         weight_decay: decoupled weight decay of matrices.
@@ -29,6 +31,7 @@ class Adaptation(Strict):
     epochs: Count = 20
     length: Annotated[int, Field(ge=8)] = 128
     batch: Count = 8
+    precision: Precision = "float32"
     learning_rate: Positive = 5e-5
     warmup: Share = 0.1
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
@@ -37,3 +40,8 @@ class Adaptation(Strict):
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.05
     freeze: str | None = None
     seed: Seed = 1
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings as plain values; the default precision is left out, so that older ids stay the same."""
+        return self.model_dump(mode="json", exclude={"precision"} if self.precision == "float32" else None)

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from crosslens.encoders.matmul import computed_in, inference
+from crosslens.encoders.matmul import computed_in, inference, slowness
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
@@ -153,6 +153,8 @@ def train_language_model(
         weights, and ``kept_step``.
     """
     listener = listening(progress)
+    if (warning := slowness(precision, model.device)) is not None:
+        listener.say(warning)
     best = Best()
     group = processes()
     steps = loop.settings.steps

@@ -141,7 +141,7 @@ class Pretraining(Strict):
         batch: sequences per step; with ``lines``, as many lines as fill that many sequences of maximum length.
         micro_batch: sequences per forward pass, to save memory; None: the whole batch. Without dropout (the default)
             the result is the same up to rounding; with dropout the masks differ.
-        precision: number format of the computation; ``bfloat16`` suits GPUs.
+        precision: number format of training; perplexities are measured in float32.
         masking: how subwords are masked.
         learning_rate: peak learning rate.
         embedding_learning_rate: peak learning rate of the word embeddings; None: the same.

@@ -154,7 +154,7 @@ class AdaptRun(_IdentifiedRun):
     @property
     def identity(self) -> dict[str, Any]:
         """Settings, encoder and text."""
-        settings = self.settings.model_dump(mode="json")
+        settings = self.settings.identity
         return {
             "adaptation": settings,
             "encoder": self.base.digest,

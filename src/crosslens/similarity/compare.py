@@ -22,6 +22,7 @@ from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import Representations, represent
 from crosslens.errors import RequestError
 from crosslens.files import new_folder
+from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.similarity.cka import Centred, centre
@@ -358,4 +359,5 @@ class _Sides:
             if self._needed[key] > 1:
                 np.savez(cached, vectors=vectors, subwords=subwords)
             self._after_reading(encoder, representations)
+            release_heap()
         return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)

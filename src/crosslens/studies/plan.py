@@ -198,7 +198,9 @@ class _Planner:
             self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
-        self.conditions = list(dict.fromkeys(self._scaled(condition) for condition in self.study.conditions))
+        self.conditions = list(
+            dict.fromkeys(self.study.computed(self._scaled(condition)) for condition in self.study.conditions)
+        )
 
     def _scaled(self, condition: Condition) -> Condition:
         scaled = condition.scaled(written_for=self.study.depth, depth=self.depth)
@@ -245,7 +247,7 @@ class _Planner:
         trainings = [self._training(task, name, source, condition)]
         tuned = ()
         if study.grid is not None:
-            searched = condition if study.grid.each == "condition" else Condition()
+            searched = condition if study.grid.each == "condition" else study.computed(Condition())
             tried = list(self._tried(trainings[0], study.grid, searched, source, partner))
             yield from map(Asked, tried)
             trainings, tuned = self._chosen(tried, study.grid), study.grid.tuned
@@ -291,7 +293,7 @@ class _Planner:
             yield from self._encoder_runs(Condition(), pretrained, overlaps)
 
     def _encoder_runs(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
-        condition = condition.scaled(written_for=None, depth=self.depth)
+        condition = self.study.computed(condition.scaled(written_for=None, depth=self.depth))
         if self.encoders.existing is not None:
             yield Asked(EncoderRun(self.encoders.existing, condition, 1), ask(None))
         for run in pretrained:

@@ -11,7 +11,9 @@ from pydantic import Field, field_validator, model_validator
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.intervention import Intervention
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.options import Precision
 from crosslens.encoders.states.erase import Erase
 from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
@@ -235,6 +237,8 @@ class Study(Strict):
         seeds: random seeds, one run each.
         recipe: name of a recipe; None: the data's.
         set: overrides of recipe or task settings.
+        precision: number format of every forward pass of training, scoring, comparing and probing; a condition can have
+            its own.
         select: rules for selecting weights, one run each; None: the recipe's.
         grid: hyperparameter search, always on the source's dev data; None: no search.
         similarity: comparisons of representations; None: none.
@@ -260,6 +264,7 @@ class Study(Strict):
     seeds: tuple[Seed, ...] = (1, 2, 3, 4, 5)
     recipe: str | None = None
     set: Mapping[str, Any] = {}
+    precision: Precision = "float32"
     select: tuple[Selection, ...] | None = None
     grid: Grid | None = None
     similarity: Similarity | None = None
@@ -295,6 +300,12 @@ class Study(Strict):
         """
         name = condition.recipe or (BILSTM if condition.start == BILSTM else self.recipe)
         return find_recipe(name or default, task, self.set)
+
+    def computed(self, condition: Condition) -> Condition:
+        """Return a condition in the study's precision, unless it has its own."""
+        if self.precision == "float32" or condition.find(InPrecision) is not None:
+            return condition
+        return Condition.of((*condition.interventions, InPrecision(precision=self.precision)), condition.recipe)
 
     def reads_dev(self, recipe: Recipe) -> bool:
         """Whether training with a recipe reads the source's dev data, before any rule of `select`."""

@@ -1,6 +1,7 @@
 """The epochs of a fine-tuning: batch order, loss, model selection on development data, and resumable state."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from crosslens.progress import Progress
 from crosslens.tasks import Task
 from crosslens.training.distributed import processes
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.memory.recompute import recomputed
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, task_batch
 from crosslens.training.recipe import Recipe
@@ -119,7 +121,7 @@ class Epochs:
         self.loop: Loop[np.ndarray] = Loop(
             self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
         )
-        self._states = StateCache(model.encoder, precision=recipe.precision)
+        self._states = StateCache(model.computing_encoder)
         if recipe.encoder_dropout != "checkpoint":
             self._states.keep([*encoded.windows, *(dev.encoded.windows if dev is not None else ())])
 
@@ -135,7 +137,9 @@ class Epochs:
                 f"with dropout, weights trained by {processes().size} processes differ from those trained by one, under"
                 " the same run id"
             )
-        self.loop.run(self._batches, self._loss, after_step=self._after_step)
+        checkpointed = recipe.gradient_checkpointing == "layers"
+        with recomputed(self._states.encoder) if checkpointed else nullcontext():
+            self.loop.run(self._batches, self._loss, after_step=self._after_step)
         if self._selected is not None:
             self._module.load_state_dict(self._selected)
         if self._dev is not None and recipe.select == "average":

@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.options import Precision
 from crosslens.files import new_folder
+from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import as_model
-from crosslens.training.model import TaskModel
+from crosslens.training.model import TaskModel, in_precision
 from crosslens.training.predict import predict_windows, read_for
 
 
@@ -24,6 +27,7 @@ def evaluate(
     corpora: CorpusLike,
     *,
     predictions: str | Path | None = None,
+    precision: Precision | Literal["auto"] | None = None,
     progress: Listener = None,
     predicted: Callable[[Corpus, Corpus], None] | None = None,
     scored: Callable[[Corpus, Score], None] | None = None,
@@ -34,6 +38,7 @@ def evaluate(
         model: a fine-tuned model, or the folder of one.
         corpora: a corpus or its name, or several; names may be patterns such as ``ud/*_pud``.
         predictions: new folder for the predictions of each corpus; see `prediction_files`. None: none are written.
+        precision: number format of the computation, as in `in_precision`; None: the model's.
         progress: listener for the number of evaluated corpora.
         predicted: called after each corpus with the gold and the predicted corpus.
         scored: called for each corpus and metric with the score and its counts per sentence.
@@ -52,7 +57,7 @@ def evaluate(
         >>> frame[["source", "target", "metric", "n"]].values.tolist()
         [['en', 'en', 'accuracy', 234], ['en', 'fr', 'accuracy', 277]]
     """
-    model = as_model(model)
+    model = in_precision(as_model(model), precision)
     gold = load_corpora(corpora, format=model.task.format)
     for corpus in gold:
         model.task.check(corpus)
@@ -75,6 +80,7 @@ def evaluate(
         corpus = model.task.cut(model.encoder, full_corpus)
         encoded = read_for(model, corpus)
         annotated = predict_windows(model, corpus, encoded)
+        release_heap()
         for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
             if scored is not None:
                 scored(corpus, score)

@@ -13,6 +13,7 @@ from crosslens.corpora.catalogue import CorpusLike, load_corpus, name_split
 from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.language_specific import language_parts
 from crosslens.errors import DataError, RequestError
 from crosslens.progress import Listener, listening
@@ -20,6 +21,7 @@ from crosslens.tasks import Task, find_task
 from crosslens.training.distributed import processes
 from crosslens.training.epochs import DevData, Epochs
 from crosslens.training.identity import run_id, training_identity
+from crosslens.training.memory.estimate import memory_warning
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
 from crosslens.training.recipe import Recipe, default_recipe, find_recipe
@@ -141,11 +143,17 @@ def finetune(
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
+    if (warning := slowness(model.computing_encoder.precision, encoder.device)) is not None:
+        listening(progress).say(warning)
+
     # Parameters frozen by the caller are not part of the run's identity, but the state file must match them.
     trained = [name for name, parameter in encoder.trained.named_parameters() if parameter.requires_grad]
     encoded = read_for(model, train)
     encoded_dev = [read_for(model, dev)] if dev else []
     with restrict_embeddings(encoder, encoded, *encoded_dev) as (restricted, *restricted_dev):
+        longest = max(map(len, restricted.windows), default=0)
+        if (warning := memory_warning(model.computing_encoder, recipe, length=longest)) is not None:
+            listening(progress).say(warning)
         epochs = Epochs(
             model,
             train,

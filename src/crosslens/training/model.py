@@ -2,13 +2,17 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import nn
 
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.interventions.read_as import read_as
+from crosslens.encoders.options import Precision
+from crosslens.errors import RequestError
 from crosslens.tasks import Task
 from crosslens.training.recipe import Recipe, recipe_columns
 
@@ -80,6 +84,15 @@ class TaskModel:
         return push_model(self, repository, visibility=visibility, token=token)
 
     @property
+    def computing_encoder(self) -> Encoder:
+        """The encoder as it is trained and predicts: in the recipe's precision unless it has its own."""
+        return (
+            self.encoder
+            if self.recipe.precision == "float32"
+            else InPrecision(precision=self.recipe.precision).apply(self.encoder, seed=0)
+        )
+
+    @property
     def columns(self) -> dict[str, Any]:
         """Columns that describe the model in every record (`crosslens.results.record.Record`)."""
         facts, encoder = self.facts, self.encoder
@@ -101,6 +114,23 @@ class TaskModel:
     def provenance(self) -> dict[str, str | int | float]:
         """Facts to store as tags of each record, except those in `NAMED`."""
         return {f"training_{name}": value for name, value in self.facts.items() if name not in NAMED}
+
+
+def in_precision(model: TaskModel, precision: Precision | Literal["auto"] | None) -> TaskModel:
+    """Return a model that predicts in another number format; see `crosslens.read_as`. None: unchanged.
+
+    Raises:
+        RequestError: for float32 if the recipe says bfloat16.
+    """
+    if precision is None:
+        return model
+    encoder = read_as(model.encoder, precision=precision)
+    if precision == "float32" and model.recipe.precision != precision:
+        raise RequestError(
+            f"the model was trained with precision={model.recipe.precision}, in which it also predicts",
+            hint="train with --precision, which can be changed later, in place of --set precision",
+        )
+    return replace(model, encoder=encoder)
 
 
 def model_digest(encoder: Encoder, head: nn.Module) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,19 +15,27 @@ from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import inference
+from crosslens.encoders.options import Precision
 from crosslens.encoders.state_cache import StateCache
 from crosslens.progress import SILENT, Listener, Progress, listening
 from crosslens.training.checkpoint import as_model
-from crosslens.training.model import TaskModel
+from crosslens.training.model import TaskModel, in_precision
 
 
-def predict(model: TaskModel | str | Path, corpus: CorpusLike, *, progress: Listener = None) -> Corpus:
+def predict(
+    model: TaskModel | str | Path,
+    corpus: CorpusLike,
+    *,
+    precision: Precision | Literal["auto"] | None = None,
+    progress: Listener = None,
+) -> Corpus:
     """Annotate a corpus with a model.
 
     Args:
         model: a fine-tuned model, or the folder of one.
         corpus: sentences of words, or texts, as the task requires: a corpus or its name, lists of words, texts, or
             anything else that `load_corpus` takes. Existing annotation is ignored.
+        precision: number format of the computation, as in `in_precision`; None: the model's.
         progress: listener for the number of predicted sentences or texts.
 
     Returns:
@@ -45,7 +54,7 @@ def predict(model: TaskModel | str | Path, corpus: CorpusLike, *, progress: List
         >>> len(xl.predict(tagger, [["Le", "chat", "dort"]])[0].upos)
         3
     """
-    model = as_model(model)
+    model = in_precision(as_model(model), precision)
     corpus = load_corpus(corpus, format=model.task.format)
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))
@@ -78,9 +87,9 @@ def predict_windows(
     """Annotate an encoded corpus; ``states`` may hold cached states of its windows."""
     units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
     predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
-    encoder = model.encoder.for_language(corpus.language).prepared(reading.windows)
+    encoder = model.computing_encoder.for_language(corpus.language).prepared(reading.windows)
     if states is None or states.encoder.language != encoder.language:
-        states = StateCache(encoder, precision=model.recipe.precision)
+        states = StateCache(encoder)
     encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]

@@ -19,7 +19,10 @@ class Recipe(Strict):
         batch: sentences per step, over all processes.
         micro_batch: sentences per forward pass, to save memory; None: the whole batch. Without dropout the result is
             the same up to rounding; with dropout the masks differ. Each value has its own run id.
-        precision: number format of the encoder's computation; ``bfloat16`` suits GPUs and is slower on most CPUs.
+        precision: number format of the encoder's computation in training and prediction; ``bfloat16`` is faster on GPUs
+            and on CPUs with AMX or AVX-512 bfloat16 instructions, and slower on others.
+        gradient_checkpointing: ``layers``: keep only the inputs of the layers in memory and compute the rest again in
+            the backward pass, to save memory; ``off``: keep everything. The result is the same up to rounding.
         learning_rate: peak learning rate, reached at the end of the warm-up.
         head_learning_rate: peak learning rate of the task head; None: the same as the encoder's.
         epochs: passes over the training data.
@@ -48,6 +51,7 @@ class Recipe(Strict):
     batch: Count = 16
     micro_batch: Count | None = None
     precision: Precision = "float32"
+    gradient_checkpointing: Literal["off", "layers"] = "off"
     learning_rate: Positive = 5e-5
     head_learning_rate: Positive | None = None
     epochs: Count = 6

@@ -33,6 +33,7 @@ EXAMPLES = {
     "features": [{"use": "features"}, {"use": "features", "hidden": 8}],
     "tower": [{"tower": 2}, {"tower": 0, "height": 1}],
     "reading": [{"repeat": 2}, {"subword": "last"}, {"repeat": 3, "subword": "last"}],
+    "precision": [{"precision": "bfloat16"}],
     "scale": [{"scale": "1-2"}, {"scale": "all", "by": 2.0}],
 }
 """Kind -> ways to ask for it, as study files write them."""

@@ -8,6 +8,7 @@ from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.freeze import Freeze
 from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
@@ -20,7 +21,7 @@ from crosslens.encoders.states.rotate import Rotate
 from crosslens.encoders.states.zero import Zero
 from crosslens.plugins import Registry
 
-_BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer, Reading)
+_BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer, Reading, InPrecision)
 _AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase)
 INTERVENTIONS: Registry[type[Intervention]] = Registry(
     "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True

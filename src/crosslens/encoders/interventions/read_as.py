@@ -1,9 +1,13 @@
 """Read a decoder as an encoder: attention in both directions, repeated input, the last subword of a word."""
 
+import warnings
 from typing import Literal
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.matmul import find_precision, slowness
+from crosslens.encoders.options import Precision
 
 
 def read_as(
@@ -12,6 +16,7 @@ def read_as(
     bidirectional: str | int | None = None,
     repeat: int = 1,
     subword: Literal["first", "last"] = "first",
+    precision: Precision | Literal["auto"] | None = None,
 ) -> Encoder:
     """Set how an encoder or decoder reads text; see `crosslens.encoders.interventions.reading.Reading`.
 
@@ -20,6 +25,8 @@ def read_as(
         bidirectional: layers of a decoder that lose their causal mask, ``all`` or ``1-3``; None: all keep it.
         repeat: number of copies of the input in a row; the last one represents words and texts.
         subword: subword that represents a word.
+        precision: number format of all forward passes; ``auto``: bfloat16 if the device computes it faster than
+            float32; None: unchanged. A warning is given where bfloat16 is slower.
 
     Returns:
         An encoder with the same weights, for training, comparing and probing; records name the setting as part of the
@@ -34,8 +41,15 @@ def read_as(
         >>> twice = xl.read_as(encoder, repeat=2, subword="last")
         >>> twice.condition.label
         'reference repeat=2 subword=last'
+        >>> xl.read_as(encoder, precision="bfloat16").precision
+        'bfloat16'
     """
     condition = Condition.read({"bidirectional": bidirectional, "repeat": repeat, "subword": subword})
     for intervention in condition.interventions:
         encoder = intervention.apply(encoder, seed=0)
-    return encoder
+    if precision is None:
+        return encoder
+    chosen = find_precision(precision, encoder.device)
+    if (warning := slowness(chosen, encoder.device)) is not None:
+        warnings.warn(warning, stacklevel=2)
+    return InPrecision(precision=chosen).apply(encoder, seed=0)

@@ -1,0 +1,1 @@
+"""Memory of training: estimated before it begins, and saved by computing again."""

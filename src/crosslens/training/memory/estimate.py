@@ -1,0 +1,175 @@
+"""Memory of a training step, estimated before it begins from a forward pass on the ``meta`` device."""
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from crosslens.encoders.encoder import Encoder
+from crosslens.training.memory.recompute import recomputed
+from crosslens.training.recipe import Recipe
+
+GIB = 2**30
+SMALL = 0.25
+"""Share of the free memory below which a rough count saves the estimate."""
+
+ROUGH = 40
+"""Numbers that a layer keeps for each subword and dimension, at most, without attention weights."""
+
+LESS_IN_BFLOAT16 = 0.6
+"""Size of activations in bfloat16 relative to float32: normalisations and softmax stay float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingMemory:
+    """Estimated bytes of a training step.
+
+    Attributes:
+        weights: parameters and buffers of the encoder, and copies of the layers in bfloat16 with their gradients.
+        gradients: gradients of the trained parameters.
+        optimiser: AdamW's two moments of the trained parameters.
+        activations: what the forward pass of a micro-batch keeps for the backward pass.
+        working: largest intermediate results of the backward pass.
+    """
+
+    weights: int
+    gradients: int
+    optimiser: int
+    activations: int
+    working: int
+
+    @property
+    def peak(self) -> int:
+        """Bytes at the peak, if gradients of earlier micro-batches are held while activations are."""
+        return self.weights + self.gradients + self.optimiser + self.activations + self.working
+
+    def of_share(self, share: float) -> "TrainingMemory":
+        """Return the memory of a smaller micro-batch, of this share of its size."""
+        return replace(self, activations=round(self.activations * share), working=round(self.working * share))
+
+
+def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> TrainingMemory | None:
+    """Estimate the memory of a training step, without the task head.
+
+    Args:
+        encoder: encoder whose frozen parameters are set.
+        recipe: recipe with the batch size.
+        length: subwords of each window.
+
+    Returns:
+        The estimate; None for an architecture whose forward pass cannot run without numbers.
+    """
+    on_meta = replace(encoder, model=_on_meta(encoder.model), readout=_on_meta(encoder.readout))
+    rows = recipe.micro_batch or recipe.batch
+    checkpointed = recipe.gradient_checkpointing == "layers"
+    on_meta.trained.train(recipe.encoder_dropout != "off")
+    try:
+        kept = _kept(on_meta, rows, length)
+        if checkpointed:
+            one_layer = sum(kept) // encoder.depth
+            with recomputed(on_meta):
+                kept = _kept(on_meta, rows, length)
+            kept += [rows * length * encoder.width * 4] * encoder.depth + [one_layer]
+    except (RuntimeError, NotImplementedError, TypeError):
+        return None
+    parameters = list(encoder.trained.parameters())
+    trained = _bytes(parameter for parameter in parameters if parameter.requires_grad)
+    weights = _bytes([*parameters, *encoder.trained.buffers()])
+    activations = sum(kept)
+    if encoder.precision == "bfloat16" or recipe.precision == "bfloat16":
+        activations = round(LESS_IN_BFLOAT16 * activations)
+        weights += _bytes(parameter for layer in encoder.layers for parameter in layer.parameters())
+    return TrainingMemory(weights, trained, 2 * trained, activations, working=2 * max(kept, default=0))
+
+
+def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | None:
+    """Return a warning if a training will probably run out of memory; None otherwise.
+
+    Args:
+        encoder: encoder on its device.
+        recipe: recipe with the batch size.
+        length: subwords of the longest window.
+    """
+    free = free_memory(encoder.device)
+    if free is None or _roughly(encoder, recipe, length) < SMALL * free:
+        return None
+    estimate = training_memory(encoder, recipe, length=length)
+    if estimate is None:
+        return None
+    there = free + _bytes(encoder.trained.parameters())  # the weights are loaded already
+    if estimate.peak <= there:
+        return None
+    needs = f"training needs about {estimate.peak / GIB:.1f} GiB of memory; the device has {there / GIB:.1f}"
+    return f"{needs}: {_advice(estimate, recipe, there)}"
+
+
+def _advice(estimate: TrainingMemory, recipe: Recipe, there: int) -> str:
+    rows = recipe.micro_batch or recipe.batch
+    sizes = [2**power for power in range(rows.bit_length()) if 2**power < rows]
+    fitting = [size for size in sizes if estimate.of_share(size / rows).peak <= there]
+    if fitting:
+        return f"use --set micro_batch={max(fitting)}"
+    if recipe.gradient_checkpointing == "off":
+        return "use --set micro_batch=1 --set gradient_checkpointing=layers"
+    return "use a shorter window, or freeze layers"
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Return the free bytes of a device, as far as the system tells; of a CPU within the limit of its container."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    if device.type != "cpu":
+        return None
+    amounts = []
+    if (file := Path("/proc/meminfo")).exists():
+        lines = dict(line.split(":") for line in file.read_text().splitlines())
+        amounts.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    limit, used = (Path("/sys/fs/cgroup") / name for name in ("memory.max", "memory.current"))
+    if limit.exists() and used.exists() and (words := limit.read_text().strip()).isdigit():
+        amounts.append(int(words) - int(used.read_text()))
+    return min(amounts, default=None)
+
+
+def _roughly(encoder: Encoder, recipe: Recipe, length: int) -> int:
+    """Bytes beside the weights, generously."""
+    positions = (recipe.micro_batch or recipe.batch) * length
+    heads = getattr(encoder.model.config, "num_attention_heads", None) or 1
+    a_layer = ROUGH * encoder.width + 4 * heads * length
+    return 3 * _bytes(encoder.trained.parameters()) + 4 * positions * encoder.depth * a_layer
+
+
+def _on_meta(module: nn.Module | None) -> nn.Module | None:
+    """Copy a module without its numbers."""
+    if module is None:
+        return None
+    copies: dict[int, torch.Tensor] = {}
+    for parameter in module.parameters():
+        copies[id(parameter)] = nn.Parameter(parameter.detach().to("meta"), requires_grad=parameter.requires_grad)
+    copies |= {id(buffer): buffer.to("meta") for buffer in module.buffers()}
+    return copy.deepcopy(module, copies)
+
+
+def _kept(encoder: Encoder, rows: int, length: int) -> list[int]:
+    """Bytes of each storage that a forward pass keeps for the backward pass, without the parameters."""
+    parameters = [parameter.untyped_storage() for parameter in encoder.trained.parameters()]
+    known = {id(storage) for storage in parameters}
+    storages: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if id(storage) not in known:
+            storages[id(storage)] = storage  # held, so that its id stays unique
+        return tensor
+
+    ids = torch.zeros((rows, length), dtype=torch.int64, device="meta")
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        encoder.states(ids, torch.ones_like(ids))
+    return [storage.nbytes() for storage in storages.values()]
+
+
+def _bytes(tensors: Iterable[torch.Tensor]) -> int:
+    return sum(tensor.nbytes for tensor in tensors)

@@ -1,0 +1,182 @@
+"""Estimated memory of a training step: what the forward pass keeps, and the peaks of whole trainings."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
+from crosslens.encoders.freeze import freeze
+from crosslens.training.memory import estimate as memory
+from crosslens.training.memory.estimate import GIB, free_memory, memory_warning, training_memory
+from crosslens.training.recipe import Recipe
+from toy_architectures import SETTINGS, fresh
+from toy_trainings import RECIPE, run
+from toys import word_piece
+
+KINDS = sorted(set(SETTINGS) - {"xlm", "bilstm"})
+ROWS, LENGTH = 4, 40
+
+
+def trained(kind):
+    tokenizer = word_piece()
+    return Encoder(fresh(kind, 0, tokenizer).train(), tokenizer, FAMILIES[kind], kind)
+
+
+def kept(encoder):
+    """Bytes that a forward pass over a padded batch keeps for the backward pass, on the CPU."""
+    known = {parameter.data_ptr() for parameter in encoder.model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in known:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    ids = torch.ones((ROWS, LENGTH), dtype=torch.int64)
+    mask = torch.ones_like(ids)
+    mask[1, LENGTH // 2 :] = 0
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        encoder.states(ids, mask)
+    return sum(sizes.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_activations_are_what_a_forward_pass_keeps(kind):
+    encoder = trained(kind)
+    estimate = training_memory(encoder, Recipe(batch=ROWS), length=LENGTH)
+    assert estimate.activations == pytest.approx(kept(encoder), rel=0.15)
+
+
+def test_parts_count_what_is_trained():
+    encoder = trained("bert")
+    numbers = sum(parameter.numel() for parameter in encoder.model.parameters())
+    fixed = freeze(encoder, "0-2")
+    whole, frozen = (training_memory(each, RECIPE, length=9) for each in (encoder, fixed))
+    assert whole.gradients == 4 * numbers
+    assert whole.optimiser == 8 * numbers
+    assert whole.weights >= 4 * numbers
+    assert frozen.weights == whole.weights
+    assert (
+        frozen.optimiser
+        == 2 * frozen.gradients
+        == 8 * sum(p.numel() for p in fixed.model.parameters() if p.requires_grad)
+    )
+    assert frozen.activations < whole.activations
+    parts = (whole.weights, whole.gradients, whole.optimiser, whole.activations, whole.working)
+    assert whole.peak == sum(parts)
+    assert all(parameter.device.type == "cpu" for parameter in encoder.model.parameters())
+
+
+def test_batches_windows_and_checkpointing_change_activations():
+    encoder = trained("bert")
+
+    def activations(length=20, **settings):
+        return training_memory(encoder, Recipe(**{"batch": 8, **settings}), length=length).activations
+
+    assert activations(batch=16) == pytest.approx(2 * activations(), rel=0.05)
+    assert activations(micro_batch=4) == activations(batch=4)
+    assert activations(length=40) > 2 * activations()
+    assert activations(gradient_checkpointing="layers") < 0.7 * activations()
+    assert activations(precision="bfloat16") < activations()
+
+
+def test_an_architecture_that_needs_numbers_has_no_estimate():
+    assert training_memory(trained("xlm"), RECIPE, length=9) is None
+
+
+def test_a_warning_names_what_fits(monkeypatch):
+    encoder = trained("bert")
+    monkeypatch.setattr(memory, "_roughly", lambda *_: 10**15)
+    recipe = Recipe(batch=16)
+
+    def warned(free, recipe=recipe):
+        monkeypatch.setattr(memory, "free_memory", lambda _: free)
+        return memory_warning(encoder, recipe, length=60)
+
+    needs = training_memory(encoder, recipe, length=60).peak
+    assert warned(needs) is None
+    assert warned(None) is None
+    assert warned(needs // 2).endswith("use --set micro_batch=4")
+    assert "training needs about" in warned(needs // 2)
+    assert warned(10**5).endswith("use --set micro_batch=1 --set gradient_checkpointing=layers")
+    assert warned(10**5, Recipe(batch=1, gradient_checkpointing="layers")).endswith("or freeze layers")
+
+
+def test_a_training_warns_before_it_begins(encoder, toy, monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda _: 10**5)
+    lines = []
+    recipe = RECIPE.model_copy(update={"epochs": 1})
+    run(encoder, "pos", toy, recipe, progress=lambda update: lines.append(update.line))
+    assert any("training needs about" in line for line in lines)
+
+
+def test_small_trainings_need_no_estimate(monkeypatch):
+    monkeypatch.setattr(memory, "training_memory", None)  # would raise if it were called
+    monkeypatch.setattr(memory, "free_memory", lambda _: 8 * GIB)
+    assert memory_warning(trained("bert"), RECIPE, length=60) is None
+
+
+def test_free_memory_of_this_machine():
+    free = free_memory(torch.device("cpu"))
+    if Path("/proc/meminfo").exists():
+        assert 2**24 < free < 2**50
+    assert free_memory(torch.device("meta")) is None
+
+
+PEAK = """
+import json, resource, sys
+from contextlib import nullcontext
+from pathlib import Path
+import torch
+from transformers import BertConfig, BertModel
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
+from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.training.memory.recompute import recomputed
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.memory.estimate import training_memory
+from crosslens.training.recipe import Recipe
+
+class Tokenizer:
+    pad_token_id, model_max_length = 0, 512
+
+torch.set_num_threads(1)
+recipe, length = Recipe(**json.loads(sys.argv[1])), 128
+shape = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "intermediate_size": 2048}
+model = BertModel(BertConfig(vocab_size=1000, **shape), add_pooling_layer=False).train()
+encoder = Encoder(model, Tokenizer(), FAMILIES["bert"], "bert")
+encoder = InPrecision(precision=recipe.precision).apply(encoder, seed=0)
+estimate = training_memory(encoder, recipe, length=length)
+ids = torch.ones((recipe.batch, length), dtype=torch.int64)
+loss = lambda part: (encoder.states(part, torch.ones_like(part)).square().sum(), len(part))
+loss(ids[:1, :16])[0].backward()  # libraries are loaded
+model.zero_grad()
+before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+loop = Loop(model, parameter_groups(model, learning_rate=1e-4, weight_decay=0.0), Optimiser(steps=2), seed=1)
+with recomputed(encoder) if recipe.gradient_checkpointing == "layers" else nullcontext():
+    loop.run(lambda step: ids.split(recipe.micro_batch or recipe.batch), loss)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+there = sum(parameter.nbytes for parameter in model.parameters())
+print(json.dumps([estimate.peak, after - before + there]))
+"""
+SETTINGS_MEASURED = [
+    {},
+    {"micro_batch": 2},
+    {"gradient_checkpointing": "layers"},
+    {"precision": "bfloat16"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's account of memory")
+@pytest.mark.parametrize("settings", SETTINGS_MEASURED, ids=str)
+def test_the_estimate_is_near_the_measured_peak(settings):
+    words = [sys.executable, "-c", PEAK, json.dumps({"batch": 8, **settings})]
+    estimated, measured = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    assert 0.75 < estimated / measured < 1.25
