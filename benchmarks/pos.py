@@ -1,6 +1,7 @@
 """POS tagging against a plain `transformers.Trainer` script on the same files: both sides of each ratio from one run.
 
     python benchmarks/pos.py ENCODER TRAIN.conllu TEST.conllu...
+    python benchmarks/pos.py ENCODER TRAIN.conllu TEST.conllu... --precision bfloat16    (beside Trainer in float32)
 
 Sentences per CPU second of training (one epoch, batches of 16) and of zero-shot evaluation (predicting and scoring),
 tokenisation included on both sides. CPU seconds, not wall seconds, so that other work on the machine matters less; one
@@ -9,6 +10,7 @@ thread. The two sides take turns, and the median of the turns is printed.
 
 import argparse
 import os
+import statistics
 import tempfile
 import warnings
 
@@ -18,7 +20,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import numpy as np
 import torch
 import transformers
-from ratios import PER_SECOND, note, row, seconds
+from ratios import PER_SECOND, note, product_rate, products, row, seconds
 from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -28,6 +30,7 @@ from transformers import (
 )
 
 from crosslens import Recipe, evaluate, finetune, load_corpus, load_encoder
+from crosslens.encoders.inputs import read_windows
 
 warnings.filterwarnings("ignore")
 transformers.utils.logging.set_verbosity_error()
@@ -85,6 +88,7 @@ def main():
     parser.add_argument("--train-sentences", type=int, default=600)
     parser.add_argument("--test-sentences", type=int, default=900, help="of all test files together")
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     train = load_corpus(chosen.train)[: chosen.train_sentences]
@@ -92,7 +96,7 @@ def main():
     tests = [load_corpus(path)[:each] for path in chosen.test]
     evaluated = sum(map(len, tests))
     encoder = load_encoder(chosen.encoder, device="cpu")
-    recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last")
+    recipe = Recipe(batch=BATCH, learning_rate=RATE, epochs=1, select="last", precision=chosen.precision)
     plain = Plain(chosen.encoder, train.sentences)
 
     ours, its = {"training": [], "evaluation": []}, {"training": [], "evaluation": []}
@@ -125,13 +129,21 @@ def main():
     for _ in range(chosen.turns):
         turn()
 
-    for work, count, goal in (("training", len(train), ">= 2"), ("evaluation", evaluated, ">= 3")):
-        what = f"POS {work}, {count} sentences"
-        row(what, PER_SECOND, ours[work], beside=its[work], peer="Trainer", goal=goal)
-    shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces"
+    goals = {"float32": (">= 2", ">= 3"), "bfloat16": (">= 4", ">= 4")}[chosen.precision]
+    rate, shape = product_rate(encoder, chosen.precision), f"{encoder.depth} x {encoder.width}"
+    subwords = {
+        "training": 3 * sum(len(window) for window in read_windows(encoder, train).windows),  # backwards twice as much
+        "evaluation": sum(len(window) for corpus in tests for window in read_windows(encoder, corpus).windows),
+    }
+    for work, count, goal in zip(ours, (len(train), evaluated), goals, strict=True):
+        what = f"POS {work}, {count} sentences, {shape}" + (", bfloat16" if chosen.precision != "float32" else "")
+        a_sentence = subwords[work] * products(encoder) / count
+        share = statistics.median(ours[work]) * a_sentence / rate
+        row(what, PER_SECOND, ours[work], beside=its[work], peer="Trainer, float32", goal=goal, share=share)
+    shape = f"{encoder.depth} layers x {encoder.width}, {len(encoder.tokenizer):,} pieces, {rate / 1e9:,.0f} GFLOP/s"
     note(
         f"POS: {shape}, median of {chosen.turns} turns; accuracy over all words {accuracies['crosslens']:.2f}, of the"
-        f" Trainer's model {accuracies['Trainer']:.2f}: of a random encoder after one epoch"
+        f" Trainer's model {accuracies['Trainer']:.2f}, after one epoch"
     )
 
 

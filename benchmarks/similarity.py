@@ -3,15 +3,19 @@
 python benchmarks/similarity.py ENCODER [LANGUAGE ...]   (PUD treebanks from CROSSLENS_DATA; English is the source)
 """
 
+import statistics
 import sys
 from functools import cache
 
 import numpy as np
 import torch
-from ratios import PER_SECOND, note, row, seconds
+from ratios import PER_SECOND, note, product_rate, products, row, seconds
 
 from crosslens.corpora.parallel import load_parallel
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.interventions.read_as import read_as
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.matmul import has_fast_bfloat16
 from crosslens.encoders.represent import represent
 from crosslens.similarity.compare import compare
 from crosslens.similarity.retrieval import retrieval_csls
@@ -42,7 +46,9 @@ def encoding(encoder, parallel):
     """Reading one language, and the whole comparison of English with all others."""
     languages = [language for language in parallel.languages if language != "en"]
     corpus = parallel["de"]
-    names = ("vectors", "pairs", "once")
+    names = ("vectors", "pairs", "once", "coarse")
+    coarse = read_as(encoder, precision="bfloat16") if has_fast_bfloat16(encoder.device) else None
+    pairs = [f"en-{x}" for x in languages]
     ours, its = {name: [] for name in names}, {name: [] for name in names}
 
     def naive(read):
@@ -62,17 +68,31 @@ def encoding(encoder, parallel):
         # As above, and with the care not to read English fifteen times.
         took, expected = seconds(lambda: naive(cache(lambda language: one_at_a_time(encoder, parallel[language]))))
         its["once"].append(len(languages) / took)
-        took, found = seconds(
-            lambda: compare(encoder, parallel, pairs=[f"en-{x}" for x in languages], measures=["cka"])
-        )
+        took, found = seconds(lambda: compare(encoder, parallel, pairs=pairs, measures=["cka"]))
         ours["pairs"].append(len(languages) / took)
         differ = np.abs(np.asarray(found.records["value"]).reshape(expected.shape) - expected).max()
+        if coarse is not None:
+            took, found = seconds(lambda: compare(coarse, parallel, pairs=pairs, measures=["cka"]))
+            ours["coarse"].append(len(languages) / took)
+            moved = np.abs(np.asarray(found.records["value"]).reshape(expected.shape) - expected).max()
     ours["once"] = ours["pairs"]
     peer, count = "one at a time", len(parallel.languages)
-    row("vectors of all layers", PER_SECOND, ours["vectors"], beside=its["vectors"], peer=peer)
-    what = f"reading and CKA, {count} languages of {len(corpus)} sentences"
-    row(what, "pairs per CPU second", ours["pairs"], beside=its["pairs"], peer=f"{peer}, each pair", goal=">= 10")
-    row(what, "pairs per CPU second", ours["once"], beside=its["once"], peer=f"{peer}, each language once")
+    shape, unit = f"{encoder.depth} x {encoder.width}", "pairs per CPU second"
+    subwords = [sum(map(len, read_windows(encoder, parallel[x]).windows)) for x in parallel.languages]
+    work = products(encoder) / product_rate(encoder)  # CPU seconds of a subword, of nothing but products
+    share = statistics.median(ours["vectors"]) * work * subwords[parallel.languages.index("de")] / len(corpus)
+    row(f"vectors of all layers, {shape}", PER_SECOND, ours["vectors"], beside=its["vectors"], peer=peer, share=share)
+    what = f"reading and CKA, {count} languages of {len(corpus)} sentences, {shape}"
+    a_pair = work * sum(subwords) / len(languages)
+    share = statistics.median(ours["pairs"]) * a_pair
+    row(what, unit, ours["pairs"], beside=its["pairs"], peer=f"{peer}, each pair", goal=">= 5", share=share)
+    row(what, unit, ours["once"], beside=its["once"], peer=f"{peer}, each language once", share=share)
+    if coarse is not None:
+        work = products(encoder) / product_rate(encoder, "bfloat16")
+        share = statistics.median(ours["coarse"]) * work * sum(subwords) / len(languages)
+        what = f"{what}, bfloat16"
+        row(what, unit, ours["coarse"], beside=its["pairs"], peer=f"{peer}, each pair", goal=">= 12", share=share)
+        note(f"CKA in bfloat16: the largest difference of a value is {moved:.1e}")
     note(f"CKA: {len(languages)} pairs with English; the largest difference of a value is {differ:.1e}")
 
 

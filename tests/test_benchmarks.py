@@ -30,7 +30,8 @@ def ratios(monkeypatch):
 
 
 def test_a_row_has_medians_their_ratio_and_its_range(ratios, capsys):
-    ratios.row("reading", "per second", [30.0, 10.0, 20.0], beside=[5.0, 5.0, 10.0], peer="other", goal=">= 5")
+    turns = {"beside": [5.0, 5.0, 10.0], "peer": "other", "goal": ">= 5", "share": 0.567}
+    ratios.row("reading", "per second", [30.0, 10.0, 20.0], **turns)
     assert cells(capsys.readouterr().out.strip()) == [
         "reading",
         "per second",
@@ -39,6 +40,7 @@ def test_a_row_has_medians_their_ratio_and_its_range(ratios, capsys):
         "**4.00** (2.00 to 6.00)",
         ">= 5",
         "**no**",
+        "57 %",
     ]
 
 
@@ -46,8 +48,8 @@ def test_a_goal_may_be_of_the_figure_itself(ratios, capsys):
     ratios.row("starting", "seconds", [0.2], beside=[0.01], peer="python", goal="< 0.3", of="figure")
     ratios.row("starting", "seconds", [0.3], goal="< 0.3", of="figure")
     first, second = capsys.readouterr().out.splitlines()
-    assert cells(first)[-1] == "yes"
-    assert cells(second)[-1] == "**no**"
+    assert cells(first)[-2:] == ["yes", ""]
+    assert cells(second)[-2] == "**no**"
 
 
 def test_every_row_has_the_columns_of_the_head(ratios, capsys):
