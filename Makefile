@@ -7,6 +7,7 @@
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
+# make audit  look the pinned versions up among known vulnerabilities (PyPI's advisories)
 # make bench-gpu  the same question of a GPU
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
-.PHONY: demo test check site notebooks fix lowest bench bench-gpu mutants clean
+.PHONY: demo test check site notebooks fix lowest bench bench-gpu mutants audit clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -59,6 +60,12 @@ mutants: $(READY)
 	$(RUN)/pip install -q -c constraints.txt -e '.[mutants]'
 	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 40
 
+# --strict: a version that cannot be looked up is a failure, and not a pass
+audit:
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/pip install -q pip-audit
+	$(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+
 UD = $(CROSSLENS_DATA)/ud
 bench-gpu: $(READY)
 	$(RUN)/python benchmarks/gpu.py $(UD)/UD_English-EWT/en_ewt-ud-train.conllu $(UD)/UD_French-PUD/fr_pud-ud-test.conllu
@@ -73,4 +80,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-audit runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
