@@ -118,12 +118,13 @@ def corpus_names() -> Iterator[tuple[str, str]]:
 
 
 def text_names() -> set[str]:
-    """Names of all raw text: for adapting encoders, and for pretraining them."""
+    """Names of all raw text that is not artificial: for adapting encoders, and for pretraining them."""
     sources = (source for data in shipped_data() for sources in data.tasks.values() for source in sources.values())
     texts = {source.text for source in sources if source.text}
     texts |= {text for name in pretrainings() for text in find_pretraining(name)[0].corpora.values()}
     needed = (text for name in library() for text in needed_texts(read_study(name)))
-    return texts | {text.name for text in needed if text.kind == "text"}
+    texts |= {text.name for text in needed if text.kind == "text"}
+    return {name for name in texts if name.partition("/")[0] not in LABS}
 
 
 def dictionary_names() -> set[str]:

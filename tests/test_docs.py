@@ -16,6 +16,7 @@ from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import TASKS
 from crosslens.training.recipe import RECIPES, Recipe
+from tiny_studies import save_decoder
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -102,6 +103,7 @@ def library(monkeypatch, tiny_bert, treebanks, tmp_path):
     shutil.copytree(tiny_bert, tmp_path / "bert-base-multilingual-cased")
     shutil.copytree(tiny_bert, tmp_path / "my-encoder")
     shutil.copytree(tiny_bert, tmp_path / "e5-small")
+    save_decoder(tmp_path / "my-decoder")
     shutil.copy(next(treebanks.glob("ud/*/en_toy-ud-train.conllu")), tmp_path / "my_train.conllu")
     shutil.copy(next(treebanks.glob("ud/*/fr_pud-ud-test.conllu")), tmp_path / "my_test.conllu")
     (tmp_path / "raw").mkdir()

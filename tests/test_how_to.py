@@ -18,7 +18,7 @@ from crosslens.cli import cli
 from crosslens.data import transliteration
 from crosslens.data.formats import conllu, iob
 from mock_release import MockRelease
-from tiny_studies import Romaniser, save_encoder
+from tiny_studies import Romaniser, save_decoder, save_encoder
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "how-to.md"
@@ -82,6 +82,7 @@ def workplace(tmp_path_factory):
     tiny = save_encoder(folder / "tiny")
     for name in ENCODERS:
         shutil.copytree(tiny, folder / name)
+    save_decoder(folder / "Qwen" / "Qwen3-0.6B")
     _add_corpora(release, folder)
     return folder
 

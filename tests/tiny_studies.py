@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from ruamel.yaml import YAML
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, LlamaConfig, LlamaModel
 
 from crosslens.data import transliteration
 from crosslens.mlm.pretrain_settings import replaced
@@ -126,5 +126,24 @@ def save_encoder(folder):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_decoder(folder):
+    """A decoder of the same depth and width."""
+    tokenizer = word_piece()
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=8,
+        num_hidden_layers=12,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=64,
+        pad_token_id=0,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        LlamaModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

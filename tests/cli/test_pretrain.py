@@ -8,3 +8,16 @@ def test_pretraining(run, tmp_path):
     status, shown, _ = run("encoders", "show", "made", "--device", "cpu")
     assert status == 0
     assert "layers      1" in shown
+
+
+def test_shipped_settings_by_name(run, tmp_path):
+    (tmp_path / "en.txt").write_text("the cat sees a dog .\n" * 60)
+    small = ("steps=2", "batch=2", "shape.width=16", "shape.positions=16", "validation.lines=6")
+    corpora = ("--set", "corpora={en: en.txt}")
+    given = [part for setting in small for part in ("--set", setting)]
+    status, _, said = run("pretrain", "lab-decoder", "--out", "made", "--device", "cpu", *corpora, *given)
+    assert status == 0, said
+    status, shown, _ = run("encoders", "show", "made", "--device", "cpu")
+    assert (status, "llama" in shown) == (0, True)
+    status, _, said = run("pretrain", "lab-encoder", "--out", "other", "--device", "cpu")
+    assert (status, "lab-encoder" in said) == (2, True)

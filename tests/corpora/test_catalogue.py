@@ -1,7 +1,15 @@
 import pytest
 
 from crosslens.corpora import catalogue
-from crosslens.corpora.catalogue import check_corpus, list_corpora, load_corpus, match_corpora, name_split, roots
+from crosslens.corpora.catalogue import (
+    check_corpus,
+    list_corpora,
+    load_corpus,
+    load_text,
+    match_corpora,
+    name_split,
+    roots,
+)
 from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError, RequestError
 
@@ -209,3 +217,13 @@ def test_parallel_treebanks_are_joined_by_id(treebanks):
         load_parallel("pud", data=treebanks)
     with pytest.raises(DataError, match="parallel corpus 'ud/xyz' not found in"):
         load_parallel("ud/xyz", data=treebanks)
+
+
+def test_a_folder_of_the_same_name_does_not_hide_raw_text(tmp_path, monkeypatch):
+    """`crosslens lab export --out lab` writes a folder ``lab/src``."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lab" / "src").mkdir(parents=True)
+    assert len(load_text("lab/src[:3]")) == 3
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "en").write_text("a cat\n", "utf-8")
+    assert [item.text for item in load_text("raw/en")] == ["a cat"]

@@ -7,7 +7,7 @@ from transformers import AutoModelForMaskedLM
 
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
-from crosslens.mlm.pretrain import pretrain
+from crosslens.mlm.pretrain import find_text, pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary
 from crosslens.training.loop import Loop
 
@@ -144,3 +144,13 @@ def test_pretraining_on_lines_with_words_and_its_own_embedding_rate(texts, tmp_p
     assert weights(tmp_path / "a") != weights(tmp_path / "b")
     tables = [load_encoder(tmp_path / name, device="cpu").model.get_input_embeddings().weight for name in "ab"]
     assert all(0.2 < float(table.detach().std()) < 0.5 for table in tables)
+
+
+def test_a_name_is_a_file_beside_the_settings_or_a_corpus(tmp_path):
+    (tmp_path / "lab" / "src").mkdir(parents=True)  # as `crosslens lab export` writes it
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "en").touch()
+    assert find_text("lab/src", tmp_path) == "lab/src"
+    assert find_text("raw/en", tmp_path) == str(tmp_path / "raw" / "en")
+    assert find_text("raw/fr", tmp_path) == "raw/fr"
+    assert find_text("missing.txt", tmp_path) == str(tmp_path / "missing.txt")

@@ -13,12 +13,13 @@ from click.testing import CliRunner
 from crosslens.cli import cli
 from crosslens.corpora.catalogue import list_corpora
 from crosslens.data import transliteration
+from crosslens.encoders.interventions.reading import Reading
 from crosslens.mlm.factors import FACTORS
 from crosslens.report.papers import find_paper
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import library, read_study
 from mock_release import MockRelease
-from tiny_studies import Reported, Romaniser, save_encoder, tiny
+from tiny_studies import Reported, Romaniser, save_decoder, save_encoder, tiny
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +35,22 @@ def encoder(tmp_path_factory):
     return save_encoder(tmp_path_factory.mktemp("encoders") / "twelve")
 
 
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory):
+    return save_decoder(tmp_path_factory.mktemp("decoders") / "twelve")
+
+
 @pytest.fixture(scope="module", params=["cut", pytest.param("whole", marks=pytest.mark.slow)])
-def reported(request, release, encoder, tmp_path_factory):
+def reported(request, release, encoder, decoder, tmp_path_factory):
     """A function from the name of a shipped study to its report; each is run once."""
     _, data = release
     folder = tmp_path_factory.mktemp(request.param)
 
     @cache
     def report(name):
-        study = tiny(name, encoder, folder, cut=request.param == "cut")
+        readings = [condition.find(Reading) for condition in read_study(name).conditions]
+        causal = any(reading is not None and reading.bidirectional for reading in readings)
+        study = tiny(name, decoder if causal else encoder, folder, cut=request.param == "cut")
         runs, out = folder / "runs" / name, folder / "reports" / name
         out.parent.mkdir(exist_ok=True)
         outcome = run_study(study, runs, executor="serial", device="cpu", data=str(data))
@@ -97,11 +105,11 @@ def test_conditions_are_columns_and_targets_are_rows(reported, name):
     for table in ("layer-deltas", *(f"by-target-{task}" for task in report.blocks)):
         head, groups = report.table(table)
         shown = [column for column in head if not column.endswith(" std")]
-        assert shown[0] == "Ref"
+        assert shown[0] == "Ref" or shown[0].startswith("reference, ")  # or all read in some way
         for condition in conditions:
-            change = condition.scaled(written_for=None, depth=12).change  # `all` is 1-12
-            if not condition.is_reference:
-                assert any(column.startswith(f"Δ {change}") for column in shown), (change, shown)
+            difference = condition.scaled(written_for=None, depth=12).difference  # `all` is 1-12
+            if not difference.is_reference:
+                assert any(column.startswith(f"Δ {difference.change}") for column in shown), (difference, shown)
         assert len(shown) == len(conditions)
         assert {group.split(",")[0] for group in groups} <= set(report.blocks)
         assert (len(shown) < len(head)) == (len(report.study.seeds) > 1)  # standard deviations over seeds

@@ -20,7 +20,7 @@ WIDTHS = {
     "presets": 11,
     "factors": 16,
     "schemes": 15,
-    "studies": 26,
+    "studies": 34,
     "corpora": 16,
 }
 """Kind -> columns for its names."""

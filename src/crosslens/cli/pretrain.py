@@ -9,7 +9,7 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
 
 
 @click.command("pretrain")
-@click.argument("settings_file", metavar="CONFIG.yaml")
+@click.argument("settings_file", metavar="CONFIG")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. shape.layers=6."
 )
@@ -33,8 +33,8 @@ def command(
     data: str | None,
     device: str | None,
 ) -> None:
-    """Pretrain an encoder, or with objective=causal a decoder, with the settings of CONFIG.yaml. The same command
-    resumes an interrupted run.
+    """Pretrain an encoder, or with objective=causal a decoder, with the settings of CONFIG: a file, or the name of
+    shipped settings (conneau2020, lab-decoder, small). The same command resumes an interrupted run.
 
     Under `torchrun --nproc-per-node 8 -m crosslens pretrain …`, each batch is split over the processes.
 
@@ -54,9 +54,11 @@ def command(
     from crosslens.mlm.pretrain_settings import Pretraining
     from crosslens.runs.tracking import tracking
     from crosslens.settings import read_settings as read_file
+    from crosslens.studies.study import pretrainings
     from crosslens.training.distributed import join_processes, leave_processes, processes
 
-    pretraining = read_file(settings_file, Pretraining, overrides=read_settings(settings))
+    shipped = pretrainings().get(settings_file)
+    pretraining = read_file(shipped or settings_file, Pretraining, overrides=read_settings(settings))
     device = join_processes(device)
     first = processes().rank == 0  # only the first process logs and reports
     started = (
@@ -68,7 +70,7 @@ def command(
         facts = pretrain(
             pretraining,
             out,
-            base=Path(settings_file).parent,
+            base="." if shipped else Path(settings_file).parent,
             data=data,
             save_every=save_every,
             device=device,

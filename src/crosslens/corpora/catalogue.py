@@ -235,10 +235,10 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if match := _LANGUAGE.match(name):
         return load_text(match["path"], language=match["language"], data=data)
     collection, _, part = name.partition("/")
-    if collection == LAB and not Path(name).exists():
+    if collection == LAB and not Path(name).is_file():
         tag, laboratory = find_lab(part)
         return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, language or tag)
-    if collection == RAW and not Path(name).exists():
+    if collection == RAW and not Path(name).is_file():
         return replace(text.read(_raw_file(part, data), language=language or language_tag(part)), name=name)
     return text.read(name, language=language)
 

@@ -233,9 +233,9 @@ def word_tables(model: nn.Module) -> list[nn.Parameter]:
 
 
 def find_text(name: str, base: str | Path) -> str:
-    """Resolve a path relative to ``base``; keep names that begin with ``raw/``, ``lab/`` or ``muse/``."""
+    """Resolve a file relative to ``base``; keep names that begin with ``raw/``, ``lab/`` or ``muse/``."""
     path = Path(base) / name
-    return str(path) if path.exists() or not name.startswith(("raw/", "lab/", "muse/")) else name
+    return str(path) if path.is_file() or not name.startswith(("raw/", "lab/", "muse/")) else name
 
 
 def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:

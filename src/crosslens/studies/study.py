@@ -410,5 +410,5 @@ def pretrainings() -> dict[str, Path]:
 
 
 def _shipped(folder: str) -> dict[str, Path]:
-    files = sorted(Path(str(resources.files("crosslens.studies") / folder)).glob("*.yaml"))
-    return {file.stem: file for file in files}
+    files = Path(str(resources.files("crosslens.studies") / folder)).glob("*.yaml")
+    return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
