@@ -37,6 +37,7 @@ SETTINGS = {
     "mpnet": {**BERT, "pad_token_id": 0},
     "nomic_bert": BERT,
     "jina_embeddings_v3": {**BERT, "pad_token_id": 0},
+    "gte": {**BERT, "pad_token_id": 0},
     "eurobert": {**DECODER, **SPECIAL, "mask_token_id": 4},
     "xlm": {"emb_dim": 32, "n_layers": 3, "n_heads": 2, "pad_index": 0},
     "t5": {"d_model": 32, "d_ff": 48, "num_layers": 3, "num_heads": 2, "d_kv": 16},
@@ -50,6 +51,7 @@ SETTINGS = {
     "qwen3": {**DECODER, **SPECIAL},
     "gemma2": {**DECODER, **SPECIAL},
     "gemma3_text": {**DECODER, **SPECIAL},
+    "smollm3": {**DECODER, **SPECIAL, "no_rope_layer_interval": 2},
 }
 
 

@@ -161,6 +161,27 @@ def test_architectures_that_cannot_be_ablated_are_refused_by_name(tmp_path, conf
     assert AlbertModel is not None
 
 
+@pytest.mark.parametrize(
+    ("model_type", "reason"),
+    [
+        (
+            "new",
+            "new encoders are not supported: they run code of their checkpoint; transformers has this architecture",
+        ),
+        ("NeoBERT", "unsupported architecture 'NeoBERT'"),
+        ("neobert", "neobert encoders are not supported: they run code of their checkpoint, which transformers"),
+    ],
+)
+def test_a_checkpoint_with_code_of_its_own_is_refused_with_the_reason(copy_of, model_type, reason):
+    code = {"AutoConfig": "configuration.Config", "AutoModel": "modeling.Model"}
+    configure(copy_of, model_type=model_type, auto_map=code, architectures=["Model"])
+    (copy_of / "configuration.py").write_text("raise RuntimeError('this code ran')")
+    with pytest.raises(EncoderError, match=reason):
+        load_encoder(copy_of)
+    configure(copy_of, model_type="bert")  # transformers has code of its own for this one
+    assert load_encoder(copy_of, device="cpu").depth == 4
+
+
 def test_an_unknown_architecture(copy_of):
     configure(copy_of, model_type="gpt2")
     with pytest.raises(EncoderError, match="unsupported architecture 'gpt2'"):

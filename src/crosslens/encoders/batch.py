@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from crosslens.data.windows import Window
-from crosslens.errors import EncoderError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,23 +45,20 @@ class Batch:
         return torch.bmm(inside.to(states.device)[:, None], states)[:, 0]
 
     def sentence_states(self, states: torch.Tensor) -> torch.Tensor:
-        """Select a state per sentence, ``(sentences, width)``: the special token before the sentence, or else after it.
+        """Return a state per sentence, ``(sentences, width)``: that of the special token before it, or else after it.
 
-        Raises:
-            EncoderError: when the tokenizer adds no special token before or after a sentence.
+        Some tokenizers, such as Qwen's, add no special token to a sentence. There it is the mean over the subwords,
+        which differs from the state of every word.
         """
-        positions = []
-        for first, last in self._rows():
+        rows, positions = self._rows(), []
+        for first, last in rows:
             first_window, last_window = self.windows[first], self.windows[last]
             if first_window.span[0] > 0:
                 positions.append(first * self.ids.shape[1])
             elif last_window.span[1] < len(last_window):
                 positions.append(last * self.ids.shape[1] + len(last_window) - 1)
             else:
-                raise EncoderError(
-                    "the task classifies a special token, but this tokenizer adds none to a sentence",
-                    hint="use an encoder whose tokenizer adds one, such as BERT's [CLS]",
-                )
+                return self.mean_states(states)[[last for _, last in rows]]
         return states.flatten(0, 1)[torch.tensor(positions, device=states.device)]
 
     def _rows(self) -> list[tuple[int, int]]:

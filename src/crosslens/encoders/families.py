@@ -85,6 +85,7 @@ FAMILIES: dict[str, Family] = {
         ),
         Family("nomic_bert", ("layers",), _EMBEDDINGS, pooler=True),
         Family("jina_embeddings_v3", ("layers",), _EMBEDDINGS, pooler=True),
+        Family("gte", ("layers",), _EMBEDDINGS, pooler=True),
         Family("eurobert", ("layers",), ("embed_tokens",)),
         Family("xlm", _XLM_LISTS, _XLM_EMBEDDINGS, attention="eager"),
         Family("t5", ("encoder.block",), ("shared",), loader="T5EncoderModel", attention="eager", shared=_T5_POSITIONS),
@@ -100,12 +101,17 @@ FAMILIES: dict[str, Family] = {
         Family("qwen3", ("layers",), ("embed_tokens",), decoder=True, causal=True),
         Family("gemma2", ("layers",), ("embed_tokens",), attention="eager", decoder=True, causal=True),
         Family("gemma3_text", ("layers",), ("embed_tokens",), decoder=True, causal=True),
+        Family("smollm3", ("layers",), ("embed_tokens",), decoder=True, causal=True),
     )
 }
 
 REFUSED = {
     "albert": "its layers share one set of weights, so no single layer can be re-initialised",
     "canine": "it reads characters and keeps three stacks of layers of different lengths",
+    "new": "they run code of their checkpoint; transformers has this architecture as gte, in"
+    " alibaba-nlp-community/gte-multilingual-base",
+    "neobert": "they run code of their checkpoint, which transformers does not have",
+    "gemma3": "they read images too; checkpoints of the text model alone have the type gemma3_text",
 }
 
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 import transformers
@@ -203,14 +203,12 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     try:
         return True, AutoConfig.from_pretrained(name, local_files_only=True, **options)
     except Exception as error:
+        if isinstance(error, ValueError) and "trust_remote_code" in str(error):
+            _refuse_own_code(name, options | {"local_files_only": True})
         if Path(name).is_dir():
             is_settings = not isinstance(error, TypeError | AttributeError)  # transformers reads any JSON
             reason = _reason(error) if is_settings else 'it must hold settings, as in {"model_type": "bert"}'
             raise EncoderError(f"{name}: invalid config.json: {reason}") from None
-        if isinstance(error, ValueError) and "trust_remote_code" in str(error):
-            raise EncoderError(
-                f"{name} runs its own Python code", hint="allow it only if you trust its authors"
-            ) from None
     if offline():
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",
@@ -219,11 +217,20 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     try:
         return False, AutoConfig.from_pretrained(name, **options)
     except Exception as error:
+        if isinstance(error, ValueError) and "trust_remote_code" in str(error):
+            _refuse_own_code(name, options)
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the download failed:"
             f" {_reason(error)}",
             hint="check the name and the network, give a folder, or run `crosslens encoders get e5-small`",
         ) from None
+
+
+def _refuse_own_code(name: str, options: dict[str, Any]) -> NoReturn:
+    """Refuse a checkpoint with code of its own, with the reason if no code would help."""
+    config, _ = PreTrainedConfig.get_config_dict(name, **options)
+    find_family(str(config.get("model_type")))
+    raise EncoderError(f"{name} runs its own Python code", hint="allow it only if you trust its authors") from None
 
 
 def _load_model(name: str, config: PreTrainedConfig, family: Family, options: dict[str, Any]) -> PreTrainedModel:

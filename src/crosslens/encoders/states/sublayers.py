@@ -31,6 +31,7 @@ _NOT_BERT = {
     "mpnet": Sublayers("attention.attn.o", "output.dense"),
     "nomic_bert": _LLAMA,
     "jina_embeddings_v3": Sublayers("self_attn.o_proj", "mlp.fc2"),
+    "gte": _LLAMA,
     "eurobert": _LLAMA,
     "xlm": Sublayers("attentions.out_lin", "ffns.lin2"),
     "t5": _T5,
@@ -44,6 +45,7 @@ _NOT_BERT = {
     "qwen3": _LLAMA,
     "gemma2": _LLAMA,
     "gemma3_text": _LLAMA,
+    "smollm3": _LLAMA,
 }
 SUBLAYERS = {name: _NOT_BERT.get(name, _BERT) for name in FAMILIES}
 """Name of the family -> paths of its parts."""
