@@ -1,0 +1,9 @@
+#!/bin/sh
+# RANDOM-INIT on decoders and encoders of artificial languages, from the same text: no data needed. The results have no page yet.
+set -e
+export OMP_NUM_THREADS=1
+cd "$(dirname "$0")/decoder"
+
+crosslens run encoder.yaml --executor serial --out runs
+crosslens run decoder.yaml --executor serial --out runs
+crosslens results runs/studies/*/results.csv --parquet ../decoder.parquet
