@@ -106,6 +106,8 @@ def _add_corpora(release: MockRelease, folder: Path) -> None:
     for language in ("en", "wo"):
         (folder / f"dev.{language}").write_text("".join(f"the cat {number}\n" for number in range(30)), "utf-8")
         (folder / f"wiki.{'fr' if language == 'wo' else 'en'}.vec").write_text(_vectors(release, language), "utf-8")
+    for topics in ("wol_Latn", "nqo_Nkoo"):
+        shutil.copytree(data / "sib200" / "eng_Latn", data / "sib200" / topics, dirs_exist_ok=True)
     (data / "langid").mkdir()
     for split in ("train", "dev", "test"):
         rows = (f"{label}\tsome {word} {split}\n" for word, label in (("cat", "en"), ("chat", "fr")) * 6)
