@@ -36,7 +36,8 @@ def key(question: str, metric: str) -> str:
 def write_counts(path: Path, counts: Counts) -> None:
     """Write counts to an .npz file, atomically."""
     stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **counts)
+    # numpy 2.0 has no argument allow_pickle, and would store it as one more array.
+    np.savez_compressed(stream, **counts)  # pyright: ignore[reportArgumentType]
     write_bytes(path, stream.getvalue())
 
 
