@@ -12,7 +12,7 @@ from crosslens.runs.execute import Context, execute
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
-from crosslens.training.evaluate import evaluate
+from crosslens.training.evaluate import evaluate_variants
 from toy_studies import results_of, run
 
 
@@ -47,7 +47,7 @@ def test_asked_to_stop_while_it_evaluates_no_other_run_is_begun(study, treebanks
         asked.append(its)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(answering, "evaluate", interrupted)
+    monkeypatch.setattr(answering, "evaluate_variants", interrupted)
     report = run(study, tmp_path, treebanks)
     assert (report.stopped, len(asked), Store(tmp_path).ids()) == (True, 1, [])
     assert not report.failed
@@ -65,7 +65,7 @@ def test_a_study_that_is_stopped_counts_the_runs_that_are_done_now(study, treeba
 
 @pytest.fixture
 def many(study):
-    """One run with questions under three conditions, which are answered one after the other."""
+    """One run with questions under three conditions; the last one has other weights, and is asked last."""
     conditions = tuple(Condition.read(value) for value in ("none", {"zero": "1"}, {"revert": "2"}))
     return study.model_copy(update={"conditions": conditions, "seeds": (1,), "set": {**study.set, "epochs": 3}})
 
@@ -76,10 +76,10 @@ def test_what_is_answered_stays_when_a_later_question_fails(many, treebanks, tmp
     run(many, whole, treebanks)
     (name,) = Store(whole).ids()
 
-    def failing(model, *more, **options):
-        if model.encoder.condition.acts_after_training:
+    def failing(models, *more):
+        if any(part.kind == "revert" for part in models[0].encoder.condition.interventions):
             raise error
-        return evaluate(model, *more, **options)
+        return evaluate_variants(models, *more)
 
     store = Store(broken)
     (asked,) = plan(many, store, corpora=Corpora(str(treebanks))).left
@@ -87,13 +87,13 @@ def test_what_is_answered_stays_when_a_later_question_fails(many, treebanks, tmp
     steps = iter(range(100))
     assert execute(asked, context, stop=lambda: next(steps) >= 3).state == "stopped"
     with monkeypatch.context() as patch:
-        patch.setattr(answering, "evaluate", failing)
+        patch.setattr(answering, "evaluate_variants", failing)
         outcome = execute(asked, context)
     assert outcome.state == ("stopped" if isinstance(error, KeyboardInterrupt) else "failed")
     assert store.ids() == [name]
-    assert len(store.answers(name)) == 2  # of six
+    assert len(store.answers(name)) == 4  # of six
     assert store.state(name).exists()
-    assert [len(left.questions) for left in plan(many, store, corpora=Corpora(str(treebanks))).left] == [4]
+    assert [len(left.questions) for left in plan(many, store, corpora=Corpora(str(treebanks))).left] == [2]
     report = run(many, broken, treebanks)
     assert not report.failed
     assert not store.state(name).exists()
@@ -106,10 +106,10 @@ def test_what_is_answered_stays_when_a_later_question_fails(many, treebanks, tmp
 
 
 def test_a_run_with_open_questions_is_not_done(many, treebanks, tmp_path, monkeypatch):
-    def failing(model, *more, **options):
-        return 1 / 0 if model.encoder.condition.acts_after_training else evaluate(model, *more, **options)
+    def failing(models, corpora):
+        return 1 / 0 if corpora[0].language == "fr" else evaluate_variants(models, corpora)
 
-    monkeypatch.setattr(answering, "evaluate", failing)
+    monkeypatch.setattr(answering, "evaluate_variants", failing)
     run(many, tmp_path, treebanks)
     (row,) = status(Store(tmp_path))
     assert (row.runs, row.done, row.failed) == (1, 0, 1)

@@ -124,7 +124,7 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
 
 def test_a_run_that_succeeds_later_is_no_failure_any_more(study, treebanks, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(answering, "evaluate", lambda *_, **__: 1 / 0)
+        patch.setattr(answering, "evaluate_variants", lambda *_, **__: 1 / 0)
         report = run(study, tmp_path, treebanks)
     assert len(report.failed) == 4
     assert "ZeroDivisionError" in report.failed[0].tail

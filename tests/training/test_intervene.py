@@ -65,6 +65,15 @@ def test_vectors_of_an_edited_encoder_are_those_of_the_edited_states(tagger, toy
     assert (vectors[1] == represent(tagger.encoder, corpus).vectors[1]).all()
 
 
+@pytest.mark.parametrize("text", ["2.output:resample", "2.output:mean"])
+def test_vectors_are_of_the_corpus_and_not_of_what_an_intervention_reads(tagger, toy, text):
+    corpus = toy("test")
+    vectors = represent(intervene(tagger, text).encoder, corpus).vectors
+    plain = represent(tagger.encoder, corpus).vectors
+    assert (vectors[:2] == plain[:2]).all()
+    assert not (vectors[2] == plain[2]).all(-1).any()
+
+
 def test_scores_of_one_model_with_and_without_an_intervention_are_compared_sentence_by_sentence(tagger, toy):
     plain, ablated = (evaluate(model, toy("test")) for model in (tagger, intervene(tagger, "4.output:zero")))
     both = plain + ablated

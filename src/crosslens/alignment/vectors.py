@@ -228,7 +228,7 @@ def word_pieces(
     pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
     firsts = np.cumsum([0, *(len(ids) for ids in pieces)])
-    for _, batch, outputs in read_layers(encoder, windows):
+    for _, batch, outputs in read_layers(encoder, corpus, windows):
         places, owners, shares = [], [], []
         for row, window in enumerate(batch.windows):
             lengths = np.diff(pieces[window.sentence].starts[window.first : window.last + 1])

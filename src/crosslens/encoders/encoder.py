@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -17,6 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from crosslens.data.subwords import word_prefix
 from crosslens.digests import canonical_json, digest_chunks
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.entering import entering
 from crosslens.encoders.families import Family
 from crosslens.encoders.interventions.causal_mask import bidirectional
 from crosslens.encoders.interventions.change import Change
@@ -32,7 +33,9 @@ from crosslens.lab.presets import given_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crosslens.data.corpus import Corpus
     from crosslens.data.windows import Window
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.state_intervention import Edit
 
 DEFAULT_CAPACITY = 512
@@ -112,17 +115,37 @@ class Encoder:
                 f"cannot {what} an encoder whose states are replaced ({label})", hint=f"{what} it without interventions"
             )
 
-    def prepared(self, windows: "Sequence[Window]") -> "Encoder":
-        """Prepare interventions on states for the windows of a corpus; an encoder without any is returned as it is."""
+    def prepared(
+        self,
+        windows: "Sequence[Window]",
+        corpus: "Corpus | None" = None,
+        *,
+        clean: "CorpusStates | None" = None,
+    ) -> "Encoder":
+        """Prepare interventions on states for a corpus; an encoder without any is returned as it is.
+
+        Args:
+            windows: windows of the corpus.
+            corpus: the corpus; None: unknown, for interventions that need only the windows.
+            clean: states of the corpus without interventions, if several encoders share them.
+        """
         if not self.edited:
             return self
-        kept = tuple(change for change in self.changes if not change.intervention.edits_states)
-        clean = replace(self, changes=kept, edits=())
+        if clean is None:
+            from crosslens.encoders.states.corpus_states import CorpusStates
+
+            clean = CorpusStates(self.unedited, windows, corpus)
         edits = [
-            (change.fitted or change.intervention).prepare(clean, windows, seed=change.seed)  # pyright: ignore
+            (change.fitted or change.intervention).prepare(clean, seed=change.seed)  # pyright: ignore
             for change in self.edited
         ]
         return replace(self, edits=tuple(edits))
+
+    @property
+    def unedited(self) -> "Encoder":
+        """This encoder without interventions on states."""
+        kept = tuple(change for change in self.changes if not change.intervention.edits_states)
+        return replace(self, changes=kept, edits=())
 
     def for_language(self, language: str | None) -> "Encoder":
         """Select the vocabulary and parameters of a language; most encoders are returned unchanged.
@@ -291,6 +314,8 @@ class Encoder:
         ids: torch.Tensor,
         mask: torch.Tensor,
         segments: torch.Tensor | None = None,
+        *,
+        entry: tuple[int, torch.Tensor] | None = None,
     ) -> torch.Tensor:
         """Compute the states that a task head reads, ``(windows, length, output width)`` float32.
 
@@ -298,9 +323,11 @@ class Encoder:
             ids: ``(windows, length)`` int64 subword ids.
             mask: ``(windows, length)`` int64, 0 for padding.
             segments: ``(windows, length)`` int64, 1 in the second segment of a pair; None without pairs.
+            entry: a layer and its output: only the layers above it are computed (`crosslens.encoders.entering`); an
+                encoder with a readout computes all.
         """
         if self.readout is None:
-            return self._last_states(ids, mask, segments)
+            return self._last_states(ids, mask, segments, self._entering(entry))
         outputs = layer_outputs(self, ids, mask, segments, highest=max(self.readout.layers))
         return self.read_out(self.readout.select(outputs), mask)
 
@@ -310,17 +337,27 @@ class Encoder:
         with computed_in("float32", self.device):
             return self.readout(layers, mask)
 
-    def _last_states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None) -> torch.Tensor:
+    def _last_states(
+        self,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        segments: torch.Tensor | None,
+        *inside: AbstractContextManager[None],
+    ) -> torch.Tensor:
+        """Compute the last hidden states; ``inside`` is entered when interventions have read what they need."""
         arguments = dict(self._arguments) if segments is None else {**self._arguments, "token_type_ids": segments}
         if mask.device.type == "meta" and self.family.name not in _FLAT_MASKS:
             # transformers asks whether there is padding, which that device cannot tell, unless a mask has four axes.
             mask = mask.new_zeros((len(mask), 1, mask.shape[1], mask.shape[1]), dtype=torch.float32)
-        with (
-            bidirectional(self._unmasked, mask),
-            self._editing(ids, mask, segments),
-            computed_in(self.precision, self.device),
-        ):
+        with ExitStack() as stack:
+            stack.enter_context(bidirectional(self._unmasked, mask))
+            stack.enter_context(self._editing(ids, mask, segments))
+            for context in (*inside, computed_in(self.precision, self.device)):
+                stack.enter_context(context)
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()
+
+    def _entering(self, entry: tuple[int, torch.Tensor] | None) -> AbstractContextManager[None]:
+        return nullcontext() if entry is None else entering(self, *entry)
 
     @cached_property
     def _unmasked(self) -> list[nn.Module]:
@@ -389,6 +426,7 @@ def layer_outputs(
     *,
     highest: int | None = None,
     last_layer: LastLayer = "raw",
+    entry: tuple[int, torch.Tensor] | None = None,
 ) -> list[torch.Tensor]:
     """Compute the raw output of the embeddings and of each layer, ``layers + 1`` times ``(windows, length, width)``.
 
@@ -402,16 +440,18 @@ def layer_outputs(
         segments: as in `Encoder.states`.
         highest: last layer of the result; layers above it are not computed. None: all layers.
         last_layer: ``normalised``: the last of all layers after the final normalisation.
+        entry: as in `Encoder.states`; it also stands for the layers below.
     """
     outputs: list[torch.Tensor] = []
-    with _recording(encoder, outputs, highest), suppress(_StopForward):
-        normalised = encoder._last_states(ids, mask, segments)
+    inside = encoder._entering(entry), _recording(encoder, outputs, highest)
+    with suppress(StopForward):
+        normalised = encoder._last_states(ids, mask, segments, *inside)
         if last_layer == "normalised":
             outputs[-1] = normalised
     return outputs
 
 
-class _StopForward(Exception):
+class StopForward(Exception):
     """Raised to end a forward pass after the highest layer needed."""
 
 
@@ -422,7 +462,7 @@ def _recording(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
     def record(states: torch.Tensor) -> None:
         outputs.append(states.transpose(0, 1) if encoder.family.time_first else states)
         if len(outputs) - 1 == highest:
-            raise _StopForward
+            raise StopForward
 
     def record_input(module: nn.Module, args: tuple, kwargs: dict) -> None:
         record(args[0] if args else kwargs["hidden_states"])

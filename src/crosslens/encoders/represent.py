@@ -111,7 +111,7 @@ def represent(
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
     for numbers, batch, outputs in _counted(
-        read_layers(encoder, windows, last_layer=last_layer), corpus, windows, progress
+        read_layers(encoder, corpus, windows, last_layer=last_layer), corpus, windows, progress
     ):
         weights = torch.zeros(batch.mask.shape, dtype=torch.float32)
         for row, number in enumerate(numbers):
@@ -160,7 +160,9 @@ def represent_words(
     encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
     windows = read_windows(encoder, corpus).windows
-    for _, batch, outputs in _counted(read_layers(encoder, windows, last_layer=last_layer), corpus, windows, progress):
+    for _, batch, outputs in _counted(
+        read_layers(encoder, corpus, windows, last_layer=last_layer), corpus, windows, progress
+    ):
         words = np.concatenate(
             [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
         )
@@ -171,15 +173,15 @@ def represent_words(
 
 
 def read_layers(
-    encoder: Encoder, windows: Sequence[Window], *, last_layer: LastLayer = "raw"
+    encoder: Encoder, corpus: Corpus, windows: Sequence[Window], *, last_layer: LastLayer = "raw"
 ) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
-    """Compute the states of windows at every layer, batch by batch; iterate inside `inference`.
+    """Compute the states of a corpus's windows at every layer, batch by batch; iterate inside `inference`.
 
     Yields:
         The indices of the windows; their batch; ``(layers + 1)`` times its states ``(windows, length, width)``.
     """
     encoder.model.eval()
-    encoder = encoder.prepared(windows)
+    encoder = encoder.prepared(windows, corpus)
     for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask, last_layer=last_layer)

@@ -7,8 +7,6 @@ have no dropout. Only `StateCache.keep` fills the cache; without that call every
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +16,7 @@ from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.entering import separate_layers
 from crosslens.encoders.matmul import inference
 
 TOLERANCE = 1e-4
@@ -51,7 +50,7 @@ class StateCache:
             Whether the states are cached. They are not if the embeddings are trained, if the forward pass of the
             architecture cannot resume after a layer, or if the disk is full.
         """
-        if not self._depth or not windows or not _can_resume(self.encoder):
+        if not self._depth or not windows or not separate_layers(self.encoder):
             return False
         padding, device = self.encoder.padding, self.encoder.device
         self.encoder.model.eval()
@@ -102,8 +101,8 @@ class StateCache:
         if encoder.readout is not None:
             layers = cached.unflatten(2, (len(encoder.readout.layers), -1)).movedim(2, 0)
             return encoder.read_out(layers, batch.mask)
-        with _skipping_lowest_layers(encoder, self._depth, cached):
-            return encoder.states(batch.ids, batch.mask, batch.segments)
+        entry = (self._depth, cached)
+        return encoder.states(batch.ids, batch.mask, batch.segments, entry=entry)
 
     def _matches_full_computation(self, batch: Batch) -> bool:
         """Whether states computed from cached ones agree with the full computation."""
@@ -135,26 +134,3 @@ def frozen_parts(encoder: Encoder) -> Iterator[nn.Module]:
     for part in (*encoder.embeddings, *encoder.layers):
         if not any(parameter.requires_grad for parameter in part.parameters()):
             yield part
-
-
-def _can_resume(encoder: Encoder) -> bool:
-    """Whether each layer is a separate module, called once with the states as its first argument."""
-    separate = len({id(layer) for layer in encoder.layers}) == encoder.depth
-    return len(encoder.family.layers) == 1 and separate and not encoder.family.time_first
-
-
-@contextmanager
-def _skipping_lowest_layers(encoder: Encoder, depth: int, cached: torch.Tensor) -> Iterator[None]:
-    """Make the embeddings and the lowest layers return cached states inside the block."""
-
-    def return_cached(*args: Any, **kwargs: Any) -> torch.Tensor:
-        return cached
-
-    lowest = [*encoder.embeddings, *encoder.layers[:depth]]
-    for module in lowest:
-        module.forward = return_cached
-    try:
-        yield
-    finally:
-        for module in lowest:
-            del module.forward

@@ -2,22 +2,29 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
-from crosslens.progress import Listener
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora, refuse_changed
-from crosslens.runs.counts import Counts, counts_of
-from crosslens.runs.question import FittedScore, IntervenedScore, Overlap, ProbeQuestion, Question, Score, Similarity
+from crosslens.runs.counts import Counts, key
+from crosslens.runs.question import (
+    CorpusRef,
+    FittedScore,
+    IntervenedScore,
+    Overlap,
+    ProbeQuestion,
+    Question,
+    Score,
+    Similarity,
+)
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
-from crosslens.training.evaluate import evaluate
-from crosslens.training.intervene import intervene
+from crosslens.training.evaluate import evaluate_variants
+from crosslens.training.intervene import Sources, intervened
 from crosslens.training.model import TaskModel
 
 Note = Callable[[str], None]
@@ -40,33 +47,21 @@ class Subject:
 
 
 def answer(
-    subject: Subject,
-    questions: Sequence[Question],
-    corpora: Corpora,
-    *,
-    note: Note = lambda _: None,
-    progress: Listener = None,
-    predictions: str | Path | None = None,
+    subject: Subject, questions: Sequence[Question], corpora: Corpora, *, note: Note = lambda _: None
 ) -> tuple[Results, Counts]:
     """Answer questions about a model or encoder; see `answers`.
 
     Returns:
         Records with the ids of their questions, in the order of the questions, and the counts of each sentence.
     """
-    groups = list(answers(subject, questions, corpora, note=note, progress=progress, predictions=predictions))
+    groups = list(answers(subject, questions, corpora, note=note))
     by_question = {name: records for results, _ in groups for (name,), records in results.groups("question")}
     counts = {name: array for _, counted in groups for name, array in counted.items()}
     return concatenated(by_question[question.id] for question in questions if question.id in by_question), counts
 
 
 def answers(
-    subject: Subject,
-    questions: Sequence[Question],
-    corpora: Corpora,
-    *,
-    note: Note = lambda _: None,
-    progress: Listener = None,
-    predictions: str | Path | None = None,
+    subject: Subject, questions: Sequence[Question], corpora: Corpora, *, note: Note = lambda _: None
 ) -> Iterator[tuple[Results, Counts]]:
     """Answer questions about a model or encoder, in groups that are computed together.
 
@@ -75,8 +70,6 @@ def answers(
         questions: the questions, without duplicates.
         corpora: loads and caches corpora.
         note: called with a log line after each step.
-        progress: listener for the progress of the evaluation.
-        predictions: new folder for the predictions on each corpus; None: predictions are not written.
 
     Yields:
         Records of a group with the ids of their questions, and the counts of each sentence.
@@ -85,11 +78,12 @@ def answers(
         StoreError: when data have changed since the questions were planned.
     """
     for group in _grouped(questions):
-        first, counts = group[0], Counts()
+        first = group[0]
         if isinstance(first, Score):
             scores = [question for question in group if isinstance(question, Score)]
-            answered, counts = _scores(subject, scores, corpora, note, progress, predictions)
-        elif isinstance(first, ProbeQuestion):
+            yield from _scores(subject, scores, corpora, note)
+            continue
+        if isinstance(first, ProbeQuestion):
             answered = {first.id: _probe(subject, first, corpora)}
             note(f"probed {first.test.name}")
         elif isinstance(first, Similarity):
@@ -106,56 +100,76 @@ def answers(
             note(f"counted subwords shared with {train.name}")
         else:
             continue
-        yield concatenated(answered[each.id].with_columns(question=each.id) for each in group), counts
+        yield concatenated(answered[each.id].with_columns(question=each.id) for each in group), {}
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Group the questions that one call answers: scores under one condition, or those that share a corpus."""
+    """Group the questions that are computed together: scores of the same weights, or those that share a corpus."""
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         if isinstance(question, Similarity):
             key: tuple[object, ...] = (question.kind, question.corpus, question.sentences)
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
+        elif isinstance(question, Score):
+            key = (Score.kind, _exchanged(question).text)
         else:
-            shared = isinstance(question, Score)
-            condition = question.condition if isinstance(question, IntervenedScore) else None
-            key = (question.kind, condition) if shared else (question.id,)
+            key = (question.id,)
         groups.setdefault(key, []).append(question)
     yield from groups.values()
 
 
+def _later(question: Score) -> Condition:
+    """The interventions on the trained model."""
+    if not isinstance(question, IntervenedScore):
+        return Condition()
+    return Condition.parse(question.condition).up_to("after training")
+
+
+def _exchanged(question: Score) -> Condition:
+    """The interventions on the weights of the trained model."""
+    return Condition.of(tuple(part for part in _later(question).interventions if not part.edits_states))
+
+
 def _scores(
-    subject: Subject,
-    questions: Sequence[Score],
-    corpora: Corpora,
-    note: Note,
-    progress: Listener,
-    predictions: str | Path | None,
-) -> tuple[dict[str, Results], Counts]:
+    subject: Subject, questions: Sequence[Score], corpora: Corpora, note: Note
+) -> Iterator[tuple[Results, Counts]]:
+    """Score the same weights under all interventions on states, one corpus after the other."""
     assert subject.model is not None
-    model, under = subject.model, ""
-    first = questions[0]
-    columns = {}
-    if isinstance(first, IntervenedScore):  # all have one condition
-        condition = Condition.parse(first.condition)
-        reference = corpora.planned(first.reference, split="train") if isinstance(first, FittedScore) else None
-        later = condition.up_to("after training")
-        model = intervene(model, later, seed=first.seed, pretrained=subject.pretrained, reference=reference)
-        columns, under = condition.columns, f" under {condition.label}"
-    tests = [corpora.planned(question.corpus) for question in questions]
-    ids = {question.corpus.name: question.id for question in questions}
-    counts: Counts = {}
-    results = evaluate(
-        model,
-        tests,
-        predictions=predictions,
-        progress=progress,
-        predicted=lambda gold, _: note(f"evaluated {gold.name}{under}"),
-        scored=lambda corpus, score: counts.update(counts_of(ids[corpus.name], score)),
-    )
-    by_corpus = {ids[name]: records.with_columns(**columns) for (name,), records in results.groups("corpus")}
-    return by_corpus, counts
+    model, sources = subject.model, Sources()
+    exchanged = _exchanged(questions[0])
+    if exchanged.interventions:
+        model = intervened(model, [exchanged], sources, seed=model.seed, pretrained=subject.pretrained)
+    variants: dict[tuple[object, ...], TaskModel] = {}
+
+    def variant(question: Score) -> TaskModel:
+        if not isinstance(question, IntervenedScore):
+            return model
+        reference = question.reference if isinstance(question, FittedScore) else None
+        name = (question.condition, question.seed, reference)
+        if name not in variants:
+            source = corpora.planned(reference, split="train") if reference else None
+            edits = Condition.of(tuple(part for part in _later(question).interventions if part.edits_states))
+            variants[name] = intervened(model, [edits], sources, seed=question.seed, reference=source)
+        return variants[name]
+
+    by_corpus: dict[CorpusRef, list[Score]] = {}
+    for question in questions:
+        by_corpus.setdefault(question.corpus, []).append(question)
+    for ref, of_corpus in by_corpus.items():
+        corpus = corpora.planned(ref)
+        blocks, counts = [], Counts()
+        evaluated = evaluate_variants([variant(question) for question in of_corpus], [corpus])
+        for question, results in zip(of_corpus, evaluated, strict=True):
+            columns: dict[str, str | None] = {"question": question.id}
+            under = ""
+            if isinstance(question, IntervenedScore):
+                condition = Condition.parse(question.condition)
+                columns, under = {**columns, **condition.columns}, f" under {condition.label}"
+            blocks.append(results.with_columns(**columns))
+            counts |= {key(question.id, metric): array for (*_, metric), array in results.counts.items() if metric}
+            note(f"evaluated {corpus.name}{under}")
+        yield concatenated(blocks), counts
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:

@@ -9,7 +9,6 @@ import numpy as np
 
 from crosslens.errors import DataError
 from crosslens.files import is_refusal, write_bytes
-from crosslens.scores.score import Score
 
 Counts = dict[str, np.ndarray]
 """``QUESTION METRIC`` -> ``(2, sentences)``: numerators and denominators."""
@@ -17,11 +16,6 @@ Counts = dict[str, np.ndarray]
 
 COUNTS = "counts.npz"
 """File name of counts, in a run of a store or in the folder of one fine-tuning."""
-
-
-def counts_of(question: str, score: Score) -> Counts:
-    """Return the counts of a score under their key."""
-    return {key(question, score.metric): np.stack([score.numerator, score.denominator])}
 
 
 def key(question: str, metric: str) -> str:

@@ -17,8 +17,7 @@ from crosslens.errors import RequestError
 from crosslens.files import refuse_existing, write_folder
 from crosslens.lab.presets import given_name
 from crosslens.progress import Listener, listening
-from crosslens.results.record import Results
-from crosslens.runs.answer import Subject, answer
+from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import digest_and_depth
 from crosslens.runs.make import train as train_model
@@ -30,6 +29,7 @@ from crosslens.tasks import Task, find_task
 from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import save_model
 from crosslens.training.distributed import join_processes, leave_processes, processes
+from crosslens.training.evaluate import evaluate
 from crosslens.training.model import TaskModel
 from crosslens.training.provenance import describe_run
 from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
@@ -258,10 +258,10 @@ def _evaluate(
     run: ModelRun, model: TaskModel, request: Request, predictions: str | Path | None, progress: Listener
 ) -> Results:
     tests = [request.corpora.corpus(name) for name in request.tests]
-    questions = tuple(Score(CorpusRef(test.name, test.digest), run.training.settings) for test in tests)
-    subject = Subject(model.encoder, model)
-    results, _ = answer(subject, questions, request.corpora, predictions=predictions, progress=progress)
-    return results.with_columns(**run.columns)
+    results = evaluate(model, tests, predictions=predictions, progress=progress)
+    ids = {test.name: Score(CorpusRef(test.name, test.digest), run.training.settings).id for test in tests}
+    asked = (records.with_columns(question=ids[name]) for (name,), records in results.groups("corpus"))
+    return concatenated(asked).with_columns(**run.columns)
 
 
 def _say_facts(model: TaskModel, say: Callable[[str], None]) -> None:

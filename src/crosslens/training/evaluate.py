@@ -1,6 +1,6 @@
 """Evaluation of a fine-tuned model on corpora, as tidy records."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ import numpy as np
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.options import Precision
 from crosslens.files import new_folder
 from crosslens.heap import release_heap
@@ -19,7 +20,7 @@ from crosslens.scores.score import Score
 from crosslens.tasks.prediction_files import prediction_files
 from crosslens.training.checkpoint import as_model
 from crosslens.training.model import TaskModel, in_precision
-from crosslens.training.predict import predict_windows, read_for
+from crosslens.training.predict import predict_variants, read_for
 
 
 def evaluate(
@@ -30,7 +31,6 @@ def evaluate(
     precision: Precision | Literal["auto"] | None = None,
     progress: Listener = None,
     predicted: Callable[[Corpus, Corpus], None] | None = None,
-    scored: Callable[[Corpus, Score], None] | None = None,
 ) -> Results:
     """Predict and score every word or text of each corpus; corpora in other languages are scored zero-shot.
 
@@ -41,7 +41,6 @@ def evaluate(
         precision: number format of the computation, as in `in_precision`; None: the model's.
         progress: listener for the number of evaluated corpora.
         predicted: called after each corpus with the gold and the predicted corpus.
-        scored: called for each corpus and metric with the score and its counts per sentence.
 
     Returns:
         One record per corpus and metric, with a 95 % bootstrap interval over sentences, and the counts per sentence.
@@ -70,52 +69,74 @@ def evaluate(
                 if predicted is not None:
                     predicted(corpus, annotated)
 
-            return evaluate(model, gold, progress=progress, predicted=write, scored=scored)
-    columns = model.columns
-    records = []
-    counts = {}
+            return evaluate(model, gold, progress=progress, predicted=write)
+    return _evaluated([model], gold, progress=progress, predicted=predicted)[0]
+
+
+def evaluate_variants(models: Sequence[TaskModel], corpora: Sequence[Corpus]) -> list[Results]:
+    """Evaluate one model under several interventions on states, as `evaluate` does, and compute shared states once.
+
+    Args:
+        models: models that differ only in interventions on states.
+        corpora: corpora with the annotation.
+    """
+    return _evaluated(models, corpora)
+
+
+def _evaluated(
+    models: Sequence[TaskModel],
+    gold: Sequence[Corpus],
+    *,
+    progress: Listener = None,
+    predicted: Callable[[Corpus, Corpus], None] | None = None,
+) -> list[Results]:
+    """Evaluate models that differ only in interventions on states; ``predicted`` is called for each of them."""
+    model = models[0]
+    records: list[list[Record]] = [[] for _ in models]
+    counts: list[dict] = [{} for _ in models]
     listener = listening(progress)
     for number, full_corpus in enumerate(gold):
         listener.report("evaluating", number, len(gold), "corpora", full_corpus.name)
         corpus = model.task.cut(model.encoder, full_corpus)
         encoded = read_for(model, corpus)
-        annotated = predict_windows(model, corpus, encoded)
-        release_heap()
-        for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
-            if scored is not None:
-                scored(corpus, score)
-            low, high = score.interval or (None, None)
-            counts[columns["run"], columns["condition"], corpus.digest, score.metric] = np.stack(
-                [score.numerator, score.denominator]
-            )
-            tags = {
-                "sentences": len(corpus),
-                "unknown_words": encoded.unknown,
-                "cut_words": encoded.cut,
-                "split_sentences": encoded.split,
-                "crosslens": __version__,
-                **score.notes,
-                **model.provenance,
-            }
-            if corpus.release:
-                tags["release"] = corpus.release
-            records.append(
-                Record(
-                    **columns,
-                    target=corpus.language,
-                    split=corpus.split,
-                    corpus=corpus.name,
-                    corpus_digest=corpus.digest,
-                    metric=score.metric,
-                    value=score.value,
-                    low=low,
-                    high=high,
-                    n=score.n,
-                    signature=score.signature,
-                    tags=tags,
+        for variant, annotated in enumerate(predict_variants(models, corpus, encoded)):
+            columns = models[variant].columns
+            for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
+                counts[variant][columns["run"], columns["condition"], corpus.digest, score.metric] = np.stack(
+                    [score.numerator, score.denominator]
                 )
-            )
-        if predicted is not None:
-            predicted(corpus, annotated)
+                records[variant].append(_record(models[variant], corpus, encoded, score))
+            if predicted is not None:
+                predicted(corpus, annotated)
+        release_heap()
     listener.report("evaluating", len(gold), len(gold), "corpora")
-    return replace(Results.of(records), counts=counts)
+    return [replace(Results.of(rows), counts=counted) for rows, counted in zip(records, counts, strict=True)]
+
+
+def _record(model: TaskModel, corpus: Corpus, encoded: EncodedCorpus, score: Score) -> Record:
+    low, high = score.interval or (None, None)
+    tags = {
+        "sentences": len(corpus),
+        "unknown_words": encoded.unknown,
+        "cut_words": encoded.cut,
+        "split_sentences": encoded.split,
+        "crosslens": __version__,
+        **score.notes,
+        **model.provenance,
+    }
+    if corpus.release:
+        tags["release"] = corpus.release
+    return Record(
+        **model.columns,
+        target=corpus.language,
+        split=corpus.split,
+        corpus=corpus.name,
+        corpus_digest=corpus.digest,
+        metric=score.metric,
+        value=score.value,
+        low=low,
+        high=high,
+        n=score.n,
+        signature=score.signature,
+        tags=tags,
+    )

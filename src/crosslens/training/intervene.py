@@ -1,7 +1,7 @@
 """Interventions on trained models: ablate states, or exchange layers, without training again."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.states.erase import Erase
+from crosslens.encoders.states.corpus_states import CorpusStates
+from crosslens.encoders.states.erase import Erase, source_states
 from crosslens.errors import RequestError, suggest
 from crosslens.training.checkpoint import as_model, is_model, load_model
 from crosslens.training.model import TaskModel
@@ -68,10 +69,53 @@ def intervene(
         >>> results[0].condition
         '{"mean": "1-2"}'
     """
-    model = as_model(model)
+    conditions = [
+        parse_interventions([given])[0] if isinstance(given, str) else Condition.read(given) for given in interventions
+    ]
+    sources = Sources(data)
+    return intervened(as_model(model), conditions, sources, seed=seed, pretrained=pretrained, reference=reference)
+
+
+class Sources:
+    """States of source languages' corpora, read once for all interventions that learn from them.
+
+    Args:
+        data: data folder for corpora by name.
+    """
+
+    def __init__(self, data: str | Path | None = None) -> None:
+        self._data = data
+        self._states: dict[str, CorpusStates] = {}
+
+    def __call__(self, encoder: Encoder, corpus: CorpusLike) -> CorpusStates:
+        """Return the states of a corpus; all encoders must have the same model."""
+        loaded = load_corpus(corpus, data=self._data)
+        if loaded.digest not in self._states:
+            self._states[loaded.digest] = source_states(encoder, loaded)
+        return self._states[loaded.digest]
+
+
+def intervened(
+    model: TaskModel,
+    conditions: Iterable[Condition],
+    sources: Sources,
+    *,
+    seed: int,
+    pretrained: str | Path | None = None,
+    reference: CorpusLike | None = None,
+) -> TaskModel:
+    """Apply the interventions of conditions to a model, see `intervene`.
+
+    Args:
+        model: a fine-tuned model; not modified.
+        conditions: the conditions, in the order of application.
+        sources: states of source languages, shared by calls for one model.
+        seed: as in `intervene`.
+        pretrained: as in `intervene`.
+        reference: as in `intervene`.
+    """
     encoder = model.encoder
-    for given in interventions:
-        condition = parse_interventions([given])[0] if isinstance(given, str) else Condition.read(given)
+    for condition in conditions:
         for intervention in condition.interventions:
             if intervention.stage != "after training":
                 raise RequestError(
@@ -83,7 +127,7 @@ def intervene(
             elif isinstance(intervention, Revert):
                 encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
             elif isinstance(intervention, Erase) and (corpus := intervention.corpus or reference) is not None:
-                encoder = intervention.fit(encoder, load_corpus(corpus, data=data), seed=seed)
+                encoder = intervention.fit(encoder, sources(encoder, corpus), seed=seed)
             else:
                 encoder = intervention.apply(encoder, seed=seed)
     return replace(model, encoder=encoder)

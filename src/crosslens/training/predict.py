@@ -1,6 +1,6 @@
 """Predict labels for every word or text of a corpus."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.options import Precision
 from crosslens.encoders.state_cache import StateCache
+from crosslens.encoders.states.variants import Variants
 from crosslens.progress import SILENT, Listener, Progress, listening
 from crosslens.training.checkpoint import as_model
 from crosslens.training.model import TaskModel, in_precision
@@ -85,24 +86,61 @@ def predict_windows(
     progress: Progress = SILENT,
 ) -> Corpus:
     """Annotate an encoded corpus; ``states`` may hold cached states of its windows."""
-    units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
-    predicted: list[np.ndarray] = [np.empty(0, np.int64)] * len(corpus)
-    encoder = model.computing_encoder.for_language(corpus.language).prepared(reading.windows)
+    encoder = model.computing_encoder.for_language(corpus.language).prepared(reading.windows, corpus)
     if states is None or states.encoder.language != encoder.language:
         states = StateCache(encoder)
-    encoder.trained.eval()
+    return _predicted([model], corpus, reading, lambda batch: (states(batch),), progress)[0]
+
+
+def predict_variants(
+    models: Sequence[TaskModel], corpus: Corpus, reading: EncodedCorpus, *, progress: Progress = SILENT
+) -> list[Corpus]:
+    """Annotate an encoded corpus by one model under several interventions on states, and compute shared states once.
+
+    Args:
+        models: models that differ only in interventions on states.
+        corpus: the corpus.
+        reading: its windows.
+        progress: listener for the number of predicted sentences or texts.
+    """
+    if len(models) == 1:
+        return [predict_windows(models[0], corpus, reading, progress=progress)]
+    encoders = [model.computing_encoder for model in models]
+    with inference():
+        variants = Variants(encoders, reading.windows, corpus)
+        return _predicted(models, corpus, reading, variants, progress)
+
+
+def _predicted(
+    models: Sequence[TaskModel],
+    corpus: Corpus,
+    reading: EncodedCorpus,
+    states: Callable[[Batch], Iterable[torch.Tensor]],
+    progress: Progress,
+) -> list[Corpus]:
+    """Annotate a corpus by models with one task head, which reads the states of each model, batch by batch."""
+    model = models[0]
+    units = by_sentence(reading.windows)  # one batch: the parser needs whole sentences
+    predicted: list[list[np.ndarray]] = [[np.empty(0, np.int64)] * len(corpus) for _ in models]
+    model.encoder.trained.eval()
     model.head.eval()
     lengths = [sum(map(len, unit)) for unit in units]
     done = 0
     with inference():
-        for numbers in evaluation_batches(lengths, budget=reading_budget(encoder.device)):
+        for numbers in evaluation_batches(lengths, budget=reading_budget(model.encoder.device)):
             windows = [window for i in numbers for window in units[i]]
             batch = task_batch(model, corpus, windows)
-            for number, answer in zip(numbers, model.task.predict(model.head, states(batch), batch), strict=True):
-                predicted[units[number][0].sentence] = answer
+            for by_model, of_model in zip(predicted, states(batch), strict=True):
+                for number, answer in zip(numbers, model.task.predict(model.head, of_model, batch), strict=True):
+                    by_model[units[number][0].sentence] = answer
             done += len(numbers)
             progress.report("predicting", done, len(units), "sentences")
-    annotated = tuple(
-        model.task.annotate(item, answer, model.labels) for item, answer in zip(corpus, predicted, strict=True)
-    )
-    return replace(corpus, items=annotated)
+    return [
+        replace(
+            corpus,
+            items=tuple(
+                model.task.annotate(item, answer, model.labels) for item, answer in zip(corpus, by_model, strict=True)
+            ),
+        )
+        for by_model in predicted
+    ]

@@ -9,6 +9,7 @@ import torch
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.states.corpus_states import CorpusStates
 from crosslens.encoders.states.resample import partners, resampled
 from crosslens.encoders.states.rotate import rotation_matrix
 from crosslens.encoders.states.sites import replacing, sites, states_at
@@ -69,7 +70,7 @@ def test_the_mean_of_constant_states_changes_no_bit(encoder, windows):
 
 
 def test_a_sentence_resampled_by_itself_is_the_same(encoder, windows):
-    itself = resampled(encoder, "1-2", windows, range(len(windows)))
+    itself = resampled(CorpusStates(encoder, windows), "1-2", range(len(windows)))
     batch = batch_of(encoder, windows)
     before = states(encoder, windows)
     with replacing(itself.places, itself.replacement(Inputs(batch.ids, batch.mask, None))):

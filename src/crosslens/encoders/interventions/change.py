@@ -1,22 +1,20 @@
 """Records of the interventions applied to an encoder."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from crosslens.encoders.interventions.intervention import Intervention
 
 if TYPE_CHECKING:
-    from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.state_intervention import Edit
 
 
 class Fitted(Protocol):
     """An intervention on states with what it learnt from a corpus."""
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> "Edit":
-        """Prepare the intervention for the windows of another corpus."""
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> "Edit":
+        """Prepare the intervention for another corpus."""
         ...
 
 

@@ -4,8 +4,9 @@ Where two classes have equal means, no linear probe tells them apart (Belrose et
 means of languages follows Libovický et al. (2020), https://arxiv.org/abs/2004.05160.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crosslens.data.corpus import Corpus
-    from crosslens.data.windows import Window
     from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 SENTENCES = 1000
@@ -67,30 +68,34 @@ class Erase(StateIntervention):
             hint="write erase=CORPUS, or pass reference= to crosslens.intervene",
         )
 
-    def fit(self, encoder: "Encoder", corpus: "Corpus", *, seed: int) -> "Encoder":
+    def fit(self, encoder: "Encoder", source: "CorpusStates", *, seed: int) -> "Encoder":
         """Return an encoder whose states have the mean of a corpus from now on; it shares the model.
 
         Args:
             encoder: not modified.
-            corpus: sentences of the source language.
+            source: states of the source language, see `source_states`.
             seed: random seed of the control.
 
         Raises:
             EncoderError: for an address that the encoder does not have.
         """
-        from dataclasses import replace
-
-        from crosslens.encoders.inputs import read_windows
         from crosslens.encoders.interventions.change import Change
-        from crosslens.encoders.states.mean import place_means
         from crosslens.encoders.states.sites import sites
 
         encoder.refuse_edited("learn means of")
-        own = encoder.for_language(corpus.language)
-        means = place_means(own, sites(own, self.at), read_windows(own, corpus.limited(SENTENCES)).windows)
-        recorded = self.model_copy(update={"digest": corpus.digest[:12]}) if self.corpus else self
-        change = Change(recorded, seed=seed, fitted=Erasure(recorded, means))
-        return replace(encoder.changed(change, since=encoder))
+        means = source.means(sites(source.encoder, self.at))
+        digest = source.corpus.digest[:12] if self.corpus is not None and source.corpus is not None else None
+        recorded = self.model_copy(update={"digest": digest}) if digest else self
+        return encoder.changed(Change(recorded, seed=seed, fitted=Erasure(recorded, means)), since=encoder)
+
+
+def source_states(encoder: "Encoder", corpus: "Corpus") -> "CorpusStates":
+    """Return the states of a corpus of the source language, at most `SENTENCES` of it, for `Erase.fit`."""
+    from crosslens.encoders.inputs import read_windows
+    from crosslens.encoders.states.corpus_states import CorpusStates
+
+    own = encoder.for_language(corpus.language)
+    return CorpusStates(own, read_windows(own, corpus.limited(SENTENCES)).windows, corpus)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,41 +104,44 @@ class Erasure:
 
     Attributes:
         intervention: where, and whether it is the control.
-        means: place in the encoder -> ``(3, columns)``, means of first, inner and last subwords.
+        means: function that returns place in the encoder -> ``(3, columns)``, means of first, inner and last subwords.
     """
 
     intervention: Erase
-    means: "Mapping[str, Tensor]"
+    means: "Callable[[], Mapping[str, Tensor]]"
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Compute the shift of a corpus from its own means.
 
         Args:
-            encoder: the encoder without interventions on states.
-            windows: windows of the corpus.
+            clean: the corpus, and its states without interventions.
             seed: random seed of the control.
         """
         import torch
 
-        from crosslens.encoders.states.mean import place_means, places_of
+        from crosslens.encoders.states.mean import places_of
         from crosslens.encoders.states.sites import sites
 
-        places = sites(encoder, self.intervention.at)
-        means = place_means(encoder, places, windows)
-        dose = self.intervention.dose
-        shifts = {site.name: dose * (self.means[site.name].to(means[site.name]) - means[site.name]) for site in places}
-        if self.intervention.control:
-            generator = torch.Generator().manual_seed(seed)
-            for name, shift in shifts.items():
-                direction = torch.randn(shift.shape, generator=generator, dtype=torch.float64)
-                direction /= direction.norm(dim=1, keepdim=True)
-                shifts[name] = direction.to(shift) * shift.norm(dim=1, keepdim=True)
+        places = sites(clean.encoder, self.intervention.at)
+        asked = clean.means(places)
+
+        @cache
+        def shifts() -> "dict[str, Tensor]":
+            own, source, dose = asked(), self.means(), self.intervention.dose
+            shifts = {name: dose * (source[name].to(mean) - mean) for name, mean in own.items()}
+            if self.intervention.control:
+                generator = torch.Generator().manual_seed(seed)
+                for name, shift in shifts.items():
+                    direction = torch.randn(shift.shape, generator=generator, dtype=torch.float64)
+                    direction /= direction.norm(dim=1, keepdim=True)
+                    shifts[name] = direction.to(shift) * shift.norm(dim=1, keepdim=True)
+            return shifts
 
         def shifted(inputs: Inputs) -> "Replacement":
-            chosen = places_of(inputs.mask)
+            chosen, by_place = places_of(inputs.mask), shifts()
 
             def replacement(site: "Site", states: "Tensor") -> "Tensor":
-                return states + torch.einsum("pwl,pc->wlc", chosen.to(states), shifts[site.name].to(states))
+                return states + torch.einsum("pwl,pc->wlc", chosen.to(states), by_place[site.name].to(states))
 
             return replacement
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from crosslens.data.windows import Window
     from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -24,17 +25,17 @@ class Mean(StateIntervention):
     kind = "mean"
     keys: ClassVar = {"mean": "at"}
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Compute the means; the seed is not used."""
         import torch
 
         from crosslens.encoders.states.sites import sites
 
-        places = sites(encoder, self.at)
-        means = place_means(encoder, places, windows)
+        places = sites(clean.encoder, self.at)
+        asked = clean.means(places)
 
         def with_means(inputs: Inputs) -> "Replacement":
-            chosen = places_of(inputs.mask)
+            means, chosen = asked(), places_of(inputs.mask)
 
             def replacement(site: "Site", states: "Tensor") -> "Tensor":
                 first, inner, last = means[site.name].to(states.dtype)
@@ -49,7 +50,7 @@ PLACES = ("first", "inner", "last")
 """Places in a window with means of their own."""
 
 
-def place_means(encoder: "Encoder", places: "list[Site]", windows: "Sequence[Window]") -> "dict[str, Tensor]":
+def place_means(encoder: "Encoder", places: "Sequence[Site]", windows: "Sequence[Window]") -> "dict[str, Tensor]":
     """Compute mean states over windows: name of the place -> ``(3, columns)``, of first, inner and last subwords."""
     import torch
 

@@ -1,6 +1,5 @@
 """Noise: add random vectors to states, in doses."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
@@ -11,8 +10,7 @@ from crosslens.encoders.states.state_intervention import Edit, Inputs, StateInte
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -35,8 +33,8 @@ class Noise(StateIntervention):
         """``noise=0.5``."""
         return f"noise={self.noise_dose:g}"
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
-        """Prepare the intervention; windows are not used."""
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
+        """Prepare the intervention; the states are not used."""
         import torch
 
         from crosslens.encoders.states.sites import sites
@@ -57,4 +55,4 @@ class Noise(StateIntervention):
 
             return replacement
 
-        return Edit(sites(encoder, self.at), with_noise)
+        return Edit(sites(clean.encoder, self.at), with_noise)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -26,13 +26,13 @@ class Resample(StateIntervention):
     kind = "resample"
     keys: ClassVar = {"resample": "at"}
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Choose another sentence for each window.
 
         Raises:
             DataError: for a corpus of one sentence.
         """
-        return resampled(encoder, self.at, windows, partners(windows, seed=seed))
+        return resampled(clean, self.at, partners(clean.windows, seed=seed))
 
 
 def partners(windows: "Sequence[Window]", *, seed: int) -> list[int]:
@@ -53,32 +53,27 @@ def partners(windows: "Sequence[Window]", *, seed: int) -> list[int]:
     return chosen
 
 
-def resampled(encoder: "Encoder", at: str, windows: "Sequence[Window]", chosen: Sequence[int]) -> Edit:
+def resampled(clean: "CorpusStates", at: str, chosen: Sequence[int]) -> Edit:
     """Replace the states of each window by those of the chosen window.
 
     Args:
-        encoder: the encoder without interventions on states.
+        clean: the corpus, and its states without interventions.
         at: address of the states.
-        windows: windows of the corpus.
         chosen: index of another window for each window.
     """
     import torch
 
     from crosslens.encoders.batch import make_batch
-    from crosslens.encoders.states.sites import sites, states_at
+    from crosslens.encoders.states.sites import sites
 
-    places = sites(encoder, at)
-    batch = make_batch(windows, padding=encoder.padding, device=torch.device("cpu"))
+    windows, places = clean.windows, sites(clean.encoder, at)
+    asked = clean.at(places)
+    batch = make_batch(windows, padding=clean.encoder.padding, device=torch.device("cpu"))
     keys = Inputs(batch.ids, batch.mask, batch.segments).windows()
     partner: Mapping[tuple[int, ...], Window] = {key: windows[i] for key, i in zip(keys, chosen, strict=True)}
 
     def with_others(inputs: Inputs) -> "Replacement":
-        others = make_batch(
-            [partner[key] for key in inputs.windows()],
-            padding=encoder.padding,
-            device=inputs.ids.device,
-        )
-        states_of = dict(zip((s.name for s in places), states_at(encoder, places, others), strict=True))
+        others, states_of = asked([partner[key] for key in inputs.windows()])
         index = _aligned(inputs.mask, others.mask)
 
         def replacement(site: "Site", states: "Tensor") -> "Tensor":

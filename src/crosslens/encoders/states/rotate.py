@@ -1,6 +1,5 @@
 """Rotation: turn states by an angle in random planes, which changes directions but no lengths or distances."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
@@ -10,8 +9,7 @@ from crosslens.encoders.states.state_intervention import Edit, Inputs, StateInte
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -35,8 +33,8 @@ class Rotate(StateIntervention):
         """``rotate=30``."""
         return f"rotate={self.degrees:g}"
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
-        """Draw the planes; windows are not used."""
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
+        """Draw the planes; the states are not used."""
         from crosslens.encoders.states.sites import sites
 
         matrices: dict[int, Tensor] = {}
@@ -52,7 +50,7 @@ class Rotate(StateIntervention):
 
             return replacement
 
-        return Edit(sites(encoder, self.at), turned)
+        return Edit(sites(clean.encoder, self.at), turned)
 
 
 def rotation_matrix(width: int, degrees: float, *, seed: int) -> "Tensor":

@@ -1,7 +1,7 @@
 """Places in an encoder where states can be read and replaced, by hooks on the modules of transformers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from torch import nn
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, StopForward
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.models.language_specific import PerLanguage
 from crosslens.encoders.states.address import MOST, UNITS, Address
@@ -27,6 +27,7 @@ class Site:
 
     Attributes:
         name: address of this one place, such as ``5.attention``.
+        layer: the layer; 0 is the embeddings.
         module: module whose input or output the states are.
         side: which of the two.
         columns: columns of the states that the address names; None: all.
@@ -34,6 +35,7 @@ class Site:
     """
 
     name: str
+    layer: int
     module: nn.Module
     side: Literal["input", "output"]
     columns: tuple[int, ...] | None = None
@@ -69,7 +71,13 @@ def sites(encoder: Encoder, address: Address | str) -> list[Site]:
             places.append(_embeddings(encoder))
         elif address.component == "output":
             places.append(
-                Site(f"{layer}.output", _modules(encoder, layer)[-1], "output", time_first=encoder.family.time_first)
+                Site(
+                    f"{layer}.output",
+                    layer,
+                    _modules(encoder, layer)[-1],
+                    "output",
+                    time_first=encoder.family.time_first,
+                )
             )
         else:
             components = ("attention", "ffn") if address.component == "all" else (address.component,)
@@ -79,8 +87,8 @@ def sites(encoder: Encoder, address: Address | str) -> list[Site]:
 
 def _embeddings(encoder: Encoder) -> Site:
     if len(encoder.family.layers) > 1:  # XLM adds the input of the first layer outside its modules
-        return Site("0", encoder.model.get_submodule("layer_norm_emb"), "output")
-    return Site("0", _modules(encoder, 1)[0], "input", time_first=encoder.family.time_first)
+        return Site("0", 0, encoder.model.get_submodule("layer_norm_emb"), "output")
+    return Site("0", 0, _modules(encoder, 1)[0], "input", time_first=encoder.family.time_first)
 
 
 def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Site:
@@ -92,7 +100,7 @@ def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Si
     module = _of_language(encoder, encoder.layers[layer - 1]).get_submodule(path)
     first = encoder.family.time_first
     if units is None:
-        return Site(f"{layer}.{component}", module, "output", time_first=first)
+        return Site(f"{layer}.{component}", layer, module, "output", time_first=first)
     count = number_of_units(encoder, layer, component)
     width = int(module.in_features) // count  # pyright: ignore[reportArgumentType]
     chosen = parse_layers(units, MOST)
@@ -100,7 +108,7 @@ def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Si
     if chosen[-1] >= count:
         raise EncoderError(f"{unit} {chosen[-1]} does not exist", hint=f"layer {layer} has {unit}s 0 to {count - 1}")
     columns = tuple(number * width + column for number in chosen for column in range(width))
-    return Site(f"{layer}.{component}.{unit}.{units}", module, "input", columns, first)
+    return Site(f"{layer}.{component}.{unit}.{units}", layer, module, "input", columns, first)
 
 
 def number_of_units(encoder: Encoder, layer: int, component: str) -> int:
@@ -146,7 +154,7 @@ Replacement = Callable[[Site, torch.Tensor], torch.Tensor]
 
 
 @contextmanager
-def replacing(places: list[Site], replacement: Replacement) -> Iterator[None]:
+def replacing(places: Sequence[Site], replacement: Replacement) -> Iterator[None]:
     """Replace the states at some places in every forward pass inside the block.
 
     The states may be read only: a replacement that returns its argument changes no bit.
@@ -190,21 +198,24 @@ def replacing(places: list[Site], replacement: Replacement) -> Iterator[None]:
             hook.remove()
 
 
-def states_at(encoder: Encoder, places: list[Site], batch: Batch) -> list[torch.Tensor]:
-    """Compute the states ``(windows, length, columns)`` at some places for one batch."""
+def states_at(encoder: Encoder, places: Sequence[Site], batch: Batch) -> list[torch.Tensor]:
+    """Compute the states ``(windows, length, columns)`` at some places for one batch, and no layers above them."""
     read: dict[str, torch.Tensor] = {}
+    names = {site.name for site in places}
 
     def keep(site: Site, states: torch.Tensor) -> torch.Tensor:
         read[site.name] = states
+        if len(read) == len(names):
+            raise StopForward
         return states
 
-    with replacing(places, keep):
-        encoder.states(batch.ids, batch.mask, batch.segments)
+    with replacing(places, keep), suppress(StopForward):
+        encoder._last_states(batch.ids, batch.mask, batch.segments)
     return [read[site.name] for site in places]
 
 
 def read_sites(
-    encoder: Encoder, places: list[Site], windows: Sequence[Window]
+    encoder: Encoder, places: Sequence[Site], windows: Sequence[Window]
 ) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
     """Compute the states of windows at some places, batch by batch; iterate inside `inference`.
 

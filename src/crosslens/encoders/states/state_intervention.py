@@ -1,6 +1,6 @@
 """The base class of interventions on the states of a trained encoder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -13,8 +13,8 @@ from crosslens.errors import EncoderError
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.windows import Window
     from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -115,12 +115,11 @@ class StateIntervention(Intervention):
         sites(encoder, self.at)
         return encoder.changed(Change(self, seed=seed), since=encoder)
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Prepare the intervention for the windows of a corpus.
 
         Args:
-            encoder: the encoder without interventions on states.
-            windows: windows of the corpus.
+            clean: the corpus, and its states without interventions.
             seed: random seed.
         """
         raise NotImplementedError

@@ -1,6 +1,5 @@
 """Zero ablation: replace states by zeros."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.states.state_intervention import Edit, Inputs, StateIntervention
@@ -8,8 +7,7 @@ from crosslens.encoders.states.state_intervention import Edit, Inputs, StateInte
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
 
@@ -19,11 +17,11 @@ class Zero(StateIntervention):
     kind = "zero"
     keys: ClassVar = {"zero": "at"}
 
-    def prepare(self, encoder: "Encoder", windows: "Sequence[Window]", *, seed: int) -> Edit:
-        """Prepare the intervention; windows and seed are not used."""
+    def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
+        """Prepare the intervention; the states and the seed are not used."""
         from crosslens.encoders.states.sites import sites
 
-        return Edit(sites(encoder, self.at), _zeros)
+        return Edit(sites(clean.encoder, self.at), _zeros)
 
 
 def _zeros(inputs: Inputs) -> "Replacement":
