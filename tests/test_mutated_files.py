@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import crosslens as xl
-from crosslens.alignment.links import read_links
 from crosslens.alignment.vectors import read_vectors
 from crosslens.corpora.catalogue import load_corpus, load_text
 from crosslens.data import dictionary
+from crosslens.data.links import read_links
 from crosslens.data.transliteration import read_table, shipped_tables
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import CrosslensError

@@ -48,6 +48,13 @@ KEYS = {
         "erase_dose": (0.5, 2.0),
         "erase_control": ("random", None),
     },
+    "patch": {
+        "patch": ("1-2", "1.ffn"),
+        "patch_from": ("a", "b"),
+        "patch_digest": ("ab", "cd"),
+        "patch_by": ("words", "sentences"),
+        "patch_links": ("a", "b"),
+    },
     "reading": {"bidirectional": ("1-2", "all"), "repeat": (2, 3), "subword": ("last", None)},
     "precision": {"precision": ("bfloat16", None)},
 }

@@ -116,6 +116,61 @@ def test_erasing_moves_states_to_the_mean_of_the_training_corpus(study, encoder,
         read_study(path)
 
 
+def ids_of(study, folder, treebanks):
+    asked = plan(study, Store(folder), corpora=Corpora(str(treebanks))).asked
+    return {question.id for each in asked for question in each.questions}
+
+
+def test_patching_takes_the_translations_of_the_parallel_test_corpus(study, encoder, toy, treebanks, tmp_path):
+    english, french = (Corpora(str(treebanks)).corpus(f"ud/{name}_pud") for name in ("en", "fr"))
+    links = tmp_path / "fr.links"
+    links.write_text("0-0 1-1 2-2\n" * len(english), "utf-8")
+    by_words = {"patch": "2.output", "patch_links": str(tmp_path / "{language}.links")}
+    by_sentences = {"patch": "2.output", "patch_by": "sentences"}
+    conditions = (Condition(), Condition.read(by_words), Condition.read(by_sentences))
+    short = study.model_copy(update={"conditions": conditions, "seeds": (2,)})
+    ids = [
+        question.id
+        for asked in plan(short, Store(tmp_path / "a"), corpora=Corpora(str(treebanks))).asked
+        for question in asked.questions
+    ]
+    run(short, tmp_path / "a", treebanks)
+    frame = read_results(results_of(tmp_path / "a")).filter(metric="accuracy").to_pandas()
+    recipe = find_recipe("small", "pos", {"batch": 2, "epochs": 2})
+    model = finetune(encoder, "pos", train=toy("train"), recipe=recipe, seed=2)
+    for keys, condition in zip((by_words, by_sentences), conditions[1:], strict=True):
+        alone = evaluate(intervene(model, keys, reference=english), [english, french]).filter(metric="accuracy")
+        rows = frame[frame["condition"] == condition.text]
+        assert rows["value"].tolist() == alone.to_pandas()["value"].tolist()
+        assert len(rows) == 2
+    source = frame[frame["target"] == "en"]["value"]
+    assert source.nunique() == 1  # own states
+    links.write_text("0-1\n" * len(english), "utf-8")
+    changed = [
+        question.id
+        for asked in plan(short, Store(tmp_path / "a"), corpora=Corpora(str(treebanks))).asked
+        for question in asked.questions
+    ]
+    assert len(set(ids) - set(changed)) == 1
+
+
+def test_corpora_without_translations_are_not_asked_about_a_patch(study, treebanks, tmp_path):
+    source = study.data.tasks["pos"]["en"].model_copy(update={"tests": ("ud/en_pud[:2]", "ud/fr_pud")})
+    conditions = (Condition(), Condition(patch="2.output", patch_by="sentences"))
+    data = study.data.model_copy(update={"tasks": {"pos": {"en": source}}})
+    planned = plan(
+        study.model_copy(update={"conditions": conditions, "data": data}),
+        Store(tmp_path),
+        corpora=Corpora(str(treebanks)),
+    )
+    patched = [question for asked in planned.asked for question in asked.questions if question.kind == "patched score"]
+    assert {question.corpus.name for question in patched} == {"ud/en_pud:test[:2]"}
+    assert len(patched) == 2
+    words = study.model_copy(update={"conditions": (Condition(), Condition(patch="2.output"))})
+    with pytest.raises(RequestError, match="patch needs links between the words"):
+        plan(words, Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+
 def test_the_pretrained_encoder_is_found_where_the_run_began(study, treebanks, tmp_path):
     """Names of encoders in records need not be paths."""
     conditions = (Condition(), Condition(revert="0,all"), Condition(layers="0,all"))

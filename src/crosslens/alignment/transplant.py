@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from crosslens.alignment.baselines import BASELINES, Baseline, choose_baselines, fit_rotations
-from crosslens.alignment.links import Links, align_words, one_to_one, read_links
 from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
+from crosslens.data.links import Links, align_words, one_to_one, read_links
 from crosslens.data.parallel import Parallel
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change

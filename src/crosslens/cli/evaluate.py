@@ -53,6 +53,8 @@ def command(
       5.output:noise=0.5                 noise of half the size of the states
       5.output:rotate=30                 states turned by 30 degrees
       5.output:erase=ud/en_pud           states moved to this corpus's mean: erases their language
+      5.output:patch=ud/en_pud           states of the translations with the same ids in this corpus
+      5.output:patch=ud/en_pud;links=en-fr.links    with these word alignments [default: computed with eflomal]
       1-2:revert                         the pretrained weights
       1-2:swap=FOLDER                    the weights of another model or encoder
     `crosslens encoders show ENCODER --addresses` lists the addresses.

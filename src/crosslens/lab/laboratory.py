@@ -177,6 +177,25 @@ class Laboratory:
         selected = sorted(languages or self.languages)
         return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
+    def links(self, source: str, target: str, ids: Sequence[str]) -> tuple[frozenset[tuple[int, int]], ...]:
+        """List the links between the words of parallel test sentences: (source word, target word), from 0.
+
+        Args:
+            source: one of `languages`.
+            target: another one.
+            ids: ids of test sentences.
+
+        Raises:
+            RequestError: for an unknown language.
+        """
+        grammars = [self._grammar(language) for language in (source, target)]
+        numbers = [int(id.removeprefix("test-")) - 1 for id in ids]
+        links: list[frozenset[tuple[int, int]]] = []
+        for tree in self._sample_trees("test", count=max(numbers, default=-1) + 1)[0]:
+            first, second = (list(grammar.linear(tree)) for grammar in grammars)
+            links.append(frozenset((first.index(place), second.index(place)) for place in first if place in second))
+        return tuple(links[number] for number in numbers)
+
     def documents(self, language: str, *, split: str = "test", documents: int | None = None) -> Corpus:
         """Generate documents labelled with their topic.
 
@@ -308,11 +327,15 @@ class Laboratory:
 
     def _sample(self, split: str, *stream: str, count: int) -> Iterator[Meaning]:
         """Sample language-independent sentences."""
+        trees, generator = self._sample_trees(split, *stream, count=count)
+        for tree in trees:
+            yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))
+
+    def _sample_trees(self, split: str, *stream: str, count: int) -> tuple[list[Tree], np.random.Generator]:
+        """Sample the structures of sentences; return also the generator that draws their words next."""
         generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", split, *stream))
         trees = self.structures(split)
-        for index in generator.integers(len(trees), size=count):
-            tree = trees[index]
-            yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))
+        return [trees[index] for index in generator.integers(len(trees), size=count)], generator
 
     def _sentence(
         self, language: str, grammar: Language, tree: Tree, concepts: np.ndarray, marks: np.ndarray, id: str, name: str

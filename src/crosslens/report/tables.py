@@ -13,6 +13,7 @@ from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
 from crosslens.report.conditions.perplexities import perplexities
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
+from crosslens.report.conditions.recovered import gap_recovered
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layers.by_layer import BY_LAYER
 from crosslens.report.layers.layer_by_layer import layer_by_layer
@@ -61,6 +62,7 @@ def all_tables(
         lambda: perplexities(results),
         lambda: encoder_ranking(results),
         lambda: interventions(readable, significance=significance),
+        lambda: gap_recovered(readable),
         lambda: heads(readable, significance=significance),
         lambda: metrics(results),
         lambda: supervision(results, beside=beside),

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from crosslens.corpora.translations import find_translations
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.states.patch import Patch
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -16,6 +18,7 @@ from crosslens.runs.question import (
     FittedScore,
     IntervenedScore,
     Overlap,
+    PatchedScore,
     ProbeQuestion,
     Question,
     Score,
@@ -148,7 +151,8 @@ def _scores(
         reference = question.reference if isinstance(question, FittedScore) else None
         name = (question.condition, question.seed, reference)
         if name not in variants:
-            source = corpora.planned(reference, split="train") if reference else None
+            split = "test" if isinstance(question, PatchedScore) else "train"
+            source = corpora.planned(reference, split=split) if reference else None
             edits = Condition.of(tuple(part for part in _later(question).interventions if part.edits_states))
             variants[name] = intervened(model, [edits], sources, seed=question.seed, reference=source)
         return variants[name]
@@ -158,6 +162,9 @@ def _scores(
         by_corpus.setdefault(question.corpus, []).append(question)
     for ref, of_corpus in by_corpus.items():
         corpus = corpora.planned(ref)
+        for question in of_corpus:
+            if isinstance(question, PatchedScore):
+                _refuse_changed_translations(question, corpora)
         blocks, counts = [], Counts()
         evaluated = evaluate_variants([variant(question) for question in of_corpus], [corpus])
         for question, results in zip(of_corpus, evaluated, strict=True):
@@ -170,6 +177,14 @@ def _scores(
             counts |= {key(question.id, metric): array for (*_, metric), array in results.counts.items() if metric}
             note(f"evaluated {corpus.name}{under}")
         yield concatenated(blocks), counts
+
+
+def _refuse_changed_translations(question: PatchedScore, corpora: Corpora) -> None:
+    patch = Condition.parse(question.condition).find(Patch)
+    assert patch is not None
+    source, target = corpora.planned(question.reference), corpora.planned(question.corpus)
+    translations = find_translations(source, target, words=patch.by == "words", links=patch.links)
+    refuse_changed(f"the links of {question.corpus.name}", translations.digest, question.translations)
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:

@@ -100,6 +100,19 @@ class FittedScore(IntervenedScore):
 
 
 @dataclass(frozen=True)
+class PatchedScore(FittedScore):
+    """What score does the model reach with states of translations, which the reference has?
+
+    Attributes:
+        translations: digest of the pairs of sentences and the links between their words.
+    """
+
+    kind: ClassVar[str] = "patched score"
+
+    translations: str
+
+
+@dataclass(frozen=True)
 class Similarity(Question):
     """How similar are two languages in each layer?
 
@@ -196,5 +209,14 @@ class Perplexity(Question):
         return "perplexity"
 
 
-_ALL: tuple[type[Question], ...] = (Score, IntervenedScore, FittedScore, Similarity, ProbeQuestion, Overlap, Perplexity)
+_ALL: tuple[type[Question], ...] = (
+    Score,
+    IntervenedScore,
+    FittedScore,
+    PatchedScore,
+    Similarity,
+    ProbeQuestion,
+    Overlap,
+    Perplexity,
+)
 KINDS = {kind.kind: kind for kind in _ALL}

@@ -1,7 +1,7 @@
 """Plan a study: its runs, which of them are done, and which wait for other runs."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +9,11 @@ from typing import cast
 
 from pydantic import BaseModel
 
+from crosslens.corpora.translations import are_parallel, find_translations, require_links
 from crosslens.data.corpus import Corpus
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.states.patch import Patch
 from crosslens.errors import RequestError, suggest
 from crosslens.probes import find_probe
 from crosslens.progress import Listener, listening
@@ -21,6 +23,7 @@ from crosslens.runs.question import (
     FittedScore,
     IntervenedScore,
     Overlap,
+    PatchedScore,
     Perplexity,
     ProbeQuestion,
     Question,
@@ -159,12 +162,6 @@ def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
             )
 
 
-def _under(condition: Condition, score: Score, seed: int, train: CorpusRef) -> IntervenedScore:
-    if any(part.reads_corpus for part in condition.interventions):
-        return FittedScore(score.corpus, score.settings, condition.text, seed, train)
-    return IntervenedScore(score.corpus, score.settings, condition.text, seed)
-
-
 class _Planner:
     """Resolves the parts of a study and builds its runs."""
 
@@ -260,14 +257,33 @@ class _Planner:
             if base is None:
                 self.waiting += 1
                 continue
-            scores = (Score(test, selected.settings) for test in self._tests(source, partner))
-            tests = tuple(
-                scores if full == condition else (_under(full, score, seed, selected.train) for score in scores)
-            )
+            tests = [Score(test, selected.settings) for test in self._tests(source, partner)]
+            if full != condition:
+                tests = [question for score in tests if (question := self._under(full, score, seed, selected, tests))]
             similarities = ()
             if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
                 similarities = self._similarities([self._train(source).language], partner)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities), tuned)
+
+    def _under(
+        self, condition: Condition, score: Score, seed: int, training: Training, tests: Sequence[Score]
+    ) -> IntervenedScore | None:
+        """Ask for a score under interventions after training; None where a patch has no translations."""
+        settled = (score.corpus, score.settings, condition.text, seed)
+        patch = condition.find(Patch)
+        if patch is not None:
+            target = self.corpora.planned(score.corpus)
+            for test in tests:
+                source = self.corpora.planned(test.corpus)
+                if source.language == training.language and are_parallel(source, target):
+                    if patch.by == "words" and patch.links is None:
+                        require_links(source, [target])
+                    translations = find_translations(source, target, words=patch.by == "words", links=patch.links)
+                    return PatchedScore(*settled, test.corpus, translations.digest)
+            return None
+        if any(part.reads_corpus for part in condition.interventions):
+            return FittedScore(*settled, training.train)
+        return IntervenedScore(*settled)
 
     def _analyses(self, sources: list[ChosenSource], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""

@@ -15,6 +15,7 @@ from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.options import Precision
 from crosslens.encoders.states.erase import Erase
+from crosslens.encoders.states.patch import Patch
 from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
@@ -208,6 +209,8 @@ def _reads_elsewhere(part: Intervention) -> str | None:
         return "a study has no other model to swap with; use `crosslens evaluate --intervene`"
     if isinstance(part, Erase) and (part.corpus or part.digest):
         return "in a study, erase moves states to the mean of the training corpus; leave out erase_to"
+    if isinstance(part, Patch) and (part.corpus or part.digest):
+        return "in a study, patch takes translations from the parallel test corpus of the source; leave out patch_from"
     return None
 
 

@@ -11,8 +11,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.states.corpus_intervention import CorpusIntervention
 from crosslens.encoders.states.corpus_states import CorpusStates
-from crosslens.encoders.states.erase import Erase, source_states
 from crosslens.errors import RequestError, suggest
 from crosslens.training.checkpoint import as_model, is_model, load_model
 from crosslens.training.model import TaskModel
@@ -26,10 +26,11 @@ VALUES = {
     "rotate": "degrees",
     "swap": "swap_from",
     "erase": "erase_to",
+    "patch": "patch_from",
 }
 """Kind of intervention -> key of its value in study files; None without a value."""
 
-EXAMPLES = {"swap": "=FOLDER", "erase": "=ud/en_pud"}
+EXAMPLES = {"swap": "=FOLDER", "erase": "=ud/en_pud", "patch": "=ud/en_pud"}
 """Kind of intervention whose value is a name -> example."""
 
 _FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>.+))?")
@@ -46,14 +47,16 @@ def intervene(
     """Apply interventions to a trained model.
 
     The result is a model for `evaluate` and `predict`, and its encoder one for `compare` and `probe`. Interventions on
-    states (zero, mean, resample, noise, rotate, erase) leave the weights as they are; such a model cannot be saved.
+    states (zero, mean, resample, noise, rotate, erase, patch) leave the weights as they are; such a model cannot be
+    saved.
 
     Args:
         model: a fine-tuned model, or the folder of one; not modified.
         *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``. In the order of application.
         seed: random seed of resample, noise and rotate.
         pretrained: the pretrained encoder, which revert takes layers from; None: by the name of the model's encoder.
-        reference: corpus of the source language, which erase moves states to, if it names none.
+        reference: corpus of the source language that erase moves states to, or that patch takes translations from, if
+            they name none.
         data: data folder for corpora by name.
 
     Returns:
@@ -85,14 +88,15 @@ class Sources:
 
     def __init__(self, data: str | Path | None = None) -> None:
         self._data = data
-        self._states: dict[str, CorpusStates] = {}
+        self._states: dict[tuple[str, str], CorpusStates] = {}
 
-    def __call__(self, encoder: Encoder, corpus: CorpusLike) -> CorpusStates:
+    def __call__(self, intervention: CorpusIntervention, encoder: Encoder, corpus: CorpusLike) -> CorpusStates:
         """Return the states of a corpus; all encoders must have the same model."""
         loaded = load_corpus(corpus, data=self._data)
-        if loaded.digest not in self._states:
-            self._states[loaded.digest] = source_states(encoder, loaded)
-        return self._states[loaded.digest]
+        key = intervention.kind, loaded.digest
+        if key not in self._states:
+            self._states[key] = intervention.source(encoder, loaded)
+        return self._states[key]
 
 
 def intervened(
@@ -126,8 +130,11 @@ def intervened(
                 encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
             elif isinstance(intervention, Revert):
                 encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
-            elif isinstance(intervention, Erase) and (corpus := intervention.corpus or reference) is not None:
-                encoder = intervention.fit(encoder, sources(encoder, corpus), seed=seed)
+            elif (
+                isinstance(intervention, CorpusIntervention)
+                and (corpus := intervention.corpus or reference) is not None
+            ):
+                encoder = intervention.fit(encoder, sources(intervention, encoder, corpus), seed=seed)
             else:
                 encoder = intervention.apply(encoder, seed=seed)
     return replace(model, encoder=encoder)
@@ -153,12 +160,16 @@ def _parsed(text: str) -> Condition:
     if kind not in VALUES:
         raise RequestError(f"unknown kind of intervention {kind!r} in {text!r}", hint=suggest(kind, VALUES))
     key = VALUES[kind]
+    value, *more = value.split(";") if value is not None else (None,)
     if (key is None) != (value is None):
         form = f"{match['address']}:{kind}" + ("" if key is None else EXAMPLES.get(kind, "=0.5"))
         raise RequestError(f"{kind} takes {'no' if key is None else 'a'} value: {text!r}", hint=f"write {form}")
     settings: dict[str, Any] = {kind: match["address"]}
     if key is not None and value is not None:
         settings[key] = value if kind in EXAMPLES else _number(value, text)
+    for setting in more:
+        name, _, given = setting.partition("=")
+        settings[f"{kind}_{name}"] = given
     return Condition.read(settings)
 
 

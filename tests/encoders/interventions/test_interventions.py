@@ -48,6 +48,7 @@ AFTER_TRAINING = {
     "noise": [{"noise": "1.output", "noise_dose": 0.5}],
     "rotate": [{"rotate": "1.output", "degrees": 30}],
     "erase": [{"erase": "1.output"}, {"erase": "1", "erase_to": "ud/en_pud", "erase_control": "random"}],
+    "patch": [{"patch": "1.output"}, {"patch": "1", "patch_from": "ud/en_pud", "patch_by": "sentences"}],
 }
 """The same of interventions on trained models; their laws are in tests/encoders/states and test_swap.py."""
 

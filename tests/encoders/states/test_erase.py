@@ -7,7 +7,6 @@ import torch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
-from crosslens.encoders.states.erase import source_states
 from crosslens.encoders.states.mean import place_means, places_of
 from crosslens.encoders.states.sites import replacing, sites, states_at
 from crosslens.encoders.states.state_intervention import Inputs
@@ -23,7 +22,7 @@ def corpora(treebanks):
 
 def erased(encoder, source, *, at="2.output", seed=1, **keys):
     (part,) = Condition(erase=at, **keys).interventions
-    return part.fit(encoder, source_states(encoder, source), seed=seed)
+    return part.fit(encoder, part.source(encoder, source), seed=seed)
 
 
 def states_of(encoder, corpus, at="2.output"):

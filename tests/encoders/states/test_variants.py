@@ -11,7 +11,6 @@ from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
-from crosslens.encoders.states.erase import source_states
 from crosslens.encoders.states.sublayers import SUBLAYERS
 from crosslens.encoders.states.variants import Variants, can_enter, height
 
@@ -24,12 +23,20 @@ def corpus(treebanks):
     return load_corpus("ud/fr_pud", data=treebanks)
 
 
+@pytest.fixture(scope="module")
+def english(treebanks):
+    return load_corpus("ud/en_pud", data=treebanks)
+
+
 def of(encoder, corpus, *keys, source=None):
     """The encoder under each intervention."""
-    sources = source_states(encoder, source or corpus)
-    edited = []
+    sources, edited = {}, []
     for part in (Condition.read(each).interventions[0] for each in keys):
-        edited.append(part.fit(encoder, sources, seed=1) if part.reads_corpus else part.apply(encoder, seed=1))
+        if part.reads_corpus:
+            shared = sources.setdefault(part.kind, part.source(encoder, source or corpus))
+            edited.append(part.fit(encoder, shared, seed=1))
+        else:
+            edited.append(part.apply(encoder, seed=1))
     return edited
 
 
@@ -64,12 +71,13 @@ def interventions(encoder):
         {"erase": f"{top}.output", "erase_control": "random"},
     ]
     keys += [{"noise": "2.output", "noise_dose": 0.5}, {"rotate": f"{top}.output", "degrees": 30}, {"mean": "0"}]
+    keys += [{"patch": f"{layer}.output", "patch_by": "sentences"} for layer in (1, 2, top)]
     keys += [{"zero": f"{top}.ffn"}, {"mean": "2.ffn.neuron.1-3"}] if parts.ffn else []
     return keys + ([{"resample": f"{top}.attention"}, {"zero": "2.attention.head.1"}] if parts.attention else [])
 
 
-def test_together_every_intervention_has_the_bits_that_it_has_alone(loaded, corpus):
-    encoders = [loaded, *of(loaded, corpus, *interventions(loaded)), loaded]
+def test_together_every_intervention_has_the_bits_that_it_has_alone(loaded, corpus, english):
+    encoders = [loaded, *of(loaded, corpus, *interventions(loaded), source=english), loaded]
     expected, found = alone(encoders, corpus), together(encoders, corpus)
     assert len(found) == 2
     assert all(torch.equal(a, b) for batch in zip(found, expected, strict=True) for a, b in zip(*batch, strict=True))

@@ -16,13 +16,14 @@ from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import Mean
 from crosslens.encoders.states.noise import Noise
+from crosslens.encoders.states.patch import Patch
 from crosslens.encoders.states.resample import Resample
 from crosslens.encoders.states.rotate import Rotate
 from crosslens.encoders.states.zero import Zero
 from crosslens.plugins import Registry
 
 _BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer, Reading, InPrecision)
-_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase)
+_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase, Patch)
 INTERVENTIONS: Registry[type[Intervention]] = Registry(
     "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True
 )

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from crosslens.encoders.states.state_intervention import Edit, Inputs, StateIntervention
-from crosslens.errors import RequestError
+from crosslens.encoders.states.corpus_intervention import CorpusIntervention
+from crosslens.encoders.states.state_intervention import Edit, Inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.corpus import Corpus
-    from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
@@ -26,7 +24,7 @@ SENTENCES = 1000
 """Most sentences of the source language that its mean is computed from, spread evenly over the corpus."""
 
 
-class Erase(StateIntervention):
+class Erase(CorpusIntervention):
     """Shift states so that their mean over the corpus is the mean over a corpus of the source language.
 
     First, inner and last subwords are shifted each by the difference of their own means, as in `Mean`. Differences
@@ -35,7 +33,6 @@ class Erase(StateIntervention):
     Attributes:
         corpus: name of the source language's corpus; None: in a study the training corpus, in Python the argument
             ``reference`` of `crosslens.intervene`.
-        digest: first digits of its digest.
         dose: factor of the shift; negative: away from the source language.
         control: ``random`` shifts as far in a random direction.
     """
@@ -48,10 +45,8 @@ class Erase(StateIntervention):
         "erase_dose": "dose",
         "erase_control": "control",
     }
-    reads_corpus = True
+    most = SENTENCES
 
-    corpus: str | None = None
-    digest: str | None = None
     dose: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     control: Literal["random"] | None = None
 
@@ -61,41 +56,11 @@ class Erase(StateIntervention):
         words = [*([f"{self.dose:g}"] if self.dose != 1 else []), *([self.control] if self.control else [])]
         return "=".join(["erase", *([" ".join(words)] if words else [])])
 
-    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """Refused: the source language is not known here."""
-        raise RequestError(
-            f"{self.label} needs a corpus of the source language",
-            hint="write erase=CORPUS, or pass reference= to crosslens.intervene",
-        )
-
-    def fit(self, encoder: "Encoder", source: "CorpusStates", *, seed: int) -> "Encoder":
-        """Return an encoder whose states have the mean of a corpus from now on; it shares the model.
-
-        Args:
-            encoder: not modified.
-            source: states of the source language, see `source_states`.
-            seed: random seed of the control.
-
-        Raises:
-            EncoderError: for an address that the encoder does not have.
-        """
-        from crosslens.encoders.interventions.change import Change
+    def fitted(self, source: "CorpusStates") -> "Erasure":
+        """Return the erasure with the means of the source language."""
         from crosslens.encoders.states.sites import sites
 
-        encoder.refuse_edited("learn means of")
-        means = source.means(sites(source.encoder, self.at))
-        digest = source.corpus.digest[:12] if self.corpus is not None and source.corpus is not None else None
-        recorded = self.model_copy(update={"digest": digest}) if digest else self
-        return encoder.changed(Change(recorded, seed=seed, fitted=Erasure(recorded, means)), since=encoder)
-
-
-def source_states(encoder: "Encoder", corpus: "Corpus") -> "CorpusStates":
-    """Return the states of a corpus of the source language, at most `SENTENCES` of it, for `Erase.fit`."""
-    from crosslens.encoders.inputs import read_windows
-    from crosslens.encoders.states.corpus_states import CorpusStates
-
-    own = encoder.for_language(corpus.language)
-    return CorpusStates(own, read_windows(own, corpus.limited(SENTENCES)).windows, corpus)
+        return Erasure(self, source.means(sites(source.encoder, self.at)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

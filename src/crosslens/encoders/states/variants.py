@@ -65,12 +65,13 @@ def height(encoder: Encoder) -> int:
 def can_enter(encoder: Encoder, windows: Sequence[Window]) -> bool:
     """Whether every layer gives the same bits from the kept output of any lower layer; tried on two windows.
 
-    It does not where layers pass on more than states, such as the position bias of T5, or return tuples. The answer is
-    cached.
+    It does not where layers share modules or pass on more than states, such as the position bias of T5, or return
+    tuples. The answer is cached.
     """
     model = encoder.model
     if model not in _entered:
-        _entered[model] = separate_layers(encoder) and _same_from_every_layer(encoder, windows[:2])
+        possible = separate_layers(encoder) and not encoder.family.shared
+        _entered[model] = possible and _same_from_every_layer(encoder, windows[:2])
     return _entered[model]
 
 

@@ -35,7 +35,7 @@ def interventions(results: Results, *, significance: Significance | None = None)
     blocks = changed_after_training(results)
     if not blocks:
         return []
-    head = tuple(sorted(dict.fromkeys(address for block in blocks for _, address in treated(block)), key=_lowest))
+    head = tuple(sorted(dict.fromkeys(address for block in blocks for _, address in treated(block)), key=lowest))
     if not head:
         return []
     groups: dict[str, tuple[Row, ...]] = {}
@@ -90,7 +90,7 @@ def _dose(column: Column) -> tuple[str, float]:
     return re.sub(r"[^a-z]", "", treatment.partition("=")[2]), float(numbers[0]) if numbers else 1.0
 
 
-def _lowest(address: str) -> int:
+def lowest(address: str) -> int:
     """The first layer of an address; 0 for ``all``."""
     first = re.match(r"\d+", address)
     return int(first[0]) if first else 0

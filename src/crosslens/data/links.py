@@ -7,6 +7,7 @@ from typing import Literal
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import read_text
+from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 
 Links = tuple[frozenset[tuple[int, int]], ...]
@@ -34,24 +35,38 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
         raise DataError(
             f"has {len(lines)} lines, but the corpora have {len(source)} and {len(target)} sentences", file=file
         )
-    links = []
-    for number, (line, a, b) in enumerate(zip(lines, source.sentences, target.sentences, strict=True), start=1):
-        pairs = set()
-        for link in line.split():
-            left, dash, right = link.partition("-")
-            if not (dash and left.isdecimal() and right.isdecimal()):
-                raise DataError(f"{link!r} is not a link", file=file, line=number, hint="links are written 0-0 1-2")
-            i, j = int(left), int(right)
-            if i >= len(a) or j >= len(b):
-                raise DataError(
-                    f"the link {link} is out of range: the sentences have {len(a)} and {len(b)} words",
-                    file=file,
-                    line=number,
-                    hint="check that the links count the same words from 0, source first",
-                )
-            pairs.add((i, j))
-        links.append(frozenset(pairs))
-    return tuple(links)
+    sentences = zip(lines, source.sentences, target.sentences, strict=True)
+    return tuple(read_line(line, a, b, file=file, line=n) for n, (line, a, b) in enumerate(sentences, start=1))
+
+
+def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line: int) -> frozenset[tuple[int, int]]:
+    """Read the links of one sentence pair.
+
+    Args:
+        text: the links.
+        source: source sentence.
+        target: its translation.
+        file: name of the file, for errors.
+        line: number of the line, from 1.
+
+    Raises:
+        DataError: if a link is malformed or out of range.
+    """
+    pairs = set()
+    for link in text.split():
+        left, dash, right = link.partition("-")
+        if not (dash and left.isdecimal() and right.isdecimal()):
+            raise DataError(f"{link!r} is not a link", file=file, line=line, hint="links are written 0-0 1-2")
+        i, j = int(left), int(right)
+        if i >= len(source) or j >= len(target):
+            raise DataError(
+                f"the link {link} is out of range: the sentences have {len(source)} and {len(target)} words",
+                file=file,
+                line=line,
+                hint="check that the links count the same words from 0, source first",
+            )
+        pairs.add((i, j))
+    return frozenset(pairs)
 
 
 def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "intersection") -> Links:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from crosslens.alignment.links import align_words, one_to_one, read_links, symmetrised
 from crosslens.data.corpus import Corpus
+from crosslens.data.links import align_words, one_to_one, read_links, symmetrised
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 

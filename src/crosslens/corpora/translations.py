@@ -1,0 +1,108 @@
+"""Find the translations of a corpus in another one by sentence id, and the links between their words."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from crosslens.corpora.catalogue import LAB, find_lab, split_slice
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import read_text
+from crosslens.data.links import Links, align_words, one_to_one, read_line
+from crosslens.digests import digest
+from crosslens.errors import DataError, RequestError
+
+PLACE = "{language}"
+"""Place of the language in names of files of links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """The translation of each item of a corpus.
+
+    Attributes:
+        items: index of the translation in the source corpus, for each item.
+        links: for each item, word -> word of the translation, one to one; None: words have no links.
+    """
+
+    items: tuple[int, ...]
+    links: tuple[dict[int, int], ...] | None
+
+    @property
+    def digest(self) -> str:
+        """Digest of the pairs and links."""
+        links = self.links and [sorted(pairs.items()) for pairs in self.links]
+        return digest([list(self.items), links])
+
+
+def are_parallel(source: Corpus, target: Corpus) -> bool:
+    """Whether every item of ``target`` has an id, and ``source`` has an item with it."""
+    ids = {item.id for item in source} - {None}
+    return len(target) > 0 and all(item.id in ids for item in target)
+
+
+def find_translations(source: Corpus, target: Corpus, *, words: bool, links: str | None = None) -> Translations:
+    """Find the translation of each item of a corpus.
+
+    Args:
+        source: corpus that has the translations; ids are those of ``target``.
+        target: the corpus.
+        words: whether to find which words are translations of one another, too.
+        links: file of word alignments in Pharaoh format, a line for each item of ``source``, source word first;
+            ``{language}`` stands for the language of ``target``. None: computed with eflomal. Not needed for artificial
+            languages, whose links are known.
+
+    Raises:
+        DataError: for an item without translation, or links that do not fit.
+        RequestError: if words must be aligned and eflomal is not installed.
+    """
+    places = {item.id: number for number, item in enumerate(source)}
+    if not are_parallel(source, target):
+        missing = next((item.id for item in target if item.id is None or item.id not in places), None)
+        raise DataError(
+            f"{target.name} is not parallel to {source.name}, which has no item {missing!r}",
+            hint="patch needs translations with the same ids, such as ud/en_pud and ud/fr_pud",
+        )
+    items = tuple(places[item.id] for item in target)
+    if not words:
+        return Translations(items, None)
+    pairs: list[dict[int, int]] = [{} for _ in items]
+    for number, i, j in one_to_one(_links(source, target, items, links)):
+        pairs[number][j] = i
+    return Translations(items, tuple(pairs))
+
+
+def _links(source: Corpus, target: Corpus, items: tuple[int, ...], file: str | None) -> Links:
+    translated = Corpus(tuple(source[i] for i in items), source.name, source.language)
+    same = [a.words == b.words for a, b in zip(translated.sentences, target.sentences, strict=True)]
+    if all(same):
+        return tuple(frozenset((i, i) for i in range(len(sentence))) for sentence in target.sentences)
+    if has_known_links(source, target):
+        names = [split_slice(corpus.name)[0].split(":")[0].removeprefix(f"{LAB}/") for corpus in (source, target)]
+        (a, laboratory), (b, _) = map(find_lab, names)
+        return laboratory.links(a, b, [item.id or "" for item in target])
+    if file is not None:
+        name = file.replace(PLACE, target.language or "")
+        lines = read_text(name).splitlines()
+        if len(lines) != len(source):
+            raise DataError(f"has {len(lines)} lines, but {source.name} has {len(source)} sentences", file=name)
+        sentences = zip(items, translated.sentences, target.sentences, strict=True)
+        return tuple(read_line(lines[i], a, b, file=name, line=i + 1) for i, a, b in sentences)
+    return align_words(translated, target)
+
+
+def has_known_links(source: Corpus, target: Corpus) -> bool:
+    """Whether the links of two corpora are known without aligning words: those of one laboratory's languages."""
+    return all(corpus.name.startswith(f"{LAB}/") for corpus in (source, target))
+
+
+def require_links(source: Corpus, targets: Iterable[Corpus]) -> None:
+    """Check that links are known, so that the same study has the same answer.
+
+    Raises:
+        RequestError: if eflomal would have to align words, which it samples without a seed.
+    """
+    for target in targets:
+        if source.digest != target.digest and not has_known_links(source, target):
+            raise RequestError(
+                f"patch needs links between the words of {source.name} and {target.name}",
+                hint="name files as in patch_links: links/{language}.txt, or write patch_by: sentences",
+            )

@@ -1,0 +1,92 @@
+"""How much of the zero-shot gap the states of translations recover, layer by layer."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.states.patch import Patch
+from crosslens.encoders.states.resample import Resample
+from crosslens.report.conditions.comparison import Comparison
+from crosslens.report.conditions.interventions import changed_after_training, lowest, treated
+from crosslens.report.significance import Interval
+from crosslens.report.table import Cell, Row, Table
+from crosslens.results.cells import Column, Key
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results
+from crosslens.scores.intervals import Sample
+
+CAPTION = (
+    "Percent of the gap between the same-language and the zero-shot score that is recovered when the states of the"
+    " translation (patch) or, as a baseline, of an unrelated sentence (resample) stand in. Intervals are over seeds."
+)
+
+
+def gap_recovered(results: Results) -> list[Table]:
+    """Tabulate the recovered share of the zero-shot gap: rows for each treatment and language, one column per place.
+
+    The share of a seed is the change of the zero-shot score divided by the difference between the same-language score
+    on the corpus of translations and the zero-shot score, both without interventions. A mean over languages is the mean
+    change divided by the mean gap.
+
+    Args:
+        results: scores of one or more studies.
+
+    Returns:
+        One table, or none where no translations were patched.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    every = [(block, treated(block)) for block in changed_after_training(results)]
+    blocks = [
+        (block, columns)
+        for block, columns in every
+        if any(of_kind(column.condition, Patch) for column in columns.values())
+    ]
+    addresses = dict.fromkeys(address for _, columns in blocks for _, address in columns)
+    groups: dict[str, tuple[Row, ...]] = {}
+    head = tuple(sorted(addresses, key=lowest))
+    for block, columns in blocks:
+        rows: list[Row] = []
+        shown = [name for (name, _), column in columns.items() if of_kind(column.condition, Patch, Resample)]
+        for treatment in dict.fromkeys(shown):
+            ordered = [columns.get((treatment, address)) for address in head]
+            whole = tuple(share(block, block.cross, column) for column in ordered)
+            over = f", mean of {block.over(block.cross)}" if len(block.cross) > 1 else f": {block.over(block.cross)}"
+            rows.append(Row(f"{treatment}{over}", whole, "mean" if len(block.cross) > 1 else "plain"))
+            if len(block.cross) > 1:
+                rows += [
+                    Row(f"{treatment}: {block.name(key)}", tuple(share(block, [key], column) for column in ordered))
+                    for key in block.cross
+                ]
+        rows = [row for row in rows if any(cell.value is not None for cell in row.cells)]
+        if not rows:  # there is no gap
+            continue
+        title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
+        groups[title] = (*groups.get(title, ()), *rows)
+    return [Table("gap-recovered", CAPTION, head, groups)] if groups else []
+
+
+def of_kind(condition: Condition, *kinds: type) -> bool:
+    """Whether a condition is one intervention of these kinds."""
+    return len(condition.interventions) == 1 and isinstance(condition.interventions[0], kinds)
+
+
+def share(block: Comparison, keys: Sequence[Key], column: Column | None) -> Cell:
+    """Percent of the gap that a column recovers, with a 95 % interval over seeds; empty where there is no gap."""
+    reference = next((c for c in block.scores.columns if c.condition.is_reference), None)
+    translated = [key for key in block.same if column is not None and block.compared.get(key, column).by_seed]
+    if column is None or reference is None or not translated or not keys:
+        return Cell(None, "score")
+    change = mean_row(block.compared, keys, column).by_seed
+    zero_shot, same = (mean_row(block.scores, part, reference).by_seed for part in (keys, translated))
+    seeds = sorted(change.keys() & zero_shot.keys() & same.keys(), key=str)
+    gaps = [same[seed] - zero_shot[seed] for seed in seeds]
+    if not seeds or min(gaps) <= 0:
+        return Cell(None, "score")
+    shares = np.asarray([100 * change[seed] / gap for seed, gap in zip(seeds, gaps, strict=True)])
+    if len(seeds) == 1:
+        return Cell(float(shares[0]), "score")
+    estimate = Sample(shares, 0.0, 2).estimate()
+    return Cell(estimate.mean, "score", estimate.std, interval=Interval(estimate.low, estimate.high, False, "seeds"))

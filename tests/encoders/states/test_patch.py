@@ -1,0 +1,105 @@
+"""Patching states of translations: own states change nothing, and whole translations give their predictions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from crosslens.corpora.catalogue import load_corpus
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.states.patch import paired, specials, words_of
+from crosslens.encoders.states.sublayers import SUBLAYERS
+
+
+@pytest.fixture(scope="module")
+def corpora(treebanks):
+    return tuple(load_corpus(f"ud/{name}_pud", data=treebanks) for name in ("en", "fr"))
+
+
+def patched(encoder, source, **keys):
+    (part,) = Condition(**keys).interventions
+    return part.fit(encoder, part.source(encoder, source), seed=1)
+
+
+def states(encoder, corpus):
+    windows = read_windows(encoder, corpus).windows
+    batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
+    with torch.inference_mode():
+        return encoder.prepared(windows, corpus).states(batch.ids, batch.mask)[batch.mask.bool()]
+
+
+@pytest.mark.parametrize("by", ["words", "sentences"])
+def test_own_states_change_no_bit(loaded, corpora, by):
+    english, _ = corpora
+    parts = SUBLAYERS[loaded.family.name]
+    places = [
+        "1.output",
+        "3.output",
+        *(["2.ffn"] if parts.ffn else []),
+        *(["0"] if loaded.family.name != "xlm" else []),
+    ]
+    before = states(loaded, english)
+    for at in places:
+        assert torch.equal(states(patched(loaded, english, patch=at, patch_by=by), english), before), at
+
+
+def spelt(corpus, spelling):
+    """The sentences with other words, which have no subwords but letters."""
+    items = [replace(s, words=tuple(map(spelling, s.words)), lines=None) for s in corpus.sentences]
+    return replace(corpus, items=tuple(items), language="xx")
+
+
+def test_above_a_layer_where_every_subword_is_patched_only_the_translation_is_read(encoder, corpora, tmp_path):
+    """Both have the same number of subwords; at any height, the output is that of the translation."""
+    english, _ = corpora
+    target = spelt(english, lambda word: word[::-1])
+    source = replace(spelt(english, lambda word: (word[1:] + word[:1])[::-1]), language="yy")
+    windows = [read_windows(encoder, corpus).windows for corpus in (source, target)]
+    shapes = [[np.diff(window.labelled).tolist() for window in each] for each in windows]
+    same = [i for i, (a, b) in enumerate(zip(*shapes, strict=True)) if a == b]
+    assert len(same) > 1
+    source, target = (replace(corpus, items=tuple(corpus[i] for i in same)) for corpus in (source, target))
+    links = tmp_path / "links"
+    links.write_text("".join(" ".join(f"{i}-{i}" for i in range(len(s))) + "\n" for s in target.sentences), "utf-8")
+    expected, before = states(encoder, source), states(encoder, target)
+    assert not torch.equal(expected, before)
+    for at in ("0", "1.output", "4.output"):
+        assert torch.equal(states(patched(encoder, source, patch=at, patch_links=str(links)), target), expected)
+
+
+def test_by_sentences_the_mean_of_the_words_is_the_translations(encoder, corpora):
+    from crosslens.encoders.represent import represent
+
+    english, french = corpora
+    moved = represent(patched(encoder, english, patch="2.output", patch_by="sentences"), french).vectors
+    source, plain = (represent(encoder, corpus).vectors for corpus in (english, french))
+    np.testing.assert_allclose(moved[2], source[2], rtol=1e-4, atol=1e-5)
+    assert not np.allclose(moved[2], plain[2], atol=1e-3)
+    assert np.array_equal(moved[1], plain[1])
+
+
+def test_special_tokens_are_paired_from_both_ends(encoder, corpora):
+    english, french = (read_windows(encoder, corpus).windows[0] for corpus in corpora)
+    index = specials(french, english)
+    assert index[0] == 0
+    assert index[-1] == len(english) - 1
+    assert (index[1:-1] == -1).all()
+
+
+def test_words_have_the_subwords_of_their_windows(encoder, corpora):
+    english, _ = corpora
+    windows = read_windows(encoder, english, window=8).windows
+    positions = words_of(encoder, english, windows)
+    assert len(windows) > len(english)
+    for window, words in zip(windows, positions, strict=True):
+        assert [places[0] for places in words.values()] == window.labelled.tolist()
+        assert np.concatenate(list(words.values())).tolist() == list(range(*window.span))
+
+
+def test_more_subwords_than_the_linked_word_has_repeat_its_last_or_first(tmp_path):
+    assert paired(np.arange(3), np.arange(10, 12), last=False).tolist() == [10, 11, 11]
+    assert paired(np.arange(3), np.arange(10, 12), last=True).tolist() == [10, 10, 11]
+    assert paired(np.arange(1), np.arange(10, 12), last=True).tolist() == [11]

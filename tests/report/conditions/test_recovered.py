@@ -1,0 +1,61 @@
+"""The share of the zero-shot gap that patched translations recover, from made-up records."""
+
+import pytest
+
+from crosslens.report.conditions.recovered import gap_recovered
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Results
+from made_records import score
+
+VALUES = {
+    (): (90.0, 70.0, 50.0),
+    (("patch", "1.output"),): (90.0, 75.0, 60.0),
+    (("patch", "2.output"),): (90.0, 90.0, 90.0),
+    (("resample", "1.output"),): (30.0, 60.0, 40.0),
+    (("zero", "1.output"),): (1.0, 2.0, 3.0),
+}
+
+
+def records(*seeds, values=VALUES):
+    return Results.of(
+        score(target, value - (seed - 1) * (target == "fr" and bool(keys)), seed=seed, condition=dict(keys) or "none")
+        for seed in seeds
+        for keys, of_targets in values.items()
+        for target, value in zip(("en", "fr", "de"), of_targets, strict=True)
+    )
+
+
+def test_a_share_is_the_change_divided_by_the_gap():
+    (table,) = gap_recovered(records(1))
+    assert table.head == ("1.output", "2.output")
+    ((_, rows),) = table.groups.items()
+    shown = {row.label: [cell.value for cell in row.cells] for row in rows}
+    assert shown == {
+        "patch, mean of 2 languages": [pytest.approx(100 * 7.5 / 30), 100.0],
+        "patch: fr": [25.0, 100.0],
+        "patch: de": [25.0, 100.0],
+        "resample, mean of 2 languages": [pytest.approx(-100 * 10 / 30), None],
+        "resample: fr": [-50.0, None],
+        "resample: de": [-25.0, None],
+    }
+    assert "gap-recovered" in {each.name for each in all_tables(records(1))}
+
+
+def test_intervals_are_over_seeds():
+    (table,) = gap_recovered(records(1, 2))
+    ((_, rows),) = table.groups.items()
+    french = next(row for row in rows if row.label == "patch: fr").cells[0]
+    assert french.value == pytest.approx((25 + 20) / 2)
+    half = 12.7062047 * 2.5  # Student's t with one degree of freedom, standard error 2.5
+    assert (french.interval.low, french.interval.high) == (pytest.approx(22.5 - half), pytest.approx(22.5 + half))
+
+
+def test_without_a_gap_or_a_patch_there_is_no_share():
+    without = {keys: values for keys, values in VALUES.items() if not dict(keys).get("patch")}
+    assert gap_recovered(records(1, values=without)) == []
+    closed = VALUES | {(): (90.0, 95.0, 50.0)}
+    (table,) = gap_recovered(records(1, values=closed))
+    ((_, rows),) = table.groups.items()
+    labels = [row.label for row in rows]
+    assert "patch: fr" not in labels
+    assert "patch: de" in labels
