@@ -1,6 +1,8 @@
 """Scores as a table: differences to the reference, and means over languages."""
 
 import dataclasses
+import shutil
+import subprocess
 
 import pytest
 
@@ -118,3 +120,17 @@ def test_only_the_first_tables_are_shown():
     many = Results.of([dataclasses.replace(SCORES[0], metric=f"m{number}") for number in range(SHOWN + 2)])
     assert repr(many).endswith("and 2 more tables; filter(…) selects records")
     assert many._repr_html_().count("<table") == SHOWN
+
+
+def test_tables_for_latex_are_rounded_and_compile(tmp_path):
+    text = Results.of([*SCORES, *by_layer("en-fr", (0.25, None))]).to_latex()
+    for shown in ("% pos accuracy, source en, e", r"$\Delta$ 1-2", "$-$20.00", r"cka & 0.250 \\", r"\bottomrule"):
+        assert shown in text
+    assert not set("−Δ–…") & set(text)
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no LaTeX here")
+    whole = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
+    (tmp_path / "tables.tex").write_text(whole, "utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-1500:]

@@ -253,6 +253,24 @@ def as_html(results: Results) -> str:
     return "".join([lines[0], *tables, *lines[1:]])
 
 
+MATHEMATICS = {"−": "$-$", "Δ": r"$\Delta$", "–": "--", "…": r"\dots{}"}
+"""Characters of tables that pdfLaTeX does not know -> what it knows."""
+
+
+def as_latex(results: Results) -> str:
+    """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment."""
+    tables = []
+    for title, frame, write, note in _tables(results):
+        styled = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
+        styled = styled.format_index(escape="latex", axis=1).format_index_names(escape="latex")
+        text = styled.to_latex(
+            hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
+        )
+        text = "".join(MATHEMATICS.get(character, character) for character in text)
+        tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
+    return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"
+
+
 def _count(results: Results) -> str:
     return f"{len(results)} record{'s' * (len(results) != 1)}"
 

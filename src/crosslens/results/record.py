@@ -341,6 +341,23 @@ class Results:
 
         return as_html(self)
 
+    def to_latex(self) -> str:
+        """Write the tables for LaTeX, with the decimals that are shown; they need the package booktabs.
+
+        `crosslens report` makes the tables of a paper: captions, intervals, significance, published scores.
+
+        Returns:
+            One ``tabular`` environment per table.
+
+        Examples:
+            >>> row = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=87.654)
+            >>> print(xl.Results.of([row]).to_latex().splitlines()[6])
+            fr &  & 87.65 \\\\
+        """
+        from crosslens.results.pivot import as_latex
+
+        return as_latex(self)
+
     def write(self, path: str | Path) -> None:
         """Write to ``.csv``, ``.parquet``, ``.json`` (one list) or ``.jsonl`` (one record per line), atomically.
 
