@@ -261,7 +261,7 @@ def as_latex(results: Results) -> str:
     """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment."""
     tables = []
     for title, frame, write, note in _tables(results):
-        styled = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
+        styled: Any = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
         styled = styled.format_index(escape="latex", axis=1).format_index_names(escape="latex")
         text = styled.to_latex(
             hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
