@@ -263,8 +263,10 @@ def as_latex(results: Results) -> str:
     for title, frame, write, note in _tables(results):
         styled: Any = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
         styled = styled.format_index(escape="latex", axis=1).format_index_names(escape="latex")
-        text = styled.to_latex(
-            hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
+        text = str(
+            styled.to_latex(
+                hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
+            )
         )
         text = "".join(MATHEMATICS.get(character, character) for character in text)
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
