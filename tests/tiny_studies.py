@@ -1,6 +1,7 @@
 """Shipped studies made tiny: a small encoder, a dozen sentences, few steps; and what their reports contain."""
 
 import csv
+import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,10 @@ class Reported:
         return {task: data.tasks[task] for task in self.study.tasks or data.tasks}
 
 
+MANY = 20
+"""Conditions that are trained, above which a cut study keeps only the lowest and highest pair of layers."""
+
+
 def tiny(name, encoder, folder, *, cut):
     """The study, changed as ``--set`` would: small, and cut if asked."""
     study = read_study(name)
@@ -108,6 +113,9 @@ def tiny(name, encoder, folder, *, cut):
         changes["sources"] = f"[{', '.join(sources[: 1 if compared else 2])}]"
         if study.bilingual:
             changes["bilingual"] = f"[{study.bilingual[0]}]"
+        if sum(not condition.acts_after_training for condition in study.conditions) > MANY:
+            kept = [each for each in study.conditions if each.reinit is None or each.reinit.layers in ("1-2", "11-12")]
+            changes["conditions"] = json.dumps([condition.plain for condition in kept])
     return read_study(name, overrides=changes)
 
 
