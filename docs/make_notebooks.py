@@ -28,6 +28,8 @@ def executed(path: Path, folder: str) -> nbformat.NotebookNode:
 
 
 if __name__ == "__main__":
+    commands = Path(sys.executable).parent  # `!crosslens` in a cell is that of this environment
+    os.environ["PATH"] = f"{commands}{os.pathsep}{os.environ['PATH']}"
     os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # tqdm's, in a kernel without widgets
     for path in sorted(FOLDER.glob("*.ipynb")):
         if path.stem in (sys.argv[1:] or [path.stem]):

@@ -77,7 +77,7 @@ class Encoder:
     task: str | None = None
 
     def __repr__(self) -> str:
-        return "\n  ".join((f"Encoder {self.name}", *self.described))
+        return "\n  ".join((f"Encoder {self.given_name}", *self.described))
 
     @property
     def described(self) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class TaskModel:
         training = f"fine-tuned on {self.facts.get('train', 'unknown data')}{recipe}, seed {self.seed}"
         labels = f"{len(self.labels)} labels: {', '.join(self.labels[:LABELS_SHOWN])}"
         labels += ", …" if len(self.labels) > LABELS_SHOWN else ""
-        encoder = f"encoder {self.encoder.name}: {self.encoder.described[0]}"
+        encoder = f"encoder {self.encoder.given_name}: {self.encoder.described[0]}"
         changes = self.encoder.described[2:]
         return "\n  ".join((f"TaskModel {self.task.name}, {training}", labels, encoder, *changes))
 
