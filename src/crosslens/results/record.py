@@ -482,7 +482,8 @@ def read_results(path: str | Path) -> Results:
                 table = pyarrow.csv.read_csv(path, convert_options=missing)
             table = table.drop_columns([name for name in table.column_names if not name])  # the index of a frame
         elif path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
+            whole = pa.BufferReader(path.read_bytes())  # read_table opens a path twice, and a run may replace the file
+            table = pyarrow.parquet.read_table(whole, page_checksum_verification=True)
         elif path.suffix in (".json", ".jsonl"):
             text = path.read_text("utf-8")
             rows = json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
