@@ -119,39 +119,23 @@ def tiny(name, encoder, folder, *, cut):
     return read_study(name, overrides=changes)
 
 
+SHAPE = {"hidden_size": 8, "num_hidden_layers": 12, "num_attention_heads": 2, "intermediate_size": 8}
+"""Twelve layers, as the studies' layers are written for, of width 8."""
+
+
 def save_encoder(folder):
-    """Twelve layers, as the studies' layers are written for, of width 8."""
-    tokenizer = word_piece()
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=8,
-        num_hidden_layers=12,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=64,
-        initializer_range=0.1,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return _save(lambda config: BertModel(config, add_pooling_layer=False), BertConfig, folder, initializer_range=0.1)
 
 
 def save_decoder(folder):
-    """A decoder of the same depth and width."""
+    return _save(LlamaModel, LlamaConfig, folder, pad_token_id=0)
+
+
+def _save(model, config, folder, **more):
     tokenizer = word_piece()
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=8,
-        num_hidden_layers=12,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=64,
-        pad_token_id=0,
-    )
+    shape = config(vocab_size=len(tokenizer), max_position_embeddings=64, **SHAPE, **more)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        LlamaModel(config).save_pretrained(folder)
+        model(shape).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -1,5 +1,6 @@
 import csv
 import json
+import threading
 from types import MappingProxyType
 
 import pandas as pd
@@ -144,6 +145,27 @@ def test_similarities_have_layers_across():
     table = Results.of(rows).table()
     assert list(table.columns) == [0, 1, 2]
     assert table.loc[("en-fr", "cka")].tolist() == [0.0, 0.1, 0.2]
+
+
+def test_a_file_that_is_replaced_meanwhile_is_read_whole(tmp_path):
+    """`crosslens status` reads the answers of runs that workers add to."""
+    path, short, long = tmp_path / "records.parquet", Results.of(SCORES[:1]), Results.of(SCORES * 20)
+    short.write(path)
+    stop = threading.Event()
+
+    def replace_it():
+        while not stop.is_set():
+            long.write(path)
+            short.write(path)
+
+    worker = threading.Thread(target=replace_it)
+    worker.start()
+    try:
+        sizes = {len(read_results(path)) for _ in range(100)}
+    finally:
+        stop.set()
+        worker.join()
+    assert sizes <= {len(short), len(long)}
 
 
 def test_files_that_are_no_results(tmp_path):

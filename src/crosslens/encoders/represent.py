@@ -110,9 +110,7 @@ def represent(
         )
     pooled = np.zeros((encoder.depth + 1, len(corpus), encoder.width), np.float32)
     counts = np.zeros(len(corpus), np.float32)
-    for numbers, batch, outputs in _counted(
-        read_layers(encoder, corpus, windows, last_layer=last_layer), corpus, windows, progress
-    ):
+    for numbers, batch, outputs in read_layers(encoder, corpus, windows, last_layer=last_layer, progress=progress):
         weights = torch.zeros(batch.mask.shape, dtype=torch.float32)
         for row, number in enumerate(numbers):
             weights[row, torch.from_numpy(positions[number])] = 1
@@ -160,9 +158,7 @@ def represent_words(
     encoder = encoder.for_language(corpus.language)
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
     windows = read_windows(encoder, corpus).windows
-    for _, batch, outputs in _counted(
-        read_layers(encoder, corpus, windows, last_layer=last_layer), corpus, windows, progress
-    ):
+    for _, batch, outputs in read_layers(encoder, corpus, windows, last_layer=last_layer, progress=progress):
         words = np.concatenate(
             [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
         )
@@ -173,7 +169,12 @@ def represent_words(
 
 
 def read_layers(
-    encoder: Encoder, corpus: Corpus, windows: Sequence[Window], *, last_layer: LastLayer = "raw"
+    encoder: Encoder,
+    corpus: Corpus,
+    windows: Sequence[Window],
+    *,
+    last_layer: LastLayer = "raw",
+    progress: Listener = None,
 ) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
     """Compute the states of a corpus's windows at every layer, batch by batch; iterate inside `inference`.
 
@@ -182,24 +183,13 @@ def read_layers(
     """
     encoder.model.eval()
     encoder = encoder.prepared(windows, corpus)
+    listener, stage, done = listening(progress), f"reading {corpus.name}", 0
     for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
+        listener.report(stage, done, len(windows), "windows")
         batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask, last_layer=last_layer)
-
-
-def _counted(
-    batches: Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]],
-    corpus: Corpus,
-    windows: Sequence[Window],
-    progress: Listener,
-) -> Iterator[tuple[np.ndarray, Batch, list[torch.Tensor]]]:
-    """Yield batches, and report how many windows of the corpus are done."""
-    listener, done = listening(progress), 0
-    for batch in batches:
-        listener.report(f"reading {corpus.name}", done, len(windows), "windows")
-        yield batch
-        done += len(batch[0])
-    listener.report(f"reading {corpus.name}", done, len(windows), "windows")
+        done += len(numbers)
+    listener.report(stage, done, len(windows), "windows")
 
 
 def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item_of: np.ndarray) -> None:

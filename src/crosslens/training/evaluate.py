@@ -1,9 +1,9 @@
 """Evaluation of a fine-tuned model on corpora, as tidy records."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,18 +94,19 @@ def _evaluated(
     model = models[0]
     records: list[list[Record]] = [[] for _ in models]
     counts: list[dict] = [{} for _ in models]
+    columns = [model.columns for model in models]
     listener = listening(progress)
     for number, full_corpus in enumerate(gold):
         listener.report("evaluating", number, len(gold), "corpora", full_corpus.name)
         corpus = model.task.cut(model.encoder, full_corpus)
         encoded = read_for(model, corpus)
         for variant, annotated in enumerate(predict_variants(models, corpus, encoded)):
-            columns = models[variant].columns
+            own = columns[variant]
             for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
-                counts[variant][columns["run"], columns["condition"], corpus.digest, score.metric] = np.stack(
+                counts[variant][own["run"], own["condition"], corpus.digest, score.metric] = np.stack(
                     [score.numerator, score.denominator]
                 )
-                records[variant].append(_record(models[variant], corpus, encoded, score))
+                records[variant].append(_record(own, models[variant].provenance, corpus, encoded, score))
             if predicted is not None:
                 predicted(corpus, annotated)
         release_heap()
@@ -113,7 +114,13 @@ def _evaluated(
     return [replace(Results.of(rows), counts=counted) for rows, counted in zip(records, counts, strict=True)]
 
 
-def _record(model: TaskModel, corpus: Corpus, encoded: EncodedCorpus, score: Score) -> Record:
+def _record(
+    columns: Mapping[str, Any],
+    provenance: Mapping[str, str | int | float],
+    corpus: Corpus,
+    encoded: EncodedCorpus,
+    score: Score,
+) -> Record:
     low, high = score.interval or (None, None)
     tags = {
         "sentences": len(corpus),
@@ -122,12 +129,12 @@ def _record(model: TaskModel, corpus: Corpus, encoded: EncodedCorpus, score: Sco
         "split_sentences": encoded.split,
         "crosslens": __version__,
         **score.notes,
-        **model.provenance,
+        **provenance,
     }
     if corpus.release:
         tags["release"] = corpus.release
     return Record(
-        **model.columns,
+        **columns,
         target=corpus.language,
         split=corpus.split,
         corpus=corpus.name,

@@ -1,5 +1,6 @@
 """The number format of an encoder's forward passes."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
@@ -38,8 +39,6 @@ class InPrecision(Intervention):
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Return an encoder that computes in this precision from now on; it shares the model. The seed is not used."""
-        from dataclasses import replace
-
         if encoder.precision == self.precision:
             return encoder
         others = tuple(change for change in encoder.changes if not isinstance(change.intervention, InPrecision))
