@@ -83,6 +83,12 @@ def test_both_directions_of_the_aligner_are_joined(eflomal):
         align_words(EN, FR[:1])
 
 
+def test_a_word_with_spaces_is_one_word_for_the_aligner(eflomal):
+    spaced = Corpus((Sentence(words=("Le", "4 000")), Sentence(words=("d", "e"))), "fr", "fr")
+    align_words(corpus("the CAT", "a b c"), spaced)
+    assert eflomal.given[1] == ["le 4_000\n", "d e\n"]
+
+
 def test_without_the_aligner_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "eflomal", None)
     with pytest.raises(RequestError, match="aligning words needs eflomal") as refused:

@@ -190,10 +190,3 @@ def test_layers_are_scaled_to_the_depth_of_the_encoder(study, treebanks, tmp_pat
     planned = plan(written, Store(tmp_path), corpora=Corpora(str(treebanks)))
     conditions = {getattr(question, "condition", None) for asked in planned.asked for question in asked.questions}
     assert '{"zero": "1-2.attention"}' in conditions
-
-
-def test_a_study_has_no_other_model_to_swap_with(tmp_path):
-    path = tmp_path / "swap.yaml"
-    path.write_text("name: swap\nencoder: e\nconditions: [none, {swap: 1, swap_from: other}]\n", "utf-8")
-    with pytest.raises(RequestError, match="no other model to swap with"):
-        read_study(path)

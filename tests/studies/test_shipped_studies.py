@@ -134,14 +134,24 @@ def test_interventions_are_rows_and_layers_are_columns(reported):
         assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == list(kinds)
 
 
-def test_erased_languages_stand_beside_shifts_in_random_directions(reported):
-    report = reported("erase-language")
+HEIGHTS = ["0", *(f"{layer}.output" for layer in (2, 4, 6, 8, 10, 12))]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "kinds"),
+    [
+        ("erase-language", HEIGHTS, ["erase", "erase=random"]),
+        ("patch-translations", HEIGHTS, ["resample", "patch=sentences"]),
+        ("swap-and-revert", ["0", "0-4", "0-8"], ["frozen", "revert", "swap"]),
+    ],
+)
+def test_treatments_and_their_controls_are_rows_of_one_table(reported, name, columns, kinds):
+    report = reported(name)
     head, groups = report.table("interventions")
-    heights = ["0", *(f"{layer}.output" for layer in (2, 4, 6, 8, 10, 12))]
-    assert [column for column in head if not column.endswith(" std")] == heights
+    assert [column for column in head if not column.endswith(" std")] == columns
     assert {group.split(",")[0] for group in groups} == set(report.blocks)
     for rows in groups.values():
-        assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == ["erase", "erase=random"]
+        assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == kinds
 
 
 @pytest.mark.parametrize("name", ["domains", "first-align-then-predict", "pretraining-domain", "pretraining-factors"])

@@ -90,7 +90,11 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
         ) from None
     if len(source) != len(target):
         raise RequestError(f"not parallel: {source.name} has {len(source)} sentences, {target.name} {len(target)}")
-    sides = [[" ".join(s.words).lower() + "\n" for s in corpus.sentences] for corpus in (source, target)]
+    # A word with spaces, such as French "4 000", stays one word.
+    sides = [
+        [" ".join("_".join(word.split()) for word in sentence.words).lower() + "\n" for sentence in corpus.sentences]
+        for corpus in (source, target)
+    ]
     with TemporaryDirectory(prefix="crosslens-") as folder:
         forward, backward = Path(folder) / "forward", Path(folder) / "backward"
         eflomal.Aligner().align(

@@ -13,7 +13,8 @@ from crosslens.encoders.interventions import INTERVENTIONS, Intervention
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.intervention import Stage
 from crosslens.encoders.interventions.reinit import Reinit
-from crosslens.encoders.interventions.start import Start
+from crosslens.encoders.interventions.start import ADAPTED, Start
+from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.layers import parse_layers
 from crosslens.errors import RequestError
 from crosslens.settings import InvalidSettings, problems_of, unknown_setting
@@ -162,6 +163,14 @@ class Condition(BaseModel):
         """The network that training begins with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``."""
         start = self.find(Start)
         return start.start if start else "encoder"
+
+    @property
+    def donor(self) -> "Condition | None":
+        """The condition of the encoder that a study makes to take swapped layers from; None if there is none."""
+        swap = self.find(Swap)
+        if swap is None or swap.swap_from != ADAPTED:
+            return None
+        return Condition.of((*self.up_to("pretraining").interventions, Start(start=ADAPTED)))
 
     @property
     def factor(self) -> str | None:

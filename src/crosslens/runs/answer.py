@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from crosslens.corpora.translations import find_translations
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.states.patch import Patch
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -23,6 +25,7 @@ from crosslens.runs.question import (
     Question,
     Score,
     Similarity,
+    SwappedScore,
 )
 from crosslens.similarity.compare import compare
 from crosslens.similarity.overlap import subword_overlap
@@ -42,11 +45,13 @@ class Subject:
         encoder: the encoder, after interventions and fine-tuning, if any.
         model: the fine-tuned model that contains the encoder; None: the encoder is not fine-tuned.
         pretrained: folder or hub name of the encoder before any change and training; None: unknown.
+        made: function from the id of a run to the folder of the encoder that it made; None: there are no such runs.
     """
 
     encoder: Encoder
     model: TaskModel | None = None
     pretrained: str | None = None
+    made: Callable[[str], Path] | None = None
 
 
 def answer(
@@ -115,7 +120,8 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
         elif isinstance(question, Score):
-            key = (Score.kind, _exchanged(question).text)
+            other = question.other if isinstance(question, SwappedScore) else None
+            key = (Score.kind, _exchanged(question).text, other)
         else:
             key = (question.id,)
         groups.setdefault(key, []).append(question)
@@ -134,6 +140,13 @@ def _exchanged(question: Score) -> Condition:
     return Condition.of(tuple(part for part in _later(question).interventions if not part.edits_states))
 
 
+def _swapped(exchanged: Condition, folder: Path) -> Condition:
+    """Take swapped layers from an encoder folder."""
+    parts = exchanged.interventions
+    swapped = {"swap_from": str(folder)}
+    return Condition.of(tuple(part.model_copy(update=swapped) if isinstance(part, Swap) else part for part in parts))
+
+
 def _scores(
     subject: Subject, questions: Sequence[Score], corpora: Corpora, note: Note
 ) -> Iterator[tuple[Results, Counts]]:
@@ -141,6 +154,9 @@ def _scores(
     assert subject.model is not None
     model, sources = subject.model, Sources()
     exchanged = _exchanged(questions[0])
+    if isinstance(questions[0], SwappedScore):
+        assert subject.made is not None
+        exchanged = _swapped(exchanged, subject.made(questions[0].other))
     if exchanged.interventions:
         model = intervened(model, [exchanged], sources, seed=model.seed, pretrained=subject.pretrained)
     variants: dict[tuple[object, ...], TaskModel] = {}

@@ -157,11 +157,11 @@ class _Work:
             subject = Subject(begin(run, corpora, device=self.context.device))
         elif (stored / "model").is_dir():
             model = load_model(stored / "model", device=self.context.device)
-            subject = Subject(model.encoder, model, run.base.path)
+            subject = Subject(model.encoder, model, run.base.path, self.store.encoder)
             self.note("using its stored weights")
         else:
             model = self.train(run, corpora)
-            subject = Subject(model.encoder, model, run.base.path)
+            subject = Subject(model.encoder, model, run.base.path, self.store.encoder)
         for results, counts in answers(subject, self.asked.questions, corpora, note=self.note):
             self.publish(subject, results, counts)
         if not stored.is_dir():  # nothing was asked

@@ -87,6 +87,19 @@ class IntervenedScore(Score):
 
 
 @dataclass(frozen=True)
+class SwappedScore(IntervenedScore):
+    """What score does the model reach with layers of an encoder that another run of the study made?
+
+    Attributes:
+        other: id of that run.
+    """
+
+    kind: ClassVar[str] = "swapped score"
+
+    other: str
+
+
+@dataclass(frozen=True)
 class FittedScore(IntervenedScore):
     """What score does the model reach under interventions that learn from a corpus?
 
@@ -212,6 +225,7 @@ class Perplexity(Question):
 _ALL: tuple[type[Question], ...] = (
     Score,
     IntervenedScore,
+    SwappedScore,
     FittedScore,
     PatchedScore,
     Similarity,

@@ -62,6 +62,10 @@ class Store:
         """Folder of a finished run."""
         return self.folder / "runs" / run
 
+    def encoder(self, run: str) -> Path:
+        """Folder of the encoder that a finished run made."""
+        return self.path(run) / "encoder"
+
     def ids(self) -> list[str]:
         """Ids of the finished runs, sorted. Other files and folders beside them are ignored."""
         entries = os.scandir(self.folder / "runs")

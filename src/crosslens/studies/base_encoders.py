@@ -139,7 +139,9 @@ class BaseEncoders:
         if not folder.is_dir():
             return None
         digest = self.store.describe(run.id)["encoder_digest"]
-        return EncoderRef(str((folder / "encoder").resolve()), self.study.encoder, digest, made=True, shared=shared)
+        return EncoderRef(
+            str(self.store.encoder(run.id).resolve()), self.study.encoder, digest, made=True, shared=shared
+        )
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}

@@ -189,9 +189,14 @@ def join_splits(corpora: Iterable[str]) -> list[str]:
     ]
 
 
+def reads_text(condition: Condition) -> bool:
+    """Whether the encoder, or one that it takes layers from, is trained on raw text of the source language."""
+    return any(each is not None and each.start in ON_RAW_TEXT for each in (condition, condition.donor))
+
+
 def has_text(source: Source, condition: Condition, absent: Collection[str]) -> bool:
     """Whether no raw text that a condition needs is among the names of missing corpora."""
-    return condition.start not in ON_RAW_TEXT or source.text is None or _named(source.text) not in absent
+    return not reads_text(condition) or source.text is None or _named(source.text) not in absent
 
 
 def _with_encoders(study: Study, absent: Collection[str]) -> tuple[Study, list[str]]:
@@ -236,7 +241,7 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
             yield need(dev, "dev", f"source {name}", task)
         for test in source.tests:
             yield need(test, "test", f"target {_named(test, 'test').removesuffix(':test')}", task)
-        labels = [condition.label for condition in study.conditions if condition.start in ON_RAW_TEXT]
+        labels = [condition.label for condition in study.conditions if reads_text(condition)]
         if labels and source.text is not None:
             check = partial(check_text, source.text, data=folder)
             yield _Need(_named(source.text), f"{' and '.join(labels)} from source {name}", task, check)

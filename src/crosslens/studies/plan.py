@@ -29,6 +29,7 @@ from crosslens.runs.question import (
     Question,
     Score,
     Similarity,
+    SwappedScore,
 )
 from crosslens.runs.run import AdaptRun, Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
@@ -258,7 +259,13 @@ class _Planner:
                 self.waiting += 1
                 continue
             tests = [Score(test, selected.settings) for test in self._tests(source, partner)]
-            if full != condition:
+            if full.donor is not None:
+                donor = self.encoders.producer_run(full.donor, seed, source, partner)
+                if donor is None or not self.store.path(donor.id).is_dir():
+                    self.waiting += 1
+                    continue
+                tests = [SwappedScore(score.corpus, score.settings, full.text, seed, donor.id) for score in tests]
+            elif full != condition:
                 tests = [question for score in tests if (question := self._under(full, score, seed, selected, tests))]
             similarities = ()
             if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
@@ -369,10 +376,10 @@ class _Planner:
         for partner, condition, seed, source in itertools.product(
             self.study.bilingual or [None], self.conditions, seeds, sources
         ):
-            texted = has_text(source, condition, self.absent)
-            run = self.encoders.producer_run(condition, seed, source, partner) if texted else None
-            if run is not None:
-                runs[run.id] = run
+            for made in (condition, condition.donor) if has_text(source, condition, self.absent) else ():
+                run = made and self.encoders.producer_run(made, seed, source, partner)
+                if run is not None:
+                    runs[run.id] = run
         yield from runs.values()
 
     def _train(self, source: Source) -> Corpus:

@@ -12,6 +12,7 @@ from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.interventions.start import ADAPTED
 from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.options import Precision
 from crosslens.encoders.states.erase import Erase
@@ -205,8 +206,8 @@ class Probing(Strict):
 
 def _reads_elsewhere(part: Intervention) -> str | None:
     """Why an intervention needs more than the study has; None if it does not."""
-    if isinstance(part, Swap):
-        return "a study has no other model to swap with; use `crosslens evaluate --intervene`"
+    if isinstance(part, Swap) and (part.swap_from != ADAPTED or part.swap_digest):
+        return "in a study, swap takes layers from the encoder adapted to the source's text; write swap_from: adapted"
     if isinstance(part, Erase) and (part.corpus or part.digest):
         return "in a study, erase moves states to the mean of the training corpus; leave out erase_to"
     if isinstance(part, Patch) and (part.corpus or part.digest):
@@ -283,6 +284,11 @@ class Study(Strict):
             for number, condition in enumerate(conditions)
             for part in condition.interventions
             if (reason := _reads_elsewhere(part)) is not None
+        ]
+        refused += [
+            Problem((number,), "swap cannot be combined with interventions that read a corpus")
+            for number, condition in enumerate(conditions)
+            if condition.donor is not None and any(part.reads_corpus for part in condition.interventions)
         ]
         if refused:
             raise InvalidSettings(refused)

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from crosslens.encoders.interventions.intervention import Intervention
 
+ADAPTED = "adapted"
 LABELS = {"adapted": "adapted", "scratch": "from scratch", "bilstm": "BiLSTM"}
 
 
