@@ -190,3 +190,16 @@ def test_layers_are_scaled_to_the_depth_of_the_encoder(study, treebanks, tmp_pat
     planned = plan(written, Store(tmp_path), corpora=Corpora(str(treebanks)))
     conditions = {getattr(question, "condition", None) for asked in planned.asked for question in asked.questions}
     assert '{"zero": "1-2.attention"}' in conditions
+
+
+def test_a_star_is_a_condition_for_each_layer_or_head_of_the_encoder(study, treebanks, tmp_path):
+    """Also where other layers are written for another depth and scaled; toy encoders have four layers of two heads."""
+    stars = (Condition(), Condition(zero="*.attention.head.*"), Condition(layers="*"), Condition(layers="1-4"))
+    written = study.model_copy(update={"depth": 8, "conditions": stars})
+    planned = plan(written, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    asked = {getattr(question, "condition", None) for asked in planned.asked for question in asked.questions}
+    heads = {f'{{"zero": "{layer}.attention.head.{head}"}}' for layer in (1, 2, 3, 4) for head in (0, 1)}
+    assert asked - {None} == heads
+    trained = {each.run.condition.text for each in planned.runs}
+    assert trained == {"none", *(f'{{"layers": "{layer}"}}' for layer in ("1", "2", "3", "4", "1-2"))}
+    assert list(planned.notes) == ["layers 1-4 of 8 are layers 1-2 of this encoder's 4"]

@@ -39,10 +39,10 @@ def test_every_shipped_study_is_valid(name):
         assert set(study.sources or ()) <= set(sources)
     for depth in (4, 6, 12, 24):
         for condition in study.conditions:
-            scaled = condition.scaled(written_for=study.depth, depth=depth)
-            for intervention in scaled.interventions:
-                if intervention.acts_on:
-                    assert parse_layers(intervention.acts_on, depth)
+            for scaled in condition.each(written_for=study.depth, depth=depth, heads=2):
+                for intervention in scaled.interventions:
+                    if intervention.acts_on:
+                        assert parse_layers(intervention.acts_on, depth)
 
 
 @pytest.mark.parametrize("name", data_sets())

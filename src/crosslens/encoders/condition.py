@@ -5,6 +5,7 @@ Conditions are parsed only here. Code asks a condition for its properties; label
 
 import json
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, model_serializer, model_validator
@@ -231,6 +232,23 @@ class Condition(BaseModel):
     def up_to(self, *stages: Stage) -> "Condition":
         """Keep only interventions that act in these stages, without the recipe."""
         return Condition.of(tuple(part for part in self.interventions if part.stage in stages))
+
+    def each(self, *, written_for: int | None, depth: int, heads: int) -> "tuple[Condition, ...]":
+        """List the conditions for an encoder: one for each layer or head that ``*`` stands for; scale other layers.
+
+        >>> [condition.text for condition in Condition(layers="*").each(written_for=None, depth=2, heads=4)]
+        ['{"layers": "1"}', '{"layers": "2"}']
+
+        Args:
+            written_for: depth for which layers are written; None: do not scale.
+            depth: number of layers of the encoder.
+            heads: number of attention heads of a layer.
+        """
+        choices = [
+            part.each(depth=depth, heads=heads) or (part.scaled(written_for=written_for, depth=depth),)
+            for part in self.interventions
+        ]
+        return tuple(Condition.of(parts, self.recipe) for parts in product(*choices))
 
     def scaled(self, *, written_for: int | None, depth: int) -> "Condition":
         """Scale the layers to an encoder of another depth; see `Intervention.scaled`."""

@@ -24,6 +24,9 @@ class Layered(Protocol):
     def depth(self) -> int: ...
 
 
+EACH = "*"
+"""In a study: each layer or head in a condition of its own."""
+
 _NUMBER = re.compile("[0-9]{1,9}")
 """A layer. Other digits than ASCII's would be another name of the same condition."""
 
@@ -60,6 +63,10 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
                 if high > depth:
                     raise EncoderError(f"layer {high} does not exist", hint=allowed)
                 selected.update(range(low, high + 1))
+            elif first == EACH:
+                raise EncoderError(
+                    f"invalid layers {spec!r}", hint=f"write all; only in a study, * stands for each layer; {allowed}"
+                )
             else:
                 raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
     else:

@@ -11,6 +11,7 @@ from crosslens.report.blocks import column_head, main_metric, on_one_layer, scor
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
+from crosslens.report.conditions.language_heads import language_heads
 from crosslens.report.conditions.perplexities import perplexities
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.conditions.recovered import gap_recovered
@@ -64,6 +65,7 @@ def all_tables(
         lambda: interventions(readable, significance=significance),
         lambda: gap_recovered(readable),
         lambda: heads(readable, significance=significance),
+        lambda: language_heads(readable),
         lambda: metrics(results),
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside),

@@ -19,7 +19,7 @@ from crosslens.lab.presets import given_name
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.make import digest_and_depth
+from crosslens.runs.make import describe_encoder
 from crosslens.runs.make import train as train_model
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.recorded import write_recorded
@@ -225,8 +225,8 @@ def _run(
         fresh = bilstm_digest(train.limited(recipe.limit), vectors)
         base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
     else:
-        digest, depth = digest_and_depth(encoder, device)
-        base = EncoderRef(encoder, given_name(encoder), digest)
+        described = describe_encoder(encoder, device)
+        base, depth = EncoderRef(encoder, given_name(encoder), described.digest), described.depth
     condition = condition.scaled(written_for=None, depth=depth)
     selection = recipe.select
     if dev is not None and recipe.select == "best" and dev.language != train.language:

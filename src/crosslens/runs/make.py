@@ -1,6 +1,6 @@
 """Produce the encoder or the fine-tuned model of a run."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -151,7 +151,22 @@ def _loaded(path: str, device: str | None) -> Encoder:
     return load_encoder(path, device=device)
 
 
-def digest_and_depth(path: str, device: str | None) -> tuple[str, int]:
-    """Return the digest and the number of layers of an encoder."""
+@dataclass(frozen=True, slots=True)
+class DescribedEncoder:
+    """What plans need to know of an encoder.
+
+    Attributes:
+        digest: its digest as loaded.
+        depth: number of layers.
+        heads: number of attention heads of a layer.
+    """
+
+    digest: str
+    depth: int
+    heads: int
+
+
+def describe_encoder(path: str, device: str | None) -> DescribedEncoder:
+    """Load and describe an encoder."""
     encoder = _loaded(path, device)
-    return encoder.loaded_digest, encoder.depth
+    return DescribedEncoder(encoder.loaded_digest, encoder.depth, int(encoder.model.config.num_attention_heads))

@@ -12,7 +12,7 @@ from crosslens.mlm.lab_encoder import pretrained_laboratory
 from crosslens.mlm.pretrain_settings import Pretraining, replaced
 from crosslens.progress import Listener
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.make import digest_and_depth
+from crosslens.runs.make import describe_encoder
 from crosslens.runs.question import CorpusRef
 from crosslens.runs.run import AdaptRun, EncoderRef, PretrainRun
 from crosslens.runs.store import Store
@@ -35,6 +35,7 @@ class BaseEncoders:
     Attributes:
         existing: the encoder that the study names; None: the study pretrains its own.
         depth: number of layers.
+        heads: number of attention heads of a layer.
     """
 
     def __init__(self, study: Study, store: Store, corpora: Corpora, cache: str | Path | None, progress: Listener):
@@ -44,11 +45,12 @@ class BaseEncoders:
         self._pretrainings: dict[tuple[str | None, int | None, str | None], PretrainRun] = {}
         if study.pretrains:
             self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
-            self.depth = self.settings.shape.layers
+            self.depth, self.heads = self.settings.shape.layers, self.settings.shape.heads
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
-            digest, self.depth = digest_and_depth(encoder, "cpu")
-            self.existing = EncoderRef(encoder, study.encoder, digest)
+            described = describe_encoder(encoder, "cpu")
+            self.depth, self.heads = described.depth, described.heads
+            self.existing = EncoderRef(encoder, study.encoder, described.digest)
 
     def base(
         self,

@@ -197,19 +197,24 @@ class _Planner:
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
         self.conditions = list(
-            dict.fromkeys(self.study.computed(self._scaled(condition)) for condition in self.study.conditions)
+            dict.fromkeys(
+                self.study.computed(scaled)
+                for condition in self.study.conditions
+                for scaled in self._of_this_depth(condition)
+            )
         )
 
-    def _scaled(self, condition: Condition) -> Condition:
-        scaled = condition.scaled(written_for=self.study.depth, depth=self.depth)
-        if self.study.depth not in (None, self.depth):
-            for before, after in zip(condition.interventions, scaled.interventions, strict=True):
-                if before.acts_on is not None:
+    def _of_this_depth(self, condition: Condition) -> tuple[Condition, ...]:
+        written_for, depth, heads = self.study.depth, self.depth, self.encoders.heads
+        conditions = condition.each(written_for=written_for, depth=depth, heads=heads)
+        if written_for not in (None, depth):
+            for before, after in zip(condition.interventions, conditions[0].interventions, strict=True):
+                if before.acts_on is not None and not before.each(depth=depth, heads=heads):
                     self.notes.append(
                         f"layers {before.acts_on} of {self.study.depth} are layers {after.acts_on} of this encoder's"
                         f" {self.depth}"
                     )
-        return scaled
+        return conditions
 
     def _sources(self) -> list[ChosenSource]:
         """Task, name and corpora of each source that models are trained on."""

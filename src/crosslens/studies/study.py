@@ -364,7 +364,7 @@ class Study(Strict):
                             f"the factor {condition.factor!r} needs a pretraining study (encoder: pretrain:SETTINGS)"
                         )
                 if self.depth is not None:
-                    condition.scaled(written_for=None, depth=self.depth)
+                    condition.each(written_for=None, depth=self.depth, heads=1)
             except RequestError as error:
                 wrong.append(Problem(("conditions", index), str(error)))
         if self.bilingual is not None and not self.pretrains:

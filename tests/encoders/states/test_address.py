@@ -41,5 +41,27 @@ def test_other_texts_are_refused(text):
         Address.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [
+        ("*", ["1", "2"]),
+        ("*.output", ["1.output", "2.output"]),
+        ("*.attention.head.1", ["1.attention.head.1", "2.attention.head.1"]),
+        ("2.attention.head.*", ["2.attention.head.0", "2.attention.head.1", "2.attention.head.2"]),
+        ("1-2.attention.head.*", [f"1-2.attention.head.{head}" for head in range(3)]),
+        ("1-2.ffn.neuron.3", []),
+    ],
+)
+def test_a_star_stands_for_each_layer_and_head(text, each):
+    address = Address.parse(text)
+    assert str(address) == text
+    assert [str(one) for one in address.each(depth=2, heads=3)] == each
+
+
+def test_each_of_thousands_of_neurons_is_refused():
+    with pytest.raises(EncoderError, match="too many neurons"):
+        Address.parse("1.ffn.neuron.*").each(depth=2, heads=3)
+
+
 def test_layers_are_scaled_and_heads_are_not():
     assert str(Address.parse("1-2.attention.head.3").scaled(written_for=12, depth=24)) == "1-4.attention.head.3"

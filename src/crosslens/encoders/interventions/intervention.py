@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from crosslens.encoders.layers import scale_layers
+from crosslens.encoders.layers import EACH, scale_layers
 
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
     from crosslens.encoders.encoder import Encoder
@@ -120,6 +120,17 @@ class Intervention(BaseModel):
         fields = cls.model_fields
         changes_something = any(value != fields[field].default for field, value in values.items())
         return cls.model_validate(values) if changes_something else None
+
+    def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
+        """One intervention for each layer if the layers are ``*``; empty otherwise.
+
+        Args:
+            depth: number of layers of the encoder.
+            heads: number of attention heads of a layer.
+        """
+        if getattr(self, "layers", None) != EACH:
+            return ()
+        return tuple(self.model_copy(update={"layers": str(layer)}) for layer in range(1, depth + 1))
 
     def scaled(self, *, written_for: int | None, depth: int) -> Self:
         """Scale the layers in proportion to the depth of an encoder.

@@ -2,14 +2,15 @@
 
 ``5`` is what layer 5 adds to the residual stream (attention and feed-forward part), ``5-6`` two layers, ``5.attention``
 and ``5.ffn`` one of the parts, ``5.attention.head.3`` a head, ``5.ffn.neuron.17-20`` neurons, ``5.output`` the states
-after layer 5, and ``0`` the embeddings. Layers count from 1, heads and neurons from 0, as in transformers.
+after layer 5, and ``0`` the embeddings. Layers count from 1, heads and neurons from 0, as in transformers. In a study,
+``*`` stands for each layer or each head: ``*.attention.head.*`` is one condition for every head.
 """
 
 import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from crosslens.encoders.layers import format_layers, parse_layers, scale_layers
+from crosslens.encoders.layers import EACH, format_layers, parse_layers, scale_layers
 from crosslens.errors import EncoderError
 
 Component = Literal["all", "attention", "ffn", "output"]
@@ -21,7 +22,7 @@ UNITS = {"head": "attention", "neuron": "ffn"}
 FORMS = "write 5, 5-6, 5.attention, 5.ffn, 5.output, 5.attention.head.3 or 5.ffn.neuron.17; 0 is the embeddings"
 
 _ADDRESS = re.compile(
-    r"(?P<layers>[0-9a-z,\-]+)(\.(?P<component>[a-z]+)(\.(?P<unit>[a-z]+)\.(?P<numbers>[0-9,\-]+))?)?"
+    r"(?P<layers>[0-9a-z,\-]+|\*)(\.(?P<component>[a-z]+)(\.(?P<unit>[a-z]+)\.(?P<numbers>[0-9,\-]+|\*))?)?"
 )
 MOST = 1_000_000
 """More units than any encoder has."""
@@ -58,6 +59,8 @@ class Address:
             raise EncoderError(f"invalid address {text!r}", hint=FORMS)
         if unit and UNITS.get(unit) != component:
             raise EncoderError(f"invalid address {text!r}: {component} has no unit {unit!r}", hint=FORMS)
+        if match["numbers"] == EACH:
+            return cls(match["layers"], component, EACH)
         units = match["numbers"] and _numbers(match["numbers"], text)
         return cls(match["layers"], component, format_layers(units) if units else None)
 
@@ -65,6 +68,27 @@ class Address:
         unit = next((name for name, component in UNITS.items() if component == self.component), "")
         parts = [self.layers, *([self.component] if self.component != "all" else [])]
         return ".".join([*parts, *([unit, self.units] if self.units else [])])
+
+    def each(self, *, depth: int, heads: int) -> "tuple[Address, ...]":
+        """List what ``*`` stands for in an encoder; empty without ``*``.
+
+        >>> [str(address) for address in Address.parse("*.attention.head.*").each(depth=2, heads=2)]
+        ['1.attention.head.0', '1.attention.head.1', '2.attention.head.0', '2.attention.head.1']
+
+        Args:
+            depth: number of layers of the encoder.
+            heads: number of heads of a layer.
+
+        Raises:
+            EncoderError: for each neuron, of which there are too many.
+        """
+        if EACH not in (self.layers, self.units):
+            return ()
+        if self.units == EACH and self.component == "ffn":
+            raise EncoderError(f"{self} are too many neurons to take each", hint="name some: 5.ffn.neuron.17-20")
+        layers = [str(layer) for layer in range(1, depth + 1)] if self.layers == EACH else [self.layers]
+        units = [str(head) for head in range(heads)] if self.units == EACH else [self.units]
+        return tuple(replace(self, layers=layer, units=unit) for layer in layers for unit in units)
 
     def scaled(self, *, written_for: int | None, depth: int) -> "Address":
         """Scale the layers to an encoder of another depth; heads and neurons stay."""

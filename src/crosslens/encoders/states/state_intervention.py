@@ -98,6 +98,11 @@ class StateIntervention(Intervention):
         """The layers of the address."""
         return Address.parse(self.at).layers
 
+    def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
+        """One intervention for each layer or head that ``*`` in the address stands for; empty without ``*``."""
+        addresses = Address.parse(self.at).each(depth=depth, heads=heads)
+        return tuple(self.model_copy(update={"at": str(address)}) for address in addresses)
+
     def scaled(self, *, written_for: int | None, depth: int) -> Self:
         """Scale the layers of the address in proportion to the depth of an encoder."""
         at = Address.parse(self.at).scaled(written_for=written_for, depth=depth)
