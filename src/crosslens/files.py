@@ -262,6 +262,23 @@ def _lock(path: str | Path) -> int | None:
     return handle
 
 
+def lock_reason(path: Path) -> str | None:
+    """Return why the file system refuses to lock a file, which is created if missing; None if it does not."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(handle)
+    except BlockingIOError:  # another process holds it
+        return None
+    except OSError as error:
+        return disk_reason(error)
+    return None
+
+
 def _unlock(lock: int | None) -> None:
     if lock is not None:
         os.close(lock)

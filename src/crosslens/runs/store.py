@@ -23,7 +23,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
-from crosslens.files import new_folder, write_text
+from crosslens.files import lock_reason, new_folder, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
@@ -32,6 +32,9 @@ from crosslens.training import versions
 
 LOG = "log.txt"
 """File name of the log of a run."""
+
+LOCK = "lock"
+"""File in ``claims`` that is locked for a moment, to see whether the file system can."""
 
 RUN_ID = re.compile(r"[0-9a-f]{16}")
 """Name of the folder of a finished run."""
@@ -185,6 +188,19 @@ class Store:
             yield lock.is_locked
         finally:
             lock.release()
+
+    def refuse_without_locks(self) -> None:
+        """Check that the store is on a file system with locks (flock); otherwise two processes would do the same run.
+
+        Raises:
+            StoreError: if it is not.
+        """
+        reason = lock_reason(self.folder / "claims" / LOCK)
+        if reason is not None:
+            raise StoreError(
+                f"{self.folder} is on a file system without locks: {reason}",
+                hint="choose a folder on another one; a network file system must be mounted with locks",
+            )
 
     def claimed(self, run: str) -> bool:
         """Whether a process is working on a run."""

@@ -89,10 +89,11 @@ def run_study(
     Raises:
         RequestError: if the study names something unknown, or ``only`` is not one of its runs.
         DataError: if corpora are missing, or nothing is left without them.
-        StoreError: if the folder cannot be written to.
+        StoreError: if the folder cannot be written to, or is on a file system without locks.
     """
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
+    store.refuse_without_locks()
     listener = listening(progress)
     context = Context(str(folder), data, device, "models" in study.keep, command)
     outcomes: dict[str, Outcome] = {}
