@@ -103,7 +103,8 @@ def tiny(name, encoder, folder, *, cut):
         settings, _ = find_pretraining(study.encoder.removeprefix(PRETRAIN))
         path = folder / f"{study.encoder.removeprefix(PRETRAIN)}.yaml"
         with open(path, "w", encoding="utf-8") as stream:
-            YAML().dump(replaced(settings, PRETRAINING).model_dump(mode="json", exclude_defaults=True), stream)
+            kept = {"checkpoints": [0, PRETRAINING["steps"]]} if settings.kept_steps else {}
+            YAML().dump(replaced(settings, PRETRAINING | kept).model_dump(mode="json", exclude_defaults=True), stream)
         changes["encoder"] = f"{PRETRAIN}{path}"
     if cut and data.tasks:
         compared = len(study.conditions) > 1

@@ -23,6 +23,7 @@ TRAINING = Training("pos", {}, "en", "en", TRAIN, DEV, RECIPE, "best")
 
 KEYS = {
     "factor": {"factor": ("no-anchors", "default")},
+    "checkpoint": {"checkpoint": ("500", "1000")},
     "start": {"start": ("adapted", "scratch")},
     "reinit": {"layers": ("1-2", "1"), "components": ("attention", "ffn"), "init": ("torch", "architecture")},
     "freeze": {"freeze": ("0", "0-1")},

@@ -18,7 +18,7 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="Number of steps between checkpoints.",
+    help="Number of steps between saved training states.",
 )
 @track_option
 @out_option("Folder for the encoder")
@@ -34,7 +34,7 @@ def command(
     device: str | None,
 ) -> None:
     """Pretrain an encoder, or with objective=causal a decoder, with the settings of CONFIG: a file, or the name of
-    shipped settings (conneau2020, lab-decoder, small). The same command resumes an interrupted run.
+    shipped settings (conneau2020, lab-decoder, lab-encoder, small). The same command resumes an interrupted run.
 
     Under `torchrun --nproc-per-node 8 -m crosslens pretrain …`, each batch is split over the processes.
 
@@ -45,11 +45,13 @@ def command(
     separate: 1-2
     validation: {lines: 200, select: en}
     steps: 2000
+    checkpoints: 500
     """
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
     from crosslens.cli._display import progress, say
+    from crosslens.encoders.interventions.checkpoints import kept_steps
     from crosslens.mlm.pretrain import pretrain
     from crosslens.mlm.pretrain_settings import Pretraining
     from crosslens.runs.tracking import tracking
@@ -82,3 +84,5 @@ def command(
     if first:
         saved = f"; saved the weights of step {facts['kept_step']:.0f}" if "kept_step" in facts else ""
         say(f"{out}: {facts['subwords']:,} subwords read, mean loss of the last steps {facts['loss']:.3f}{saved}")
+        if steps := kept_steps(out):
+            say(f"checkpoints of steps {', '.join(steps)}: {out}@{steps[0]}, …")

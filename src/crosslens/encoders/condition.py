@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, model_serializer, model_validator
 
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention
+from crosslens.encoders.interventions.checkpoints import Checkpoint
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.intervention import Stage
 from crosslens.encoders.interventions.reinit import Reinit
@@ -178,6 +179,16 @@ class Condition(BaseModel):
         """Name of the pretraining factor; None: default pretraining."""
         factor = self.find(Factor)
         return factor.name if factor else None
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The step of pretraining whose weights training begins with; None: the last one."""
+        return self.find(Checkpoint)
+
+    def at(self, checkpoint: Checkpoint | None) -> "Condition":
+        """The same condition of the weights after other steps of pretraining; None: the last ones."""
+        others = tuple(part for part in self.interventions if not isinstance(part, Checkpoint))
+        return Condition.of(others if checkpoint is None else (*others, checkpoint), self.recipe)
 
     @property
     def trains_all(self) -> bool:

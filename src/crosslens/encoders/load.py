@@ -21,6 +21,7 @@ from transformers import (
 from crosslens.checksums import check_checksums, write_checksums
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
+from crosslens.encoders.interventions.checkpoints import locate
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.environment import offline
@@ -47,7 +48,8 @@ def load_encoder(
     access; hub names are looked up in the local cache first.
 
     Args:
-        name_or_folder: hub name such as ``bert-base-multilingual-cased``, or a folder.
+        name_or_folder: hub name such as ``bert-base-multilingual-cased``, or a folder; ``NAME@REVISION`` and
+            ``FOLDER@STEP`` are checkpoints of pretraining.
         revision: branch, tag or commit on the hub.
         remote_code: whether to run code that comes with the checkpoint.
         device: device of the model; None: a GPU if available.
@@ -65,7 +67,8 @@ def load_encoder(
         >>> loaded.depth, loaded.width, loaded.digest == encoder.digest
         (4, 32, True)
     """
-    name = str(name_or_folder)
+    given = str(name_or_folder)
+    name, revision = locate(given, revision)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -90,7 +93,7 @@ def load_encoder(
             hint="use the tokenizer and the weights of one checkpoint",
         )
     model = model.to(find_device(device)).eval()  # pyright: ignore
-    return Encoder(model, tokenizer, family, name, tokenizers=tokenizers, task=_task_of(Path(name)))
+    return Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
 
 
 def _task_of(folder: Path) -> str | None:
@@ -122,11 +125,12 @@ def load_masked_lm(
     """
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
+    name, revision = locate(encoder.name, revision)
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
             model, info = AutoModelForMaskedLM.from_pretrained(
-                encoder.name,
+                name,
                 dtype=torch.float32,
                 attn_implementation=encoder.family.attention,
                 revision=revision,

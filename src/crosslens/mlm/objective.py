@@ -1,6 +1,7 @@
 """Masked and causal language modelling: loss, perplexity, and the training loop of pretraining and adaptation."""
 
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -128,6 +129,7 @@ def train_language_model(
     stage: str,
     note: Callable[[float], str] = lambda loss: f"loss {loss:.3f}",
     progress: Listener = None,
+    reached: Callable[[int], None] = lambda step: None,
     stepped: Callable[[int, float], None] | None = None,
     validated: Callable[[int, Perplexities], None] | None = None,
 ) -> dict[str, Any]:
@@ -145,6 +147,8 @@ def train_language_model(
         stage: name of the training in progress reports.
         note: loss -> text for progress reports.
         progress: listener for steps and perplexities.
+        reached: called with the number of steps at the beginning and after every step, in the first process, before
+            the training state is saved.
         stepped: called after every step with the number of steps and the loss.
         validated: called after every evaluation with the number of steps and each language's perplexity.
 
@@ -161,9 +165,13 @@ def train_language_model(
     if (partial / "state.pt").exists():
         best = Best(**loop.load(partial / "state.pt")["best"])
     group.wait()
+    if group.rank == 0:
+        reached(loop.step)
 
     def after_step(step: int, mean: float) -> None:
         nonlocal best
+        if group.rank == 0:
+            reached(step)
         if validation is not None and (step % validation.every == 0 or step == steps):
             measured = perplexities(model, unseen)
             best = best.after(step, measured, model, validation.select)
@@ -214,6 +222,4 @@ def claim(partial: Path, identity: str) -> None:
 
 def release(partial: Path) -> None:
     """Remove the folder of a finished training."""
-    for file in partial.iterdir():
-        file.unlink()
-    partial.rmdir()
+    shutil.rmtree(partial)

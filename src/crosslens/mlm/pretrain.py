@@ -6,6 +6,7 @@ sequences of equal length, and each step reads one language, sampled in proporti
 
 import json
 import math
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,6 +30,7 @@ from crosslens.corpora.catalogue import load_text
 from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import find_device
+from crosslens.encoders.interventions.checkpoints import CHECKPOINTS
 from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
@@ -58,16 +60,18 @@ def pretrain(
 ) -> dict[str, float]:
     """Pretrain an encoder or decoder, and save it as a Hugging Face masked or causal language model.
 
-    Checkpoints are in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU with
-    the same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one computes
-    its part of every batch, and the first one writes.
+    The weights of ``settings.checkpoints`` are saved in the same form, and loaded as ``FOLDER@STEP``.
+
+    The training state is in ``FOLDER.partial``. After an interruption, the same call resumes, bit-identically on a CPU
+    with the same number of threads. In processes started with `torchrun` and joined with `join_processes`, each one
+    computes its part of every batch, and the first one writes.
 
     Args:
         settings: pretraining settings.
         folder: new output folder.
         base: folder that relative paths of corpora start from.
         data: folder searched first for named text and dictionaries.
-        save_every: steps between checkpoints.
+        save_every: steps between saved training states.
         device: None: a GPU if available.
         progress: listener for steps and perplexities.
         stepped: called after every step with the number of steps and the loss.
@@ -140,6 +144,10 @@ def pretrain(
             return f"loss {loss:.3f}"
         return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
 
+    def keep(step: int) -> None:
+        if step in settings.kept_steps and not (partial / CHECKPOINTS / str(step)).exists():
+            _save(model, tokenizers, partial / CHECKPOINTS / str(step))
+
     facts = train_language_model(
         _loop(model, settings, identity),
         model,
@@ -152,6 +160,7 @@ def pretrain(
         stage="pretraining",
         note=note,
         progress=listener,
+        reached=keep,
         stepped=stepped,
         validated=validated,
     )
@@ -164,7 +173,8 @@ def pretrain(
             "facts": facts,
             "corpora": {language: corpus.digest for language, corpus in corpora.items()},
         }
-        _write(folder, model, tokenizers, description)
+        model.cpu().eval()  # pyright: ignore[reportCallIssue]
+        _save(model, tokenizers, folder, description=description, checkpoints=partial / CHECKPOINTS)
         release(partial)
     group.wait()
     return facts
@@ -344,14 +354,22 @@ def _loop(model: nn.Module, settings: Pretraining, identity: str) -> Loop[Batch]
     return Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
 
 
-def _write(
-    folder: Path, model: nn.Module, tokenizers: Mapping[str, PreTrainedTokenizerFast], description: dict[str, Any]
+def _save(
+    model: PreTrainedModel,
+    tokenizers: Mapping[str, PreTrainedTokenizerFast],
+    folder: Path,
+    *,
+    description: dict[str, Any] | None = None,
+    checkpoints: Path | None = None,
 ) -> None:
-    """Save model, tokenizers and description to a new folder."""
+    """Save model, tokenizers and description to a new folder, and move the checkpoints there."""
     separate = len({id(tokenizer) for tokenizer in tokenizers.values()}) > 1 or isinstance(model, RoutedBertForMaskedLM)
     with new_folder(folder) as partial, quiet():
-        model.cpu().eval().save_pretrained(partial)  # pyright: ignore[reportCallIssue]
+        model.save_pretrained(partial)
         save_tokenizers(next(iter(tokenizers.values())), dict(tokenizers) if separate else {}, partial)
-        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
-        (partial / "pretraining.json").write_text(text + "\n", "utf-8")
-        write_checksums(partial)
+        if description is not None:
+            text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+            (partial / "pretraining.json").write_text(text + "\n", "utf-8")
+        write_checksums(partial)  # checkpoints have their own
+        if checkpoints is not None and checkpoints.exists():
+            shutil.move(checkpoints, partial / CHECKPOINTS)

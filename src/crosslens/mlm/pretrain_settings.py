@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
@@ -135,6 +135,9 @@ class Pretraining(Strict):
         vocabulary: settings of the subword vocabulary.
         shape: size of the encoder.
         steps: number of optimiser steps.
+        checkpoints: steps whose weights are kept too, in ``FOLDER/checkpoints/STEP``; a number is every so many steps;
+            0 is the initial weights. The learning rate has not decayed at a checkpoint, which is therefore not the end
+            of a shorter training.
         reading: ``streams``: each language's text is concatenated and cut into sequences of maximum length, and a step
             reads one language; ``lines``: each line is a sequence, and a step reads lines of equal length.
         mix: with ``lines``, whether a step reads ``all`` languages or ``one``; always one with ``separate``.
@@ -163,6 +166,7 @@ class Pretraining(Strict):
     vocabulary: Vocabulary = Vocabulary()
     shape: Shape = Shape()
     steps: Count = 2000
+    checkpoints: tuple[Annotated[int, Field(ge=0)], ...] | Count = ()
     reading: Literal["streams", "lines"] = "streams"
     mix: Literal["all", "one"] = "all"
     batch: Count = 16
@@ -177,6 +181,18 @@ class Pretraining(Strict):
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
     clip: Positive | None = 1.0
     seed: Seed = 1
+
+    @property
+    def kept_steps(self) -> tuple[int, ...]:
+        """Steps of the checkpoints, ascending."""
+        if isinstance(self.checkpoints, int):
+            return (*range(0, self.steps, self.checkpoints), self.steps)
+        return self.checkpoints
+
+    @field_validator("checkpoints")
+    @classmethod
+    def _ascending(cls, value: tuple[int, ...] | int) -> tuple[int, ...] | int:
+        return value if isinstance(value, int) else tuple(sorted(set(value)))
 
     @property
     def separate_layers(self) -> tuple[int, ...]:
@@ -224,6 +240,8 @@ class Pretraining(Strict):
         for pair in self.dictionaries:
             if not self.sides(pair):
                 raise ValueError(f"dictionaries: {pair!r} is not a pair of these languages, such as en-fr")
+        if self.kept_steps and self.kept_steps[-1] > self.steps:
+            raise ValueError(f"checkpoints: step {self.kept_steps[-1]} is beyond the {self.steps} steps of training")
         if self.extra_anchors and not self.dictionaries:
             raise ValueError("extra_anchors needs dictionaries")
         return self

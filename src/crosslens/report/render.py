@@ -45,7 +45,7 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
     """Format a cell: differences with sign, a dash for a missing number."""
     if cell.value is None:
         return "–"
-    write = plain if cell.kind in ("score", "similarity") else signed
+    write = plain if cell.kind in ("score", "similarity", "step") else signed
     text = write(cell.value, decimals=2)
     if spread == "std" and cell.std is not None:
         return f"{text} ± {cell.std:.2f}"

@@ -1,16 +1,19 @@
 """Printed tables: numbers with notes, rows, and published scores below ours."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
 
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.significance import Interval
 from crosslens.results import cells
+from crosslens.scores.intervals import Sample
 
-Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity"]
+Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity", "step", "lag"]
 """A score in points; a difference to the reference; ours minus a published score; a coefficient from -1 to 1; a
-similarity, mostly from 0 to 1."""
+similarity, mostly from 0 to 1; a step of pretraining, or a difference of two such steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,15 @@ def cell_of(cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | Non
     """A mean over seeds as a printed cell, with a note on excluded seeds."""
     left_out = f"number of seeds excluded for lack of a score to compare with or average: {cell.left_out}"
     return Cell(cell.mean, kind, cell.std, notes.number(left_out if cell.left_out else None), interval)
+
+
+def over_seeds(values: Iterable[float], kind: Kind) -> Cell:
+    """A mean over seeds as a printed cell, with its 95 % interval over seeds if there are several."""
+    by_seed = np.asarray(list(values), np.float64)
+    if len(by_seed) < 2:
+        return Cell(float(by_seed[0]) if len(by_seed) else None, kind)
+    estimate = Sample(by_seed, 0.0, 2).estimate()
+    return Cell(estimate.mean, kind, estimate.std, interval=Interval(estimate.low, estimate.high, False, "seeds"))
 
 
 def difference(ours: float | None, theirs: float | None) -> Cell:

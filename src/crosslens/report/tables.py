@@ -14,6 +14,7 @@ from crosslens.report.conditions.interventions import before_training, intervent
 from crosslens.report.conditions.language_heads import language_heads
 from crosslens.report.conditions.perplexities import perplexities
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
+from crosslens.report.conditions.pretraining_steps import last_checkpoints, pretraining_steps
 from crosslens.report.conditions.recovered import gap_recovered
 from crosslens.report.correlations import correlation, correlation_by_layer, overlap
 from crosslens.report.layers.by_layer import BY_LAYER
@@ -53,7 +54,8 @@ def all_tables(
     Returns:
         The tables; none without scores.
     """
-    readable = _readable(results, skipped)
+    at_every_step = _readable(results, skipped)
+    readable = last_checkpoints(at_every_step)
     results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [
         lambda: layer_deltas(results, beside=beside),
@@ -61,6 +63,7 @@ def all_tables(
         lambda: layer_sets(results, beside=beside),
         lambda: pretraining_factors(results, beside=beside, significance=significance),
         lambda: perplexities(results),
+        lambda: pretraining_steps(before_training(at_every_step)),
         lambda: encoder_ranking(results),
         lambda: interventions(readable, significance=significance),
         lambda: gap_recovered(readable),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions.checkpoints import kept_steps
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
 from crosslens.errors import StoreError
@@ -142,6 +143,8 @@ def make_encoder(
         for language, (name, digest) in texts.items()
         if f"perplexity {language}" in facts
     ]
+    checkpoints = {step: load_encoder(f"{folder}@{step}", device="cpu").digest for step in kept_steps(folder)}
+    described |= {"checkpoints": checkpoints} if checkpoints else {}
     return {**described, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
 
 

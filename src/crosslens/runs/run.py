@@ -263,13 +263,13 @@ class ModelRun(_IdentifiedRun):
 
 
 def _of_encoder(run: EncoderRun | ModelRun) -> dict[str, Any]:
-    """Columns of an encoder; the digest is left out where several encoders of the study share the name."""
+    """Columns of an encoder; the digest is left out where encoders or checkpoints of the study share the name."""
     return {
         "run": run.id,
         "encoder": run.base.name,
         "partner": run.partner,
         "seed": run.seed,
-        "encoder_digest": None if run.base.made else run.base.digest,
+        "encoder_digest": None if run.base.made or run.condition.checkpoint else run.base.digest,
         **run.condition.columns,
     }
 

@@ -1,8 +1,10 @@
 """Encoders that the runs of a study start from: an existing one, or encoders that other runs of the study produce."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.lab.laboratory import DEFAULT_PRESET
@@ -34,6 +36,7 @@ class BaseEncoders:
 
     Attributes:
         existing: the encoder that the study names; None: the study pretrains its own.
+        checkpoints: steps of pretraining that are studied; None stands for the last weights.
         depth: number of layers.
         heads: number of attention heads of a layer.
     """
@@ -46,11 +49,20 @@ class BaseEncoders:
         if study.pretrains:
             self.settings, self.home = find_pretraining(study.encoder.removeprefix(PRETRAIN))
             self.depth, self.heads = self.settings.shape.layers, self.settings.shape.heads
+            kept: Sequence[int | str] = self.settings.kept_steps
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
             described = describe_encoder(encoder, "cpu")
             self.depth, self.heads = described.depth, described.heads
             self.existing = EncoderRef(encoder, study.encoder, described.digest)
+            kept = kept_steps(encoder)
+        if study.checkpoints == "all" and not kept:
+            raise RequestError(
+                f"{study.name}: no checkpoint of {study.encoder} is kept",
+                hint="list revisions, or pretrain the encoder with checkpoints (`checkpoints: STEPS` in its settings)",
+            )
+        named = tuple(Checkpoint(name=str(step)) for step in kept) if study.checkpoints == "all" else study.checkpoints
+        self.checkpoints: tuple[Checkpoint | None, ...] = named or (None,)
 
     def base(
         self,
@@ -79,9 +91,14 @@ class BaseEncoders:
             run = self.producer_run(condition, seed, source, partner)
             base_shared = run.base.shared if isinstance(run, AdaptRun) else True
             return run and self._produced(run, shared=base_shared and self.study.starts == "one")
-        return self.existing or self._produced(
-            self.pretraining(condition, seed, partner), shared=self.study.pretrained == "one"
-        )
+        checkpoint = condition.checkpoint
+        if self.existing is None:
+            run = self.pretraining(condition, seed, partner)
+            return self._produced(run, shared=self.study.pretrained == "one", checkpoint=checkpoint)
+        if checkpoint is None:
+            return self.existing
+        path = f"{self.existing.path}@{checkpoint.name}"
+        return EncoderRef(path, self.study.encoder, describe_encoder(path, "cpu").digest)
 
     def producer_run(
         self, condition: Condition, seed: int, source: Source, partner: str | None = None
@@ -129,21 +146,26 @@ class BaseEncoders:
             settings = settings_under(self.settings, self.study, condition, partner)
             if self.study.pretrained == "each":
                 settings = replaced(settings, {"seed": seed})
+            if self.checkpoints != (None,) and self.study.checkpoints != "all":
+                settings = replaced(settings, {"checkpoints": [each.step for each in self.checkpoints if each]})
             texts = digests_of(settings, self.home, self.corpora)
             self._pretrainings[key] = PretrainRun(
-                settings, self.home, texts, condition.up_to("pretraining"), self.study.encoder, partner
+                settings, self.home, texts, condition.up_to("pretraining").at(None), self.study.encoder, partner
             )
         return self._pretrainings[key]
 
-    def _produced(self, run: PretrainRun | AdaptRun, *, shared: bool) -> EncoderRef | None:
-        """Return the encoder that a run produced; None while the run is unfinished."""
+    def _produced(
+        self, run: PretrainRun | AdaptRun, *, shared: bool, checkpoint: Checkpoint | None = None
+    ) -> EncoderRef | None:
+        """Return the encoder that a run produced, or a checkpoint of it; None while the run is unfinished."""
         folder = self.store.path(run.id)
         if not folder.is_dir():
             return None
-        digest = self.store.describe(run.id)["encoder_digest"]
-        return EncoderRef(
-            str(self.store.encoder(run.id).resolve()), self.study.encoder, digest, made=True, shared=shared
-        )
+        described, encoder = self.store.describe(run.id), str(self.store.encoder(run.id).resolve())
+        digest = described["encoder_digest"]
+        if checkpoint is not None:
+            encoder, digest = f"{encoder}@{checkpoint.name}", described["checkpoints"][checkpoint.name]
+        return EncoderRef(encoder, self.study.encoder, digest, made=True, shared=shared)
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}

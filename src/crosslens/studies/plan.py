@@ -196,11 +196,15 @@ class _Planner:
             self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
+        of_study = [
+            self.study.computed(scaled)
+            for condition in self.study.conditions
+            for scaled in self._of_this_depth(condition)
+        ]
         self.conditions = list(
             dict.fromkeys(
-                self.study.computed(scaled)
-                for condition in self.study.conditions
-                for scaled in self._of_this_depth(condition)
+                condition if condition.start in ("scratch", "bilstm") else condition.at(checkpoint)
+                for checkpoint, condition in itertools.product(self.encoders.checkpoints, of_study)
             )
         )
 
@@ -233,7 +237,9 @@ class _Planner:
         pretrained = list(self._pretrained()) if study.pretrains else []
         searched = list(self._pretrained_for_search(pretrained)) if study.pretrains else []
         producers = [*pretrained, *searched, *self._producer_runs([source for _, _, source in sources])]
-        yield from (Asked(run, (Perplexity(),)) for run in producers)
+        for run in producers:
+            validated = isinstance(run, AdaptRun) or run.settings.validation is not None
+            yield Asked(run, (Perplexity(),) if validated else ())
         yield from self._analyses(sources, pretrained)
         for partner, (task, name, source), condition in itertools.product(
             study.bilingual or [None], sources, self.conditions
@@ -322,16 +328,15 @@ class _Planner:
 
     def _encoder_runs(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
         condition = self.study.computed(condition.scaled(written_for=None, depth=self.depth))
-        if self.encoders.existing is not None:
-            yield Asked(EncoderRun(self.encoders.existing, condition, 1), ask(None))
-        for run in pretrained:
-            seed = run.settings.seed
-            base = self.encoders.base(run.condition, seed, partner=run.partner)
+        beginnings = [(Condition(), 1, None)] if self.encoders.existing is not None else []
+        beginnings += [(run.condition, run.settings.seed, run.partner) for run in pretrained]
+        for (before, seed, partner), checkpoint in itertools.product(beginnings, self.encoders.checkpoints):
+            combined = Condition.of((*before.interventions, *condition.interventions)).at(checkpoint)
+            base = self.encoders.base(combined.up_to("pretraining"), seed, partner=partner)
             if base is None:
                 self.waiting += 1
                 continue
-            combined = Condition.of((*run.condition.interventions, *condition.interventions))
-            yield Asked(EncoderRun(base, combined, seed, run.partner), ask(run.partner))
+            yield Asked(EncoderRun(base, combined, seed, partner), ask(partner))
 
     def _probe(self, probing: Probing) -> ProbeQuestion:
         probe = find_probe(probing.probe, probing.set)

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.checkpoints import Checkpoint
 from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.start import ADAPTED
@@ -232,6 +233,9 @@ class Study(Strict):
         adaptation: settings of adaptation, for conditions with ``start: adapted``.
         scratch: settings of pretraining, for conditions with ``start: scratch``.
         factors: name -> dotted setting of the pretraining -> its value, in addition to the built-in factors.
+        checkpoints: steps of pretraining at which every condition is studied: a list of steps that the encoder's folder
+            or this study's pretraining keeps, or of revisions on the hub whose names hold the step (``step1000``);
+            ``all``: all steps that were or will be kept; None: the last weights alone.
         data: the corpora, or the name of a set of them: ``lab``, ``lab:PRESET``, one that is shipped, or one source
             of it: ``muller2021:en``. Not needed by a study that only compares or probes encoders.
         tasks: names of tasks; None: all tasks of the data.
@@ -260,6 +264,7 @@ class Study(Strict):
     adaptation: Mapping[str, Any] = {}
     scratch: Mapping[str, Any] = {}
     factors: Mapping[str, Mapping[str, Any]] = {}
+    checkpoints: Annotated[tuple[Checkpoint, ...], Field(min_length=1)] | Literal["all"] | None = None
     data: Data | str = Data()
     tasks: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
@@ -320,6 +325,13 @@ class Study(Strict):
         """Whether training with a recipe reads the source's dev data, before any rule of `select`."""
         return recipe.select == "best" or recipe.schedule == "plateau" or self.grid is not None
 
+    @field_validator("checkpoints", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return value
+        return [{"name": name} if isinstance(name, (str, int)) else name for name in value]
+
     @field_validator("seeds", mode="before")
     @classmethod
     def _one_seed(cls, value: Any) -> Any:
@@ -345,11 +357,11 @@ class Study(Strict):
                     find_recipe(self.recipe, task, self.set)
                 except RequestError as error:
                     wrong.append(Problem(("recipe",), str(error)))
-        for what in ("tasks", "sources", "conditions", "seeds", "select", "bilingual"):
+        for what in ("tasks", "sources", "conditions", "seeds", "select", "bilingual", "checkpoints"):
             values = getattr(self, what)
             if values is not None and not values:
                 wrong.append(Problem((what,), "is empty"))
-            if values is not None and len(set(values)) < len(values):
+            if values not in (None, "all") and len(set(values)) < len(values):
                 wrong.append(Problem((what,), "has duplicates"))
         labels = [condition.label for condition in self.conditions]
         if len(set(labels)) < len(labels):  # e.g. a factor that is called like a set of layers

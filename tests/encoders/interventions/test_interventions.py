@@ -32,6 +32,7 @@ EXAMPLES = {
     "freeze": [{"freeze": "0-3"}, {"freeze": 0}],
     "features": [{"use": "features"}, {"use": "features", "hidden": 8}],
     "tower": [{"tower": 2}, {"tower": 0, "height": 1}],
+    "checkpoint": [{"checkpoint": 500}, {"checkpoint": "step1000-tokens4B"}],
     "reading": [{"repeat": 2}, {"subword": "last"}, {"repeat": 3, "subword": "last"}],
     "precision": [{"precision": "bfloat16"}],
     "scale": [{"scale": "1-2"}, {"scale": "all", "by": 2.0}],

@@ -3,6 +3,7 @@
 Conditions write, record and apply their interventions in the order of this registry.
 """
 
+from crosslens.encoders.interventions.checkpoints import Checkpoint
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.freeze import Freeze
@@ -22,7 +23,17 @@ from crosslens.encoders.states.rotate import Rotate
 from crosslens.encoders.states.zero import Zero
 from crosslens.plugins import Registry
 
-_BEFORE: tuple[type[Intervention], ...] = (Factor, Start, Reinit, Freeze, Features, OnOneLayer, Reading, InPrecision)
+_BEFORE: tuple[type[Intervention], ...] = (
+    Factor,
+    Checkpoint,
+    Start,
+    Reinit,
+    Freeze,
+    Features,
+    OnOneLayer,
+    Reading,
+    InPrecision,
+)
 _AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase, Patch)
 INTERVENTIONS: Registry[type[Intervention]] = Registry(
     "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True

@@ -16,10 +16,12 @@ from crosslens.report.charts.factor_bars import factor_bars
 from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
+from crosslens.report.charts.pretraining_curves import pretraining_curves
 from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, printed
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.conditions.comparison import profile_intervals
 from crosslens.report.conditions.interventions import before_training
+from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.correlations import names_of
 from crosslens.report.layers.layer_by_layer import layer_maps
 from crosslens.report.learning_curves import learning_curve_figure
@@ -137,6 +139,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
         "encoders": encoders_overlaid,
         "interventions": intervention_profiles,
         "pretraining-factors": factor_bars,
+        "pretraining-steps": pretraining_curves,
         "heads": head_maps,
         "similarity": similarity_chart,
         "layers-by-target": layers_by_target,
@@ -150,10 +153,12 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
         "learning-curves": learning_curve_figure,
     }
     charts = {}
-    others = before_training(results)
+    last = last_checkpoints(results)
+    others = before_training(last)
+    shown = {"interventions": last, "heads": last, "pretraining-steps": before_training(results)}
     for name, make in makers.items():
         try:
-            charts[name] = make(results if name in ("interventions", "heads") else others)
+            charts[name] = make(shown.get(name, others))
         except RequestError:  # these records do not fill it
             continue
     return charts | layer_figures(results)

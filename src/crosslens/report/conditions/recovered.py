@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.states.patch import Patch
 from crosslens.encoders.states.resample import Resample
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.interventions import changed_after_training, lowest, treated
-from crosslens.report.significance import Interval
-from crosslens.report.table import Cell, Row, Table
+from crosslens.report.table import Cell, Row, Table, over_seeds
 from crosslens.results.cells import Column, Key
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
-from crosslens.scores.intervals import Sample
 
 CAPTION = (
     "Percent of the gap between the same-language and the zero-shot score that is recovered when the states of the"
@@ -85,8 +81,4 @@ def share(block: Comparison, keys: Sequence[Key], column: Column | None) -> Cell
     gaps = [same[seed] - zero_shot[seed] for seed in seeds]
     if not seeds or min(gaps) <= 0:
         return Cell(None, "score")
-    shares = np.asarray([100 * change[seed] / gap for seed, gap in zip(seeds, gaps, strict=True)])
-    if len(seeds) == 1:
-        return Cell(float(shares[0]), "score")
-    estimate = Sample(shares, 0.0, 2).estimate()
-    return Cell(estimate.mean, "score", estimate.std, interval=Interval(estimate.low, estimate.high, False, "seeds"))
+    return over_seeds((100 * change[seed] / gap for seed, gap in zip(seeds, gaps, strict=True)), "score")

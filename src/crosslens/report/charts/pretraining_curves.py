@@ -1,0 +1,79 @@
+"""Similarity, probes and transfer along pretraining, each as a share of its change, as lines."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crosslens.errors import RequestError
+from crosslens.report.conditions.pretraining_steps import Series, series_of
+from crosslens.results.chart import COLOURS, LONG, grammar, styled
+from crosslens.results.record import Results
+
+if TYPE_CHECKING:
+    import altair
+
+DASHES = [[1, 0], [6, 3]]
+"""Line styles of zero-shot scores and of anything else."""
+
+
+def pretraining_curves(results: Results) -> "altair.ConcatChart":
+    """Draw how far each quantity has come from its first to its last value, by step of pretraining.
+
+    One panel per encoder. Zero-shot scores are solid, anything else is dashed; baselines, and quantities whose change
+    may be chance, are left out. Bands show the lowest and highest seed. Where lines cross 50 % are the onsets.
+
+    Args:
+        results: records of studies with checkpoints.
+
+    Raises:
+        RequestError: when nothing changed over several checkpoints; when altair is not installed.
+    """
+    alt = grammar()
+    drawn = [each for each in series_of(results) if not each.baseline and each.onsets()]
+    if not drawn:
+        raise RequestError("these results contain nothing that changed over several steps of pretraining")
+    encoders = list(dict.fromkeys(each.encoder for each in drawn))
+    panels = [_panel([each for each in drawn if each.encoder == name], name) for name in encoders]
+    return styled(alt.concat(*panels, columns=1))
+
+
+def _rows(series: Series) -> list[dict[str, Any]]:
+    changes = series.changes()
+    first = next(iter(series.by_step.values())).by_seed
+    rows = []
+    for step, cell in series.by_step.items():
+        shares = [100 * (cell.by_seed[seed] - first[seed]) / changes[seed] for seed in series.seeds]
+        ends = {"low": min(shares), "high": max(shares)}
+        of = "zero-shot score" if series.aim else "other"
+        rows.append(
+            {"what": series.name, "of": of, "step": step, "share": float(np.mean(shares)), "value": cell.mean, **ends}
+        )
+    return rows
+
+
+def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
+    alt = grammar()
+    rows = [row for each in series for row in _rows(each)]
+    names = [each.name for each in series]
+    steps = sorted({row["step"] for row in rows})
+    scale = alt.Scale(type="symlog", constant=max(1, steps[1] - steps[0]), nice=False)
+    x = alt.X("step:Q", title="step of pretraining", scale=scale, axis=alt.Axis(values=_ticks(steps), format="d"))
+    y = alt.Y("share:Q", title="percent of the final change")
+    legend = alt.Legend(title=None, orient="bottom", columns=1, **LONG)
+    colour = alt.Color("what:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend)
+    dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=["zero-shot score", "other"], range=DASHES), legend=None)
+    tip = ["what:N", "step:Q", alt.Tooltip("share:Q", format=".0f"), alt.Tooltip("value:Q", format=".3f")]
+    base = alt.Chart(alt.InlineData(values=rows), title=encoder).encode(x)
+    half = alt.Chart(alt.InlineData(values=[{"half": 50}])).mark_rule(color="#888888").encode(alt.Y("half:Q"))
+    band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)
+    lines = base.mark_line(strokeWidth=2).encode(y, colour, dash, tooltip=tip)
+    return alt.layer(half, band, lines).properties(width=420, height=260)
+
+
+def _ticks(steps: list[int]) -> list[int]:
+    """Steps that are labelled: each about half more than the one before."""
+    ticks = steps[:1]
+    for step in steps[1:]:
+        if step >= 1.45 * ticks[-1] or ticks[-1] == 0:
+            ticks.append(step)
+    return ticks

@@ -1,0 +1,213 @@
+"""Similarity, probes and transfer along pretraining, and the step at which half of the final change is reached."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crosslens.report.conditions.comparison import comparisons
+from crosslens.report.layers.by_layer import measures_of
+from crosslens.report.table import Kind, Notes, Row, Table, cell_of, over_seeds
+from crosslens.results import cells
+from crosslens.results.cells import condition_of, encoders_apart
+from crosslens.results.chart import pair_cells
+from crosslens.results.pivot import mean_row
+from crosslens.results.record import Results, concatenated
+from crosslens.tasks.titles import metric_name, task_name
+
+CAPTION = "Similarity of translations, probes and scores of models fine-tuned from the encoder, by step of pretraining."
+
+ONSETS = (
+    "Onset: step at which half of the change from the first to the last checkpoint is reached, on straight lines"
+    " between checkpoints, for each seed; none where the interval of the change includes 0. Lag: onset minus that of"
+    " zero-shot transfer; negative is earlier. Intervals are over seeds."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A quantity along pretraining.
+
+    Attributes:
+        encoder: name of the encoder.
+        name: what is measured, and over what it is averaged.
+        kind: kind of number.
+        by_step: step -> value of each seed, ascending.
+        aim: short name of the task of a zero-shot score; "" for anything else.
+        baseline: whether it is a baseline of another one.
+    """
+
+    encoder: str
+    name: str
+    kind: Kind
+    by_step: Mapping[int, cells.Cell]
+    aim: str = ""
+    baseline: bool = False
+
+    @property
+    def seeds(self) -> list[int | None]:
+        """Seeds that have every step."""
+        first, *others = self.by_step.values()
+        return [seed for seed in first.by_seed if all(seed in cell.by_seed for cell in others)]
+
+    def changes(self) -> Mapping[int | None, float]:
+        """Change of each seed from the first step to the last."""
+        first, last = (list(self.by_step.values())[place] for place in (0, -1))
+        return last.minus(first).by_seed
+
+    def onsets(self) -> Mapping[int | None, float]:
+        """Onset of each seed; none where the change may be chance, or is 0."""
+        changes = np.asarray([self.changes()[seed] for seed in self.seeds])
+        interval = over_seeds(changes, "difference").interval if len(changes) else None
+        if not changes.all() or (interval is not None and interval.low <= 0 <= interval.high):
+            return {}
+        steps = list(self.by_step)
+        return {seed: onset(steps, [cell.by_seed[seed] for cell in self.by_step.values()]) for seed in self.seeds}
+
+
+def onset(steps: Sequence[int], values: Sequence[float]) -> float:
+    """Return the step at which a series of values first reaches half of its change from the first value to the last.
+
+    >>> onset([0, 100, 200, 400], [0.0, 0.2, 0.8, 1.0])
+    150.0
+
+    Args:
+        steps: ascending steps.
+        values: value at each step; the last one differs from the first.
+    """
+    share = (np.asarray(values) - values[0]) / (values[-1] - values[0])
+    place = int(np.argmax(share >= 0.5))
+    return float(np.interp(0.5, share[place - 1 : place + 1], steps[place - 1 : place + 1]))
+
+
+def pretraining_steps(results: Results) -> list[Table]:
+    """Tabulate similarity, probes and scores by step of pretraining, and their onsets.
+
+    Similarities and probes are means over layers, without the embeddings.
+
+    Args:
+        results: records of studies with checkpoints.
+
+    Returns:
+        Two tables, or none where no two checkpoints were measured.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    series = series_of(results)
+    if not series:
+        return []
+    steps = sorted({step for each in series for step in each.by_step})
+    groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
+    for each in series:
+        row = Row(each.name, tuple(cell_of(each.by_step.get(step, cells.EMPTY), each.kind, notes) for step in steps))
+        groups[each.encoder] = (*groups.get(each.encoder, ()), row)
+    by_step = Table("pretraining-steps", CAPTION, tuple(map(str, steps)), groups, tuple(notes.texts))
+    return [by_step, _onsets(series)]
+
+
+def _onsets(series: Sequence[Series]) -> Table:
+    aims = list(dict.fromkeys(each.aim for each in series if each.aim))
+    groups: dict[str, tuple[Row, ...]] = {}
+    for each in series:
+        if each.baseline:
+            continue
+        change, onsets = each.changes(), each.onsets()
+        printed = [over_seeds([change[seed] for seed in each.seeds], each.kind), over_seeds(onsets.values(), "step")]
+        for aim in aims:
+            other = next((o.onsets() for o in series if o.encoder == each.encoder and o.aim == aim != each.aim), {})
+            lags = [value - other[seed] for seed, value in onsets.items() if seed in other]
+            printed.append(over_seeds(lags, "lag"))
+        groups[each.encoder] = (*groups.get(each.encoder, ()), Row(each.name, tuple(printed)))
+    return Table("onsets", ONSETS, ("change", "onset", *(f"lag to {aim}" for aim in aims)), groups)
+
+
+def series_of(results: Results) -> list[Series]:
+    """List the quantities that were measured at several steps of pretraining, encoder by encoder.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    gathered: dict[tuple[str, str], tuple[Kind, str, bool, dict[int, cells.Cell]]] = {}
+    for step, records in sorted(_by_step(encoders_apart(results)).items()):
+        for (encoder,), block in records.groups("encoder"):
+            for name, kind, aim, baseline, cell in (*_similarities(block), *_probes(block), *_scores(block)):
+                if cell.by_seed:
+                    entry = gathered.setdefault((str(encoder), name), (kind, aim, baseline, {}))
+                    entry[-1][step] = cell
+    return [
+        Series(encoder, name, kind, by_step, aim, baseline)
+        for (encoder, name), (kind, aim, baseline, by_step) in gathered.items()
+        if len(by_step) > 1
+    ]
+
+
+def last_checkpoints(results: Results) -> Results:
+    """Leave out the records of all checkpoints but the last one, whose tables are `pretraining_steps`."""
+    steps = {text: _step(text) for text in results.columns.coded("condition").values}
+    numbers = [step for step in steps.values() if step is not None]
+    if len(set(numbers)) < 2:
+        return results
+    return results.filter(condition=[text for text, step in steps.items() if step in (None, max(numbers))])
+
+
+def _step(text: str | None) -> int | None:
+    checkpoint = condition_of(text).checkpoint
+    return checkpoint.step if checkpoint is not None else None
+
+
+def _by_step(results: Results) -> dict[int, Results]:
+    """Step -> records of its checkpoint, with conditions that do not name it."""
+    parts: dict[int, list[Results]] = {}
+    for text in results.columns.coded("condition").values:
+        step = _step(text)
+        if step is not None:
+            without = condition_of(text).at(None).text
+            parts.setdefault(step, []).append(results.filter(condition=text).with_columns(condition=without))
+    return {step: concatenated(records) for step, records in parts.items()}
+
+
+Measured = tuple[str, Kind, str, bool, cells.Cell]
+"""Name, kind, aim and baseline of a series, and its value at one step."""
+
+
+def _similarities(results: Results) -> Iterator[Measured]:
+    named = results.filter(metric="similarity", state="pretrained", target_layer=None)
+    for (measure,), block in named.groups("measure"):
+        table = pair_cells(block)
+        if not table.rows:
+            continue
+        source, target, *_ = table.rows[0]
+        pairs = f"mean of {len(table.rows)} pairs" if len(table.rows) > 1 else f"{source}–{target}"
+        name = f"{metric_name(measure)}, {pairs}, {_layers(table)}"
+        yield name, "similarity", "", measure not in measures_of(named), _mean(table, table.rows)
+
+
+def _probes(results: Results) -> Iterator[Measured]:
+    for (measure, task), block in results.filter(metric="accuracy", target=None).groups("measure", "task"):
+        if measure is not None and task is None:
+            table = cells.cells(block, rows=("measure",), columns=("layer",))
+            yield f"{measure}, {_layers(table)}", "score", "", False, _mean(table, table.rows)
+
+
+def _layers(table: cells.Cells) -> str:
+    return f"mean of {sum(layer > 0 for layer in table.columns)} layers"
+
+
+def _mean(table: cells.Cells, rows: Iterable[cells.Key]) -> cells.Cell:
+    """Mean over rows and over layers without the embeddings."""
+    return cells.mean_of([table.get(row, layer) for row in rows for layer in table.columns if layer > 0])
+
+
+def _scores(results: Results) -> Iterator[Measured]:
+    for block in comparisons(results):
+        task, metric = block.title.split(", ")[:2]
+        score = f"{task_name(task)}, {metric_name(metric)}, source {block.source}"
+        for column in block.scores.columns:
+            changed = "" if column.condition.is_reference and not column.variant else f", {column.label}"
+            for keys, kind in ((block.same, ""), (block.cross, "zero-shot ")):
+                if keys:
+                    over = f", mean of {block.over(keys)}" if len(keys) > 1 else f": {block.over(keys)}"
+                    aim = f"{kind}{task}{changed}" if kind else ""
+                    yield f"{kind}{score}{over}{changed}", "score", aim, False, mean_row(block.scores, keys, column)

@@ -1,0 +1,107 @@
+"""Similarity and transfer along pretraining, from made-up records with a known order."""
+
+import pytest
+
+from crosslens.report.conditions.pretraining_steps import last_checkpoints, onset, pretraining_steps
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Record, Results
+from made_records import score, similarity
+
+STEPS = (0, 100, 200, 400)
+CKA = (0.2, 0.4, 0.8, 1.0)  # half of the change at step 150
+ZERO_SHOT = (40.0, 41.0, 42.0, 50.0)  # at step 275
+
+
+def made(seeds=(1, 2, 3), noise=0.0):
+    """Records of an encoder whose similarity rises before the zero-shot score."""
+    records = []
+    for seed in seeds:
+        for step, cka, zero_shot in zip(STEPS, CKA, ZERO_SHOT, strict=True):
+            at = {"condition": {"checkpoint": step}}
+            text = f'{{"checkpoint": "{step}"}}'
+            wobble = noise * (-1) ** seed * (step == STEPS[-1])
+            records += [
+                similarity("cka", value, seed=seed, layer=layer, target=target, condition=text)
+                for layer, value in ((0, 5.0), (1, cka - 0.1), (2, cka + 0.1))
+                for target in ("fr", "de")
+            ]
+            records.append(similarity("cka_shuffled", 0.1, seed=seed, layer=1, condition=text))
+            records += [score("en", 90.0 + wobble, seed=seed, **at)]
+            records += [score(target, zero_shot + seed, seed=seed, **at) for target in ("fr", "de")]
+            records += [
+                Record(
+                    encoder="e",
+                    measure="probe langid",
+                    metric=metric,
+                    value=value,
+                    layer=1,
+                    seed=seed,
+                    condition=text,
+                    state="pretrained",
+                )
+                for metric, value in (("accuracy", 70.0 - step / 100), ("accuracy_shuffled", 25.0))
+            ]
+    return Results.of(records)
+
+
+def rows(table):
+    ((title, printed),) = table.groups.items()
+    assert title == "e"
+    return {row.label: list(row.cells) for row in printed}
+
+
+def test_onset_is_where_straight_lines_first_cross_half_of_the_change():
+    assert onset([0, 10, 20], [0.0, 0.0, 1.0]) == 15.0
+    assert onset([0, 10, 20], [1.0, 0.0, 0.0]) == 5.0  # a fall
+    assert onset([0, 10, 20, 30], [0.0, 0.6, 0.2, 1.0]) == pytest.approx(10 * 0.5 / 0.6)  # the first of several
+    assert onset([0, 10], [0.0, 1.0]) == 5.0
+
+
+def test_steps_are_columns_and_quantities_are_rows():
+    by_step, _ = pretraining_steps(made())
+    assert by_step.head == ("0", "100", "200", "400")
+    shown = {label: [cell.value for cell in cells] for label, cells in rows(by_step).items()}
+    assert shown == {
+        "CKA, mean of 2 pairs, mean of 2 layers": pytest.approx(list(CKA)),
+        "cka_shuffled, en–fr, mean of 1 layers": pytest.approx([0.1] * 4),
+        "probe langid, mean of 1 layers": pytest.approx([70.0, 69.0, 68.0, 66.0]),
+        "POS tagging, accuracy, source en: en": [90.0] * 4,
+        "zero-shot POS tagging, accuracy, source en, mean of 2 languages": [value + 2 for value in ZERO_SHOT],
+    }
+
+
+def test_what_comes_first_has_a_negative_lag():
+    _, onsets = pretraining_steps(made())
+    assert onsets.head == ("change", "onset", "lag to zero-shot pos")
+    printed = rows(onsets)
+    change, at, lag = printed["CKA, mean of 2 pairs, mean of 2 layers"]
+    assert (change.value, at.value, lag.value) == (pytest.approx(0.8), pytest.approx(150.0), pytest.approx(-125.0))
+    assert (lag.interval.low, lag.interval.over) == (pytest.approx(-125.0), "seeds")
+    change, at, lag = printed["zero-shot POS tagging, accuracy, source en, mean of 2 languages"]
+    assert (change.value, at.value, lag.value) == (pytest.approx(10.0), pytest.approx(275.0), None)
+    assert "cka_shuffled, en–fr, mean of 1 layers" not in printed  # a baseline
+
+
+def test_a_change_that_may_be_chance_has_no_onset():
+    _, onsets = pretraining_steps(made(noise=1.0))
+    change, at, lag = rows(onsets)["POS tagging, accuracy, source en: en"]
+    assert change.interval.low < 0 < change.interval.high
+    assert (at.value, lag.value) == (None, None)
+
+
+def test_one_seed_has_no_interval():
+    _, onsets = pretraining_steps(made(seeds=(1,)))
+    _, at, lag = rows(onsets)["CKA, mean of 2 pairs, mean of 2 layers"]
+    assert (at.value, at.interval, lag.value) == (pytest.approx(150.0), None, pytest.approx(-125.0))
+
+
+def test_other_tables_are_of_the_last_step():
+    results = made()
+    tables = {table.name: table for table in all_tables(results)}
+    assert {"pretraining-steps", "onsets", "layer-sets", "similarity-cka"} <= set(tables)
+    assert tables["layer-sets"].head == ("reference, step 400",)
+    assert len(last_checkpoints(results)) == len(results) // 4
+    without = Results.of([score("en", 90.0), score("fr", 80.0)])
+    assert last_checkpoints(without) is without
+    assert pretraining_steps(without) == []
+    assert len(last_checkpoints(results + without)) == len(results) // 4 + 2
