@@ -1,5 +1,5 @@
 #!/bin/sh
-# RANDOM-INIT on decoders and encoders of artificial languages, from the same text: no data needed. The results have no page yet.
+# RANDOM-INIT on decoders and encoders of artificial languages, from the same text: no data needed.
 set -e
 export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/decoder"

@@ -15,7 +15,7 @@ CAPTION = (
     "Change in points when one attention head of the fine-tuned model is ablated. Chosen: for each seed, the head whose"
     " ablation costs other languages most beyond what it costs the source language in the other seeds, so that the"
     " choice does not flatter it. Beyond: zero-shot minus same language. Noise of dose 1 changes a head as much as"
-    " zeroing it, in a random direction. Intervals are over seeds."
+    " zeroing it, in a random direction."
 )
 HEAD = ("same language", "zero-shot", "beyond")
 

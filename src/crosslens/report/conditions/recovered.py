@@ -14,7 +14,7 @@ from crosslens.results.record import Results
 
 CAPTION = (
     "Percent of the gap between the same-language and the zero-shot score that is recovered when the states of the"
-    " translation (patch) or, as a baseline, of an unrelated sentence (resample) stand in. Intervals are over seeds."
+    " translation (patch) or, as a baseline, of an unrelated sentence (resample) stand in."
 )
 
 
