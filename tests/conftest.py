@@ -8,6 +8,7 @@ os.environ["HF_DATASETS_CACHE"] = os.devnull  # corpora of the user's own cache 
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -195,3 +196,18 @@ def run(monkeypatch, capsys, treebanks, tmp_path):
         return status, shown.out, shown.err
 
     return call
+
+
+@pytest.fixture
+def eflomal(monkeypatch):
+    """An aligner that writes prepared links, and keeps what it was given."""
+    made = SimpleNamespace(forward="0-0 1-1\n2-0\n", backward="0-0\n2-0 1-1\n", given=None)
+
+    class Aligner:
+        def align(self, source, target, *, links_filename_fwd, links_filename_rev, quiet):
+            made.given = (source, target, quiet)
+            Path(links_filename_fwd).write_text(made.forward)
+            Path(links_filename_rev).write_text(made.backward)
+
+    monkeypatch.setitem(sys.modules, "eflomal", SimpleNamespace(Aligner=Aligner))
+    return made

@@ -1,12 +1,10 @@
 import itertools
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.links import align_words, one_to_one, read_links, symmetrised
+from crosslens.data.links import align_words, as_text, one_to_one, read_links, symmetrised
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 
@@ -27,6 +25,12 @@ def test_pharaohs_format(tmp_path):
     for text in ("0-0 1-1\n\n", "0-0  1-1 0-0 \n\n"):
         assert read_links(write(tmp_path, text), EN, FR) == (frozenset({(0, 0), (1, 1)}), frozenset())
     assert read_links(write(tmp_path, "1-0\n2-1 2-0"), EN, FR) == (frozenset({(1, 0)}), frozenset({(2, 1), (2, 0)}))
+
+
+def test_links_are_written_as_they_are_read(tmp_path):
+    links = (frozenset({(2, 1), (0, 0)}), frozenset())
+    assert as_text(links) == "0-0 2-1\n\n"
+    assert read_links(write(tmp_path, as_text(links)), corpus("a b c", "d"), corpus("x y", "z")) == links
 
 
 @pytest.mark.parametrize(
@@ -56,21 +60,6 @@ def test_texts_of_different_length_are_refused():
 def test_texts_are_paired_before_links_are_read(tmp_path):
     with pytest.raises(DataError, match="has 2 lines, but the corpora have 2 and 1 sentences"):
         read_links(write(tmp_path, "0-0\n\n"), EN, FR[:1])
-
-
-@pytest.fixture
-def eflomal(monkeypatch):
-    """An aligner that writes prepared links, and keeps what it was given."""
-    made = SimpleNamespace(forward="0-0 1-1\n2-0\n", backward="0-0\n2-0 1-1\n", given=None)
-
-    class Aligner:
-        def align(self, source, target, *, links_filename_fwd, links_filename_rev, quiet):
-            made.given = (source, target, quiet)
-            Path(links_filename_fwd).write_text(made.forward)
-            Path(links_filename_rev).write_text(made.backward)
-
-    monkeypatch.setitem(sys.modules, "eflomal", SimpleNamespace(Aligner=Aligner))
-    return made
 
 
 def test_both_directions_of_the_aligner_are_joined(eflomal):

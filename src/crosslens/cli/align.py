@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from crosslens.cli._links import links as links_command
 from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
 
@@ -52,8 +53,12 @@ baseline_seeds_option = click.option(
 def command() -> None:
     """Align independently pretrained encoders by an orthogonal mapping, and measure the alignment.
 
-    Conneau, Wu et al. (2020, section 5): words by a dictionary, sentences, and zero-shot transfer.
+    Conneau, Wu et al. (2020, section 5): words by a dictionary, sentences, and zero-shot transfer. links aligns the
+    words of parallel text.
     """
+
+
+command.add_command(links_command)
 
 
 @command.command("words")

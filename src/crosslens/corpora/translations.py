@@ -89,6 +89,37 @@ def _links(source: Corpus, target: Corpus, items: tuple[int, ...], file: str | N
     return align_words(translated, target)
 
 
+def link_words(source: Corpus, target: Corpus, *, sentences: int | None = None) -> Links:
+    """Align the words of parallel corpora with eflomal, for `find_translations`.
+
+    Args:
+        source: corpus whose sentences the lines of a file of links belong to.
+        target: their translations: those with the same ids, or, where sentences have no ids, in the same order.
+        sentences: number of sentences, from the first, whose links are returned; all are aligned, because more text
+            aligns better. None: all.
+
+    Returns:
+        Links of each sentence of ``source``, source word first.
+
+    Raises:
+        DataError: for a sentence without translation.
+        RequestError: if eflomal is not installed, or the numbers of sentences without ids differ.
+    """
+    if all(item.id is None for item in (*source, *target)):
+        translated = target
+    elif are_parallel(target, source):
+        by_id = {item.id: item for item in target}
+        translated = Corpus(tuple(by_id[item.id] for item in source), target.name, target.language)
+    else:
+        ids = {item.id for item in target}
+        missing = next(item.id for item in source if item.id is None or item.id not in ids)
+        raise DataError(
+            f"{target.name} has no translation of item {missing!r} of {source.name}",
+            hint="links need translations with the same ids, such as ud/en_pud and ud/fr_pud",
+        )
+    return align_words(source, translated)[:sentences]
+
+
 def has_known_links(source: Corpus, target: Corpus) -> bool:
     """Whether the links of two corpora are known without aligning words: those of one laboratory's languages."""
     return all(corpus.name.startswith(f"{LAB}/") for corpus in (source, target))

@@ -39,6 +39,15 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
     return tuple(read_line(line, a, b, file=file, line=n) for n, (line, a, b) in enumerate(sentences, start=1))
 
 
+def as_text(links: Links) -> str:
+    """Write word alignments in Pharaoh format, which `read_links` reads.
+
+    >>> as_text((frozenset({(1, 2), (0, 0)}), frozenset()))
+    '0-0 1-2\\n\\n'
+    """
+    return "".join(" ".join(f"{i}-{j}" for i, j in sorted(pairs)) + "\n" for pairs in links)
+
+
 def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line: int) -> frozenset[tuple[int, int]]:
     """Read the links of one sentence pair.
 
