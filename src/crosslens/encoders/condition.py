@@ -167,7 +167,7 @@ class Condition(BaseModel):
         return start.start if start else "encoder"
 
     @property
-    def donor(self) -> "Condition | None":
+    def swapped_with(self) -> "Condition | None":
         """The condition of the encoder that a study makes to take swapped layers from; None if there is none."""
         swap = self.find(Swap)
         if swap is None or swap.swap_from != ADAPTED:

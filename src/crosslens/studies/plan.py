@@ -270,12 +270,12 @@ class _Planner:
                 self.waiting += 1
                 continue
             tests = [Score(test, selected.settings) for test in self._tests(source, partner)]
-            if full.donor is not None:
-                donor = self.encoders.producer_run(full.donor, seed, source, partner)
-                if donor is None or not self.store.path(donor.id).is_dir():
+            if full.swapped_with is not None:
+                other = self.encoders.producer_run(full.swapped_with, seed, source, partner)
+                if other is None or not self.store.path(other.id).is_dir():
                     self.waiting += 1
                     continue
-                tests = [SwappedScore(score.corpus, score.settings, full.text, seed, donor.id) for score in tests]
+                tests = [SwappedScore(score.corpus, score.settings, full.text, seed, other.id) for score in tests]
             elif full != condition:
                 tests = [question for score in tests if (question := self._under(full, score, seed, selected, tests))]
             similarities = ()
@@ -386,7 +386,7 @@ class _Planner:
         for partner, condition, seed, source in itertools.product(
             self.study.bilingual or [None], self.conditions, seeds, sources
         ):
-            for made in (condition, condition.donor) if has_text(source, condition, self.absent) else ():
+            for made in (condition, condition.swapped_with) if has_text(source, condition, self.absent) else ():
                 run = made and self.encoders.producer_run(made, seed, source, partner)
                 if run is not None:
                     runs[run.id] = run

@@ -293,7 +293,7 @@ class Study(Strict):
         refused += [
             Problem((number,), "swap cannot be combined with interventions that read a corpus")
             for number, condition in enumerate(conditions)
-            if condition.donor is not None and any(part.reads_corpus for part in condition.interventions)
+            if condition.swapped_with is not None and any(part.reads_corpus for part in condition.interventions)
         ]
         if refused:
             raise InvalidSettings(refused)
