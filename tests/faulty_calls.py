@@ -13,8 +13,11 @@ import json
 import os
 import pkgutil
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,44 +39,49 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Fault:
-    """The ``nth`` call of some kinds fails with an errno; with none, the process is killed there.
+    """The ``nth`` call of some kinds fails with an errno; with none, the process is killed there, or ``after`` seconds.
 
     A full disk stays full, and where nothing may be written nothing ever may: all later calls fail as well.
     """
 
-    kinds: tuple[str, ...]
-    nth: int
-    reason: str | None
+    kinds: tuple[str, ...] = ()
+    nth: int = 0
+    reason: str | None = None
+    after: float | None = None
 
     @property
     def lasting(self):
         return self.reason in ("ENOSPC", "EACCES") and "open" not in self.kinds
 
     def __str__(self):
+        if self.after is not None:
+            return f"SIGKILL after {self.after:.3f} s"
         return f"{self.reason or 'SIGKILL'} at {'/'.join(self.kinds)} {self.nth}"
 
 
 @dataclass(frozen=True)
 class Done:
-    """A command that ended: exit status (-9 if killed), standard error, calls by kind, and whether a fault was met."""
+    """A command that ended: status (-9 if killed), standard error, calls by kind, whether a fault was met; seconds."""
 
     status: int
     said: str
     calls: dict[str, int]
     met: bool
+    seconds: float
 
 
 class Commands:
     """Runs command lines in forks of one process, in which the shim is loaded."""
 
-    def __init__(self, folder, **environment):
+    def __init__(self, folder, *, prepare="", **environment):
+        """``prepare`` is Python code that the process runs once it has imported everything."""
         library = folder / "faulty_calls.so"
         source = Path(__file__).with_suffix(".c")
         subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         paths = [*sys.path, os.environ.get("PYTHONPATH", "")]
         self.log = folder / "said.txt"
         self.process = subprocess.Popen(
-            [sys.executable, __file__, library],
+            [sys.executable, __file__, library, prepare],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -94,9 +102,12 @@ class Commands:
             "fault": fault and [[KINDS.index(kind) for kind in fault.kinds], fault.nth, fault.reason, fault.lasting],
             "log": str(self.log),
         }
-        print(json.dumps(asked), file=self.process.stdin, flush=True)
+        after = fault and fault.after
+        started = time.perf_counter()
+        print(json.dumps([after, asked]), file=self.process.stdin, flush=True)
         status, calls, met = json.loads(self.process.stdout.readline())
-        return Done(status, self.log.read_text("utf-8"), dict(zip(KINDS, calls, strict=True)), bool(met))
+        calls, met = dict(zip(KINDS, calls, strict=True)), bool(met) if after is None else status == -signal.SIGKILL
+        return Done(status, self.log.read_text("utf-8"), calls, met, time.perf_counter() - started)
 
     def close(self):
         self.process.stdin.close()
@@ -104,7 +115,7 @@ class Commands:
         self.process.stdout.close()
 
 
-def _serve(library):
+def _serve(library, prepare):
     """Run the commands of standard input, a line each; answer with status, calls by kind, and calls that failed."""
     import crosslens
 
@@ -115,12 +126,17 @@ def _serve(library):
         if not name.endswith("__main__"):
             with contextlib.suppress(ImportError):  # an extra that is not installed
                 importlib.import_module(name)
+    exec(prepare)
     for line in sys.stdin:
-        asked = json.loads(line)
+        after, asked = json.loads(line)
         child = os.fork()
         if not child:
             _run(shim, **asked)
+        timer = threading.Timer(after or SECONDS, os.kill, [child, signal.SIGKILL])
+        timer.start()
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        timer.cancel()
+        timer.join()
         print(
             json.dumps([status, [shim.faults_calls(kind) for kind in range(len(KINDS))], shim.faults_failed()]),
             flush=True,
@@ -129,11 +145,8 @@ def _serve(library):
 
 def _run(shim, words, folder, below, fault, log):
     """The forked process: run one command line, and exit as the shell would see it."""
-    import signal
-
     from crosslens import cli
 
-    signal.alarm(SECONDS)
     os.chdir(folder)
     said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
@@ -161,4 +174,4 @@ def _run(shim, words, folder, below, fault, log):
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(*sys.argv[1:])

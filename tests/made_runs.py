@@ -40,4 +40,4 @@ def publish(store, asked, results):
     run = asked.run
     with store.publishing(run.id) as folder:
         results.write(folder / "records.parquet")
-        (folder / "run.json").write_text(json.dumps({"run": run.id, "identity": run.identity}))
+        (folder / "run.json").write_text(json.dumps({"run": run.id, "label": run.label, "identity": run.identity}))

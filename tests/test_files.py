@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 
@@ -5,7 +6,7 @@ import pytest
 
 from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, refuse_existing, temporary_folder, write_bytes, write_text
+from crosslens.files import disk_reason, new_folder, refuse_existing, temporary_folder, write_bytes, write_text
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -121,3 +122,11 @@ def test_streams_are_apart():
     seeds = {stream_seed(*path) for path in [(1, "head"), (1, "order", 0), (1, "order", 1), (2, "head"), (12,), (1, 2)]}
     assert len(seeds) == 6
     assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_a_full_disk_names_the_file_or_folder_that_was_written(tmp_path):
+    """Streams raise without a name."""
+    with pytest.raises(OSError, match="No space left on device") as error, new_folder(tmp_path / "out"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert disk_reason(error.value) == f"{tmp_path}/out: no space left on device"
+    assert [*tmp_path.iterdir()] == []

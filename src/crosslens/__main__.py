@@ -1,5 +1,10 @@
 """``python -m crosslens`` is ``crosslens``."""
 
-from crosslens.cli import main
+import sys
 
-main()
+try:
+    from crosslens.cli import main
+
+    main()
+except KeyboardInterrupt:  # before the command line takes care of it
+    sys.exit("Aborted!")

@@ -146,6 +146,7 @@ def write_finished(path: str | Path, write: Callable[[Path], None]) -> None:
         reason = disk_reason(error)
         if reason is None:
             raise
+        reason = reason.removeprefix(f"{path}: ")
         kept = Path(tempfile.mkdtemp(prefix="crosslens-")) / path.name
         try:
             write(kept)
@@ -213,7 +214,7 @@ def _unfinished(path: Path, make: Callable[..., str]) -> Iterator[Path]:
     It is locked. The system releases the locks of a killed process, so that the next writer of the same path can tell
     what that process left behind, and removes it.
     """
-    _remove_abandoned(path)
+    remove_abandoned(path)
     while True:
         partial = Path(make(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED))
         with suppress(BlockingIOError):  # another writer takes it for abandoned, because it was not locked yet
@@ -223,12 +224,16 @@ def _unfinished(path: Path, make: Callable[..., str]) -> Iterator[Path]:
             _unlock(lock)
     try:
         yield partial
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:  # streams do not say their file
+            error.filename = str(path)
+        raise
     finally:
         _remove(partial)
         _unlock(lock)
 
 
-def _remove_abandoned(path: Path) -> None:
+def remove_abandoned(path: Path) -> None:
     """Remove what killed processes left of their work on a path."""
     with suppress(OSError):
         for entry in list(os.scandir(path.parent)):

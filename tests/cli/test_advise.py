@@ -125,3 +125,10 @@ def test_advise_refuses(run, folder, tiny_bert, treebanks, words, status, reason
     assert found == status, err
     assert reason in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("language", ["", "../..", "english", "123", "419", "w o"])
+def test_a_language_must_be_a_tag(run, folder, tiny_bert, language):
+    status, _, err = run("advise", language, "--encoder", tiny_bert, "--text", "fr.txt")
+    assert status == 2
+    assert "is not a language tag" in err

@@ -40,12 +40,14 @@ REASONS = {
 CHANGING = ("create", "mkdir", "write", "fsync", "rename")
 """Kinds of calls between which the disk changes: a kill elsewhere is a kill before the next of them."""
 
+STORE = ("out/tmp", "out/failed", "out/claims", "out/studies")
 RESUMED = {
     "data": ("out/.xnli.download",),
     "adapt": ("out.partial",),
     "pretrain": ("out.partial",),
     "finetune": ("out.state",),
-    "run": ("out/tmp", "out/failed", "out/claims", "out/studies"),
+    "run": STORE,
+    "demo": (*STORE, "cache"),
 }
 """Where a command keeps what it resumes from."""
 
@@ -77,6 +79,7 @@ COMMANDS = {
     "finetune": (*FINETUNE, "--keep-model", "--predictions", "predicted", "--save-every", "2", "--out", "out", *CPU),
     "run": ("run", "../inputs/study.yaml", "--executor", "serial", "--out", "out", *CPU),
 }
+KILLED = {**COMMANDS, "demo": ("demo", "--out", "out", "--cache", "cache")}
 PRETRAINING = "corpora: {en: ../inputs/fr.txt}\nsteps: 4\nvocabulary: {size: 60}\nbatch: 2\nvalidation: {lines: 6}\n"
 STUDY = """
 name: toy
@@ -87,6 +90,7 @@ seeds: 1
 recipe: small
 set: {batch: 2, epochs: 1}
 """
+DEMO = "import tiny_demo; tiny_demo.shrink()"
 SHAPE = "shape: {layers: 1, width: 8, heads: 2, positions: 16}\n"
 
 
@@ -98,8 +102,8 @@ def files_of(folder):
     }
 
 
-TIMES = rb'"seconds": [0-9.]+|[0-9a-f]{64}(?=  crosslens.json\n)'
-"""What a second try changes: how long it took, and the digest of the file that says so."""
+TIMES = rb'"seconds": ?"?[0-9.]+|[0-9a-f]{64}(?=  crosslens.json\n)|"log":"([^"\\]|\\.)*"'
+"""What a second try changes: how long it took, the digest of the file that says so, and logs in a page."""
 
 
 @dataclass
@@ -113,7 +117,7 @@ class Bench:
     expected: dict = field(default_factory=dict)
 
     def words(self, name):
-        return (*COMMANDS[name], *([self.url] if name == "data" else []))
+        return (*KILLED[name], *([self.url] if name == "data" else []))
 
     def new_folder(self):
         self.tries += 1
@@ -132,13 +136,13 @@ class Bench:
         return done
 
     def expect(self, name):
-        """The calls of a command that nothing disturbs, and its files."""
+        """A command that nothing disturbs, and its files."""
         if name in self.expected:
             return self.expected[name]
         folder = self.new_folder()
         done = self.call(name, folder)
         assert done.status == 0, done.said
-        self.expected[name] = done.calls, files_of(folder)
+        self.expected[name] = done, files_of(folder)
         assert self.expected[name][1]
         return self.expected[name]
 
@@ -148,7 +152,7 @@ class Bench:
         folder = self.new_folder()
         for fault in faults:
             done = self.repeat(name, folder, fault)
-            assert done.met, f"{name}: no call for {fault}"
+            assert done.met or fault.after is not None, f"{name}: no call for {fault}"
             if wrong := self.wrong(name, folder, fault, done):
                 return f"{fault}: {wrong}"
             if done.status == 0:
@@ -221,7 +225,7 @@ def bench(tmp_path_factory, treebanks, tiny_bert):
         "TMPDIR": str(other),
         "XDG_CACHE_HOME": str(other / "cache"),
     }
-    with serving() as server, closing(Commands(other, **environment)) as commands:
+    with serving() as server, closing(Commands(other, prepare=DEMO, **environment)) as commands:
         serve_xnli(server)
         made = Bench(root, commands, server.url)
         done = commands((*FINETUNE, "--keep-model", "--out", "out", *CPU), inputs)
@@ -248,7 +252,7 @@ def sweep(bench, name, tries):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_then_a_kill(bench, name):
     """In the middle of a command's writes, and early in its repetition."""
-    calls, _ = bench.expect(name)
+    calls = bench.expect(name)[0].calls
     sweep(bench, name, [[Fault(("write",), (1 + calls["write"]) // 2, "ENOSPC"), Fault(CHANGING, 3, None)]])
 
 
@@ -257,7 +261,7 @@ def test_a_full_disk_then_a_kill(bench, name):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_fault(bench, name, kind):
-    calls, _ = bench.expect(name)
+    calls = bench.expect(name)[0].calls
     if not calls[kind]:
         pytest.skip(f"{name} has no {kind}")
     numbers = spread(calls[kind], int(os.environ.get("CROSSLENS_FAULTS", calls[kind])))
@@ -266,9 +270,12 @@ def test_every_fault(bench, name, kind):
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", KILLED)
 def test_kills(bench, name):
-    calls, _ = bench.expect(name)
-    total, chosen = sum(calls[kind] for kind in CHANGING), random.Random(name)
+    """Half at a random one of the calls that change the disk, half at a random time."""
+    (done, _), chosen = bench.expect(name), random.Random(name)
     count = int(os.environ.get("CROSSLENS_FAULTS", 100))
-    sweep(bench, name, [[Fault(CHANGING, 1 + chosen.randrange(total), None)] for _ in range(count)])
+    total = sum(done.calls[kind] for kind in CHANGING)
+    at_calls = [Fault(CHANGING, 1 + chosen.randrange(total)) for _ in range(count - count // 2)]
+    at_times = [Fault(after=chosen.uniform(0, done.seconds)) for _ in range(count // 2)]
+    sweep(bench, name, [[fault] for fault in (*at_calls, *at_times)])

@@ -142,6 +142,12 @@ def test_wrong_names(treebanks, name, message):
         load_corpus(name, data=treebanks)
 
 
+def test_a_link_that_leads_to_itself_is_named(tmp_path):
+    (tmp_path / "x.conllu").symlink_to(tmp_path / "x.conllu")
+    with pytest.raises(DataError, match="is a symbolic link that leads nowhere"):
+        load_corpus(str(tmp_path / "x.conllu"))
+
+
 def on_disk(folder):
     """What a folder has, without the artificial languages and the shipped sample, which are always there."""
     always = ("lab/", "lab_", "sample/")

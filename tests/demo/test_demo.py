@@ -1,10 +1,10 @@
 import pytest
 
+import tiny_demo
+from crosslens.demo import demo
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, WorkError
-from crosslens.lab.laboratory import LaboratorySettings
-from crosslens.lab.presets import LANGUAGES, PRESETS
 from crosslens.report.findings import effects, findings
 from crosslens.report.page import known_runs
 
@@ -12,17 +12,8 @@ from crosslens.report.page import known_runs
 @pytest.fixture
 def small(monkeypatch) -> Demo:
     """A demonstration of seconds: few words, few steps, three conditions, one task."""
-    settings = LaboratorySettings(languages={k: LANGUAGES[k] for k in ("src", "sov")}, sentences=200)
-    monkeypatch.setitem(PRESETS, "good", settings)
-    shape = {"layers": 6, "width": 16, "heads": 2, "feedforward": 16, "positions": 32}
-    lab = __import__("crosslens.lab.export", fromlist=["PRETRAINING"])
-    monkeypatch.setattr(lab, "PRETRAINING", {**lab.PRETRAINING, "shape": shape, "batch": 8})
-    monkeypatch.setattr(lab, "STEPS_A_SENTENCE", 0.025)
-    demo = lab_demo("good", seeds=1)
-    conditions = (Condition(), Condition(layers="1-2"), Condition(layers="0,all"))
-    similarity = demo.study.similarity.model_copy(update={"sentences": 20})
-    few = {"tasks": ("pos",), "conditions": conditions, "similarity": similarity, "set": {"limit": 50, "epochs": 1}}
-    return Demo(demo.study.model_copy(update=few), demo.title, demo.introduction)
+    tiny_demo.shrink(monkeypatch.setitem, monkeypatch.setattr)
+    return demo.lab_demo("good", seeds=1)
 
 
 def test_from_text_to_records_and_on_after_an_interruption(small, tmp_path):

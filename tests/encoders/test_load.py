@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -54,6 +55,14 @@ def test_an_old_pickle_checkpoint_is_read(copy_of):
     torch.save(load_file(copy_of / "model.safetensors"), copy_of / "pytorch_model.bin")
     (copy_of / "model.safetensors").unlink()
     assert load_encoder(copy_of, device="cpu").depth == 4
+
+
+def test_pickled_objects_are_refused_without_advice_to_load_them(copy_of):
+    torch.save({"encoder": Path("x")}, copy_of / "pytorch_model.bin")
+    (copy_of / "model.safetensors").unlink()
+    with pytest.raises(EncoderError, match="cannot read the weights: they are pickled objects") as error:
+        load_encoder(copy_of, device="cpu")
+    assert "weights_only" not in str(error.value)
 
 
 def test_tensors_that_would_be_random_are_an_error(copy_of):

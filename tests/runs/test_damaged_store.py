@@ -1,5 +1,7 @@
 """Stores with files that no run wrote, or that changed since."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -26,12 +28,32 @@ def test_other_files_and_folders_are_no_runs(store):
     assert list(known_runs([store.folder])) == [run]
 
 
-@pytest.mark.parametrize("text", ["[]", "null", "1", "[" * 100_000, "{"])
-def test_a_description_that_is_no_object_is_damaged(store, text):
+@pytest.mark.parametrize("text", ["[]", "null", "1", "[" * 100_000, "{", "{}", '{"run": null}'])
+def test_a_description_that_is_none_is_damaged(store, text):
     (run,) = store.ids()
     (store.path(run) / "run.json").write_text(text)
     with pytest.raises(StoreError, match=r"run.json is damaged: .*remove .* to repeat the run"):
         store.describe(run)
+
+
+@pytest.mark.parametrize("change", [{"label": None}, {"facts": []}, {"machine": 1}, {"identity": None}, "seed"])
+def test_a_description_that_was_changed_is_damaged(store, change):
+    """A seed that was changed by hand is not believed: the run's name is the digest of its identity."""
+    (run,) = store.ids()
+    file = store.path(run) / "run.json"
+    described = json.loads(file.read_text())
+    assert store.describe(run) == described
+    described |= {"identity": {**described["identity"], "seed": 7}} if change == "seed" else change
+    file.write_text(json.dumps(described))
+    with pytest.raises(StoreError, match=r"run.json is damaged: .*remove .* to repeat the run"):
+        store.describe(run)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"runs": []}', '{"runs": {}, "waiting": "x"}', "{"])
+def test_a_damaged_plan_is_made_again(store, text):
+    store.keep_plan("toy", {"plan.json": text})
+    with pytest.raises(StoreError, match=r"plan.json is damaged: .*run `crosslens plan` again; finished runs are kept"):
+        store.studies()
 
 
 def test_damaged_counts_name_their_file(store):
@@ -42,7 +64,10 @@ def test_damaged_counts_name_their_file(store):
     content = file.read_bytes()
     for damaged in (b"", b"garbage", content[: len(content) // 2], content[:60] + b"\x00\xff" * 20 + content[100:]):
         file.write_bytes(damaged)
-        with pytest.raises(StoreError, match=r"counts.npz: cannot be read as counts per sentence: .*to repeat the run"):
+        with pytest.raises(
+            StoreError, match=r"counts.npz: cannot be read as counts per sentence: .*to repeat the run"
+        ) as error:
             store.counts(run)
+        assert "pickle.load" not in str(error.value)
     file.unlink()
     assert store.counts(run) == {}

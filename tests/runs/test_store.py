@@ -55,6 +55,29 @@ def test_finishing_removes_what_is_left_of_earlier_attempts(tmp_path):
     assert [store.failed(each.run.id) for each in (wanted, other)] == [False, True]
 
 
+@pytest.mark.parametrize("open_question", [False, True])
+def test_what_a_process_killed_before_it_finished_a_run_left_is_removed(tmp_path, open_question):
+    """But the training state stays for the open question of another study."""
+    store, wanted = Store(tmp_path), asked()
+    run = wanted.run.id
+    questions = [FRENCH.id, *["other"] * open_question]
+    plan = {
+        "runs": {run: run},
+        "waiting": 0,
+        "asked": [{"run": run, "questions": [[question, "score"] for question in questions]}],
+    }
+    store.keep_plan("other", {"plan.json": json.dumps(plan)})
+    store.state(run).write_text("state")
+    store.keep_failure(wanted.run, "it failed")
+    publish(store, wanted, answers(FRENCH))
+    for path in (store.path(run) / "log.txt", store.state(run)):
+        path.with_name(f".{path.name}.x.unfinished").touch()
+    store.tidy([run])
+    assert sorted(path.name for path in store.path(run).iterdir()) == ["records.parquet", "run.json"]
+    left = [path.name for path in (*(tmp_path / "tmp").iterdir(), *(tmp_path / "failed").iterdir())]
+    assert left == ([store.state(run).name, run] if open_question else [])
+
+
 def test_what_is_kept_of_a_failure(tmp_path):
     store, wanted = Store(tmp_path), asked()
     for log in ("the first time", "the memory is full\n"):  # the last attempt's

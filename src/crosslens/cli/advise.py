@@ -67,6 +67,8 @@ def command(
 
     try:
         language = langcodes.standardize_tag(language)
+        if not language.partition("-")[0].isalpha():  # 419 is a region
+            raise ValueError
     except ValueError:
         hint = "give a language tag, such as wo for Wolof; qaa to qtz stand for languages without one"
         raise RequestError(f"{language!r} is not a language tag", hint=hint) from None

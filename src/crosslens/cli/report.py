@@ -125,4 +125,4 @@ def command(
             "these results fill no table"
             + "".join(f"; unknown task {name!r} ({suggest(name, TASKS)})" for name in unknown)
         )
-    say(f"{out}: index.html, {', '.join([*(table.name for table in tables), *figures])}")
+    say(f"{out}: {', '.join(['index.html', *(table.name for table in tables), *figures])}")

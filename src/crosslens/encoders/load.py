@@ -318,6 +318,8 @@ def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBa
 
 
 def _reason(error: Exception) -> str:
+    if "weights_only" in str(error):  # torch goes on to advise reading the file nonetheless
+        return "they are pickled objects, which could run code, and are not read"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].endswith(":"):  # the reason stands below
         return lines[1].removeprefix("TypeError: ").removeprefix("ValueError: ")

@@ -50,4 +50,5 @@ def read_counts(path: Path) -> Counts:
     except (OSError, ValueError, EOFError, LookupError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         if is_refusal(error):
             raise
-        raise DataError(f"cannot be read as counts per sentence: {error}", file=str(path)) from None
+        reason = str(error).partition(". ")[0]  # numpy's second sentence advises to load pickled data
+        raise DataError(f"cannot be read as counts per sentence: {reason}", file=str(path)) from None

@@ -53,10 +53,7 @@ def status(store: Store) -> list[Status]:
     damage = {run: bool(store.lacking(run)) for run in published}
     statuses = []
     for name, runs in store.studies().items():
-        planned = store.planned(name)
-        asked: dict[str, set[str]] = {run: set() for run in runs}
-        for view in planned.get("asked", ()):  # earlier versions of crosslens wrote no questions
-            asked[view["run"]].update(question for question, _ in view["questions"])
+        planned, asked = store.planned(name), store.questions(name)
         done = [
             run
             for run in runs

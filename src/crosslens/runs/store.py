@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +23,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
-from crosslens.files import lock_reason, new_folder, write_text
+from crosslens.files import lock_reason, new_folder, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, Run
 from crosslens.training import versions
+from crosslens.training.identity import run_id
 
 LOG = "log.txt"
 """File name of the log of a run."""
@@ -80,7 +81,16 @@ class Store:
         Raises:
             StoreError: when the file is damaged.
         """
-        return _read_json(self.path(run) / "run.json")
+        path = self.path(run) / "run.json"
+        described = _read_json(path, hint := f"remove {self.path(run)} to repeat the run")
+        identity = described.get("identity")
+        if not isinstance(identity, dict) or run_id(identity) != run:
+            raise StoreError(f"{path} is damaged: its identity is not that of the run", hint=hint)
+        if not isinstance(described.get("label"), str):
+            raise StoreError(f"{path} is damaged: the run has no label", hint=hint)
+        if not all(isinstance(described.get(name, {}), dict) for name in ("facts", "machine")):
+            raise StoreError(f"{path} is damaged: facts and machine must be JSON objects", hint=hint)
+        return described
 
     def answers(self, run: str) -> Results:
         """Read all records of a finished run.
@@ -243,6 +253,22 @@ class Store:
         shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
         self.state(run).unlink(missing_ok=True)
 
+    def tidy(self, runs: Iterable[str]) -> None:
+        """Remove what processes that were killed between publishing and finishing a run left of it.
+
+        Training state and failed attempt stay while a study of this store has unanswered questions about the run.
+        """
+        asked: dict[str, set[str]] = {}
+        for study in self.studies():
+            for run, questions in self.questions(study).items():
+                asked.setdefault(run, set()).update(questions)
+        for run in runs:
+            remove_abandoned(self.path(run) / LOG)
+            remove_abandoned(self.state(run))
+            if (self.state(run).exists() or self.failed(run)) and asked.get(run, set()) <= self.answered(run):
+                shutil.rmtree(self.folder / "failed" / run, ignore_errors=True)
+                self.state(run).unlink(missing_ok=True)
+
     def counts(self, run: str) -> Counts:
         """Read the counts per sentence of a finished run.
 
@@ -284,12 +310,27 @@ class Store:
         Raises:
             StoreError: when the plan is missing or damaged.
         """
-        return _read_json(self.folder / "studies" / study / "plan.json")
+        path = self.folder / "studies" / study / "plan.json"
+        planned = _read_json(
+            path, hint := f"remove {path.parent} and run `crosslens plan` again; finished runs are kept"
+        )
+        kinds = {"runs": dict, "waiting": int, "asked": list}
+        if not all(isinstance(planned.get(name, []), kind) for name, kind in kinds.items()):
+            raise StoreError(f"{path} is damaged: it lists no runs", hint=hint)
+        return planned
 
     def studies(self) -> dict[str, dict[str, str]]:
         """Return the planned runs of each study: study -> run id -> label."""
         files = sorted((self.folder / "studies").glob("*/plan.json"))
         return {file.parent.name: self.planned(file.parent.name)["runs"] for file in files}
+
+    def questions(self, study: str) -> dict[str, set[str]]:
+        """Return the ids of the questions of each planned run of a study; plans of earlier versions have none."""
+        planned = self.planned(study)
+        questions: dict[str, set[str]] = {run: set() for run in planned["runs"]}
+        for view in planned.get("asked", ()):
+            questions[view["run"]].update(question for question, _ in view["questions"])
+        return questions
 
 
 def _together(views: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -307,8 +348,7 @@ def is_store(folder: str | Path) -> bool:
     return (Path(folder) / "runs").is_dir() and (Path(folder) / "studies").is_dir()
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    hint = f"remove {path.parent} to repeat the run"
+def _read_json(path: Path, hint: str) -> dict[str, Any]:
     try:
         described = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

@@ -136,6 +136,7 @@ def run_study(
             planned = replace(planned, left=unfinished(store, planned.asked))
             break
     if not planned.left:
+        store.tidy(asked.run.id for asked in planned.asked)
         listener.report("writing results", 0)
         home = store.folder / "studies" / study.name
         store.collect(study.name).write(home / "results.csv")

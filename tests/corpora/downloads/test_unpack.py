@@ -60,6 +60,7 @@ def damaged(content):
         (b"", "the file is empty"),
         (b"<!DOCTYPE html>\n<html>", "the file is a web page"),
         (b"please come back", "the file is neither a zip nor a tar archive"),
+        (b"PK\x03\x04 and no more", "it is incomplete"),
     ],
 )
 def test_what_is_not_an_archive_is_named(tmp_path, content, kind):

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -106,6 +106,9 @@ def get(
         shutil.rmtree(staging)
     except OSError as error:
         raise unwritable(Path(error.filename or target), error) from None
+    finally:
+        with suppress(OSError):  # it holds what the next call resumes from, or it is gone
+            staging.rmdir()
     return target
 
 
@@ -129,8 +132,6 @@ def _install(
                     unpack(staging / file, unpacked, members=published.members)
                 except DownloadError:
                     (staging / file).unlink()
-                    if not any(staging.iterdir()):
-                        staging.rmdir()
                     raise
             else:
                 (unpacked / file).parent.mkdir(parents=True, exist_ok=True)

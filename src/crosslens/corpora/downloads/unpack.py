@@ -31,8 +31,9 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
         else:
             _unpack_tar(archive, folder, wanted)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _damaged(archive, _kind(archive) or reason) from None
+        # Where a file has the beginning of an archive and no more, tarfile lists what it tried, line by line.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise _damaged(archive, _kind(archive) or ("it is incomplete" if reason.endswith(":") else reason)) from None
     except OSError as error:
         if error.errno is not None:  # such as a full disk
             raise
