@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from crosslens.report.render import Spread
     from crosslens.report.table import Table as ReportTable
+    from crosslens.results.order import Order
     from crosslens.results.pivot import Section
     from crosslens.results.record import Results
 
@@ -181,7 +182,9 @@ def saying_warnings() -> Iterator[None]:
         say(str(warning.message))
 
 
-def show_tables(results: "Results", *, metric: str | None = None, notes: Iterable[str] = ()) -> None:
+def show_tables(
+    results: "Results", *, metric: str | None = None, sort: "Order" = "score", notes: Iterable[str] = ()
+) -> None:
     """Print the tables of all `crosslens.results.pivot.sections`, then notes on all of them.
 
     If records contradict one another, the reason is printed instead of the table.
@@ -189,10 +192,12 @@ def show_tables(results: "Results", *, metric: str | None = None, notes: Iterabl
     Args:
         results: the records.
         metric: metric to print; None: all.
+        sort: order of the languages.
         notes: lines below the tables, such as corpora that were not evaluated.
     """
     from crosslens.results.pivot import sections
 
+    results = results.sorted(sort)
     for section in sections(results if metric is None else results.filter(metric=metric)):
         _print_section(section)
     for note in notes:
@@ -201,8 +206,10 @@ def show_tables(results: "Results", *, metric: str | None = None, notes: Iterabl
 
 def _print_section(section: "Section") -> None:
     """Print a table, or the reason why it cannot be printed."""
+    from crosslens.results.pivot import tabulated
+
     try:
-        table = section.records.table()
+        table = tabulated(section.records)
     except RequestError as error:
         Console(emoji=False).print(f"{section.title}: {error}", highlight=False, markup=False, soft_wrap=True)
     else:

@@ -37,6 +37,15 @@ track_option = click.option(
     " tensorboard=FOLDER or wandb=PROJECT [default: none].",
 )
 
+sort_option = click.option(
+    "--sort",
+    type=click.Choice(["score", "family", "script", "name"]),
+    default="score",
+    show_default=True,
+    help="Order of the languages in all tables and figures: the reference model's score, language family, script or"
+    " name (tag).",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -59,7 +60,7 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     page = Path(out) / "index.html"
     paragraphs = findings(results)
     title = "Where does cross-lingual transfer live?"
-    about = {"title": title, "introduction": demo.introduction, "opening": demo.pictures}
+    about: dict[str, Any] = {"title": title, "introduction": demo.introduction, "opening": demo.pictures}
     write_text(page, make_page(results, **about, findings=paragraphs, runs=known_runs([out])))
     note = f"mean of {seeds} seed{'s' * (seeds > 1)}"
     for task, metric in dict.fromkeys((effect.task, effect.metric) for effect in effects(results)):

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import out_option
+from crosslens.cli._options import out_option, sort_option
 
 if TYPE_CHECKING:
     from crosslens.report.render import Spread
+    from crosslens.results.order import Order
 
 
 @click.command("report")
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     metavar="INCHES",
     help="Width of the figures at most: 6.8 for the text of a page, 3.3 for a column.",
 )
+@sort_option
 @click.option(
     "--spread",
     type=click.Choice(["none", "std", "interval"]),
@@ -53,6 +55,7 @@ def command(
     beside: str | None,
     title: str,
     width: float,
+    sort: "Order",
     spread: "Spread",
     rules: tuple[str, ...],
 ) -> None:
@@ -89,8 +92,8 @@ def command(
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)
     significance = (intervals or significance_of(results)) if spread == "interval" else None
-    tables = all_tables(results, beside=paper, significance=significance, skipped=say)
-    typology = read_typologies(paths, results, skipped=say)
+    tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
+    typology = read_typologies(paths, results, sort=sort, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
     tables += rule_tables([read_rule(rule) for rule in rules], results)
     missing = not_evaluated(paths)
@@ -109,10 +112,12 @@ def command(
         if tables:
             (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
         paragraphs = [*missing, *findings(results)]
-        page = make_page(results, title=title, findings=paragraphs, runs=known_runs(paths))
+        page = make_page(results, title=title, sort=sort, findings=paragraphs, runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
         try:
-            figures[:] = write_figures(results, folder, typology=typology, significance=intervals, width=width)
+            figures[:] = write_figures(
+                results, folder, sort=sort, typology=typology, significance=intervals, width=width
+            )
         except RequestError as error:
             say(str(error))
 

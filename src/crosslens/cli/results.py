@@ -1,6 +1,13 @@
 """``crosslens results``: merge, print and convert results."""
 
+from typing import TYPE_CHECKING
+
 import click
+
+from crosslens.cli._options import sort_option
+
+if TYPE_CHECKING:
+    from crosslens.results.order import Order
 
 
 @click.command("results")
@@ -9,7 +16,8 @@ import click
     "--csv", "--parquet", "--json", "file", metavar="FILE", help="File for all records, in the format of its ending."
 )
 @click.option("--metric", metavar="NAME", help="Metric whose tables are shown [default: all].")
-def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> None:
+@sort_option
+def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: "Order") -> None:
     """Merge the results in PATHS (files, folders of runs, or folders searched recursively), and print their tables.
 
     If they include a reference, the other conditions are shown as differences from it.
@@ -28,4 +36,4 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None) -> Non
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))
     if file:
         write_finished(file, results.write)
-    show_tables(results, metric=metric, notes=not_evaluated(paths))
+    show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths))

@@ -1,10 +1,13 @@
 """``crosslens typology``: classify unseen languages as easy, intermediate or hard."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._options import data_option, json_option
+from crosslens.cli._options import data_option, json_option, sort_option
+
+if TYPE_CHECKING:
+    from crosslens.results.order import Order
 
 
 @click.command("typology")
@@ -17,9 +20,12 @@ from crosslens.cli._options import data_option, json_option
     help="Study whose runs are used; repeatable [default: all runs].",
 )
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
+@sort_option
 @data_option
 @json_option
-def command(store: str, studies: tuple[str, ...], file: str | None, data: str | None, as_json: bool) -> None:
+def command(
+    store: str, studies: tuple[str, ...], file: str | None, sort: "Order", data: str | None, as_json: bool
+) -> None:
     """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
     Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: it does so only after adaptation to raw
@@ -39,9 +45,10 @@ def command(store: str, studies: tuple[str, ...], file: str | None, data: str | 
 
     from crosslens.cli._display import print_json, print_table
     from crosslens.report.incomplete import not_evaluated
+    from crosslens.report.typology import in_order
     from crosslens.studies.typology import read_typology
 
-    frame = read_typology(Store(store), studies=studies, data=data)
+    frame = in_order(read_typology(Store(store), studies=studies, data=data), sort)
     if file:
         write_finished(file, lambda path: write_text(path, frame.to_csv(index=False)))
     if as_json:

@@ -1,14 +1,13 @@
 """Split scores into blocks that fit one table."""
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, groups_of
 from crosslens.results.record import Results, remembered
-from crosslens.tasks import TASKS, find_task
+from crosslens.tasks import main_metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,6 @@ def trained_scores(results: Results) -> list[Trained]:
             if train and corpus and not translated_from
         ]
     return scores
-
-
-@cache
-def main_metric(task: str | None) -> str | None:
-    """The metric shown in the tables of a task; None if it is not a task."""
-    return find_task(task).metric if task is not None and task in TASKS else None
 
 
 def on_one_layer(results: Results, *, where: bool) -> Results:

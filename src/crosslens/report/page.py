@@ -20,6 +20,7 @@ from crosslens.report.overview import overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
+from crosslens.results.order import Order, places_of
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import Coded, Rows, paired, together
@@ -50,6 +51,7 @@ def make_page(
     results: Results,
     *,
     title: str,
+    sort: Order = "score",
     introduction: str = "",
     opening: str = "",
     findings: Sequence[str] = (),
@@ -60,6 +62,7 @@ def make_page(
     Args:
         results: Scores and similarities.
         title: Title of the page.
+        sort: Order of the languages at first, as in `Results.sorted`; the page offers all orders.
         introduction: One or two sentences on the experiment.
         opening: HTML that explains the experiment further, in the classes of the page's style sheet.
         findings: Findings, one paragraph each.
@@ -71,6 +74,7 @@ def make_page(
     Raises:
         RequestError: when records contradict one another.
     """
+    results = results.sorted(sort)
     blocks = score_blocks(results)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
     scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
@@ -84,6 +88,7 @@ def make_page(
         "scores": _columns(scores),
         "similarities": _columns(_by_column(similar)),
         "tables": heats,
+        "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
         "encoders": _encoders(results) if blocks else [],
         "languages": _languages(results),
@@ -199,6 +204,7 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
     places, kept = _measured(known)
     first_of = dict(zip(places.values, kept[places.firsts].tolist(), strict=True))
     same, cross, unknown = parts_of(table, block.source)
+    places = places_of(block.results, table.rows)
 
     def line(row: Key, part: str) -> dict[str, Any]:
         shown = []
@@ -207,7 +213,8 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
             first = known[first_of[row, column]] if (row, column) in first_of else dict.fromkeys(("n", "low", "high"))
             alone = len(cell.by_seed) == 1 and not table.is_difference(column)
             shown.append(_cell(cell) | {name: first[name] for name in (("n", "low", "high") if alone else ("n",))})
-        return {"name": _named(row, table.rows), "language": row[0], "part": part, "cells": shown}
+        about = {"name": _named(row, table.rows), "language": row[0], "part": part, "places": places[row]}
+        return {**about, "cells": shown}
 
     rows = []
     for name, part, title in (("same", same, SAME), ("cross", cross, CROSS), ("unknown", unknown, None)):

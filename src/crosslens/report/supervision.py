@@ -146,7 +146,8 @@ def _gold_tags(results: Results) -> dict[Column, bool]:
 def _table(
     task: str, metric: str, split: str | None, columns: dict[_Column, Scores], beside: Paper | None, notes: Notes
 ) -> Table:
-    rows = sorted({row for scores in columns.values() for row in scores}, key=lambda row: (row.label, row.language))
+    several = [scores for column, scores in columns.items() if column.setting == "zero-shot"]  # in order; others have
+    rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
     printed: list[tuple[str, list[Cell]]] = []  # head, and the cells of each row with the mean behind them
     for column, scores in columns.items():
         others = [row for row in scores if row.language != column.source]

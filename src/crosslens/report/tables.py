@@ -7,7 +7,7 @@ from functools import partial
 
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
-from crosslens.report.blocks import column_head, main_metric, on_one_layer, score_head, scores_of
+from crosslens.report.blocks import column_head, on_one_layer, score_head, scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
@@ -28,9 +28,10 @@ from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
 from crosslens.results import cells
 from crosslens.results.cells import Column, Key, groups_of
+from crosslens.results.order import Order
 from crosslens.results.pivot import mean_row, score_cells
 from crosslens.results.record import Results, concatenated
-from crosslens.tasks import TASKS
+from crosslens.tasks import TASKS, main_metric
 
 OTHERS = "x"
 """Label of the mean over the other languages, as in the paper."""
@@ -39,6 +40,7 @@ OTHERS = "x"
 def all_tables(
     results: Results,
     *,
+    sort: Order = "score",
     beside: Paper | None = None,
     significance: Significance | None = None,
     skipped: Callable[[str], None] = lambda reason: None,
@@ -47,6 +49,7 @@ def all_tables(
 
     Args:
         results: Scores and similarities of one or more studies.
+        sort: Order of the languages, as in `Results.sorted`.
         beside: Paper whose published scores are shown below ours where task, source, target and condition agree.
         significance: Intervals and tests of scores from finished studies.
         skipped: Called with the reason whenever scores or tables are skipped, such as contradicting records.
@@ -54,7 +57,7 @@ def all_tables(
     Returns:
         The tables; none without scores.
     """
-    at_every_step = _readable(results, skipped)
+    at_every_step = _readable(results, skipped).sorted(sort)
     readable = last_checkpoints(at_every_step)
     results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [

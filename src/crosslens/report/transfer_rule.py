@@ -3,9 +3,9 @@
 import statistics
 from collections.abc import Sequence
 
-from crosslens.report.blocks import main_metric
 from crosslens.report.table import Cell, Row, Table
 from crosslens.results.record import Results
+from crosslens.tasks import main_metric
 from crosslens.unseen.evaluation import kept_apart, left_out, transfer_of_another
 from crosslens.unseen.fitting import AS_IS
 from crosslens.unseen.rule import Mean, Rule

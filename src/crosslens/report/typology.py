@@ -11,6 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import MINUS
 from crosslens.report.table import Cell, Notes, Row, Table
 from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.order import Order
 from crosslens.results.record import Results
 from crosslens.runs.recorded import read_results
 from crosslens.runs.store import Store, is_store
@@ -32,13 +33,18 @@ MODELS = ("encoder", "adapted", "from scratch", "BiLSTM")
 
 
 def read_typologies(
-    paths: Iterable[str | Path], results: Results, *, skipped: Callable[[str], None] = lambda reason: None
+    paths: Iterable[str | Path],
+    results: Results,
+    *,
+    sort: Order = "score",
+    skipped: Callable[[str], None] = lambda reason: None,
 ) -> "pandas.DataFrame | None":
     """The typology of every store of runs that has one, and of the other records.
 
     Args:
         paths: files and folders.
         results: all of their records.
+        sort: order of the languages of each class.
         skipped: called with the reason if the runs of a store, or the records, cannot be compared.
 
     Returns:
@@ -60,7 +66,19 @@ def read_typologies(
             continue
         except RequestError as error:
             skipped(f"no typology: {error}")
-    return pd.concat(frames, ignore_index=True) if frames else None
+    return in_order(pd.concat(frames, ignore_index=True), sort) if frames else None
+
+
+def in_order(frame: "pandas.DataFrame", sort: Order) -> "pandas.DataFrame":
+    """Sort the languages of each task, by the score of the encoder, family, script or name (tag)."""
+    keys = {
+        "score": -frame["encoder"].astype(float),
+        "family": frame["family"].replace("", None),
+        "script": frame["script"].replace("", None),
+        "name": 0,
+    }
+    names = ["task", "key", "language", "train", "corpus"]
+    return frame.assign(key=keys[sort]).sort_values(names, ignore_index=True, kind="stable").drop(columns="key")
 
 
 def typology_table(frame: "pandas.DataFrame") -> Table:

@@ -267,7 +267,7 @@ class ComparedScores:
     """Scores and their differences to the reference, for a heat map.
 
     Attributes:
-        rows: names of targets and of means over them: the source language, then the others, best transfer first.
+        rows: names of targets and of means over them: the source language, then the others; as the records have them.
         columns: the conditions, each behind its reference.
         scores: (row, column) -> points, without missing ones.
         differences: (row, column) -> points gained over the reference within seeds; 0 for the reference itself.
@@ -302,13 +302,9 @@ def compared_scores(results: Results) -> ComparedScores:
     names = row_names(table.rows)
     compared = table.compared()
 
-    def transfer(row: Key) -> float:
-        means = [table.get(row, column).mean for column in columns if column in references]
-        return np.mean([mean for mean in means if mean is not None] or -np.inf).item()
-
     scores, differences = {}, {}
     for part, title in ((same, "same language"), (cross, "zero-shot"), (unknown, None)):
-        lines = {names[row]: [row] for row in sorted(part, key=transfer, reverse=True)}
+        lines = {names[row]: [row] for row in part}
         lines |= {f"{title}, mean of {len(part)}": part} if title and len(part) > 1 else {}
         for (name, rows), column in product(lines.items(), columns):
             score, difference = mean_row(table, rows, column), mean_row(compared, rows, column)

@@ -49,16 +49,12 @@ def score_cells(results: Results) -> Cells:
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
-    """Split rows into the source language, other languages, and unknown languages, each sorted."""
+    """Split rows into the source language, other languages, and unknown languages, each in the order of the table."""
     known = [row for row in table.rows if row[0] is not None and source is not None]
     same = [row for row in known if row[0] == source]
     cross = [row for row in known if row[0] != source]
     unknown = [row for row in table.rows if row not in known]
-    return _sorted(same), _sorted(cross), unknown
-
-
-def _sorted(rows: Sequence[Key]) -> list[Key]:
-    return sorted(rows, key=lambda row: tuple(str(part or "") for part in row))
+    return same, cross, unknown
 
 
 def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
@@ -75,6 +71,16 @@ def mean_name(targets: Sequence[str | None], split: str | None) -> str:
     """
     kind = "languages" if len(set(targets)) == len(targets) else "corpora"
     return f"mean of {len(targets)} {kind}" + (f":{split}" if split else "")
+
+
+def tabulated(results: Results) -> "pandas.DataFrame":
+    """Tabulate similarities and scores of one layer by layer, or else scores, in the order of the records.
+
+    Raises:
+        RequestError: when the results are empty, or mix what one table cannot hold.
+    """
+    by_layer = len(results) > 0 and 0 in (results.records[name].null_count for name in ("measure", "layer"))
+    return layer_table(results) if by_layer else score_table(results)
 
 
 def score_table(results: Results) -> "pandas.DataFrame":
@@ -284,9 +290,9 @@ def _more(results: Results) -> list[str]:
 
 def _tables(results: Results) -> Iterator[tuple[str, "pandas.DataFrame", Mapping[Any, Callable], str]]:
     """Yield title, table, writers and note of the first sections; records themselves where no table can hold them."""
-    for section in islice(sections(results), SHOWN):
+    for section in islice(sections(results.sorted()), SHOWN):
         try:
-            frame, note = section.records.table(), section.note
+            frame, note = tabulated(section.records), section.note
         except RequestError as error:
             frame, note = section.records[:10].to_pandas().filter(list(HEAD)), str(error)
         yield section.title, frame, writers(frame, decimals=section.decimals), note

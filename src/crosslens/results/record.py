@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import altair
     import pandas
 
+    from crosslens.results.order import Order
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
@@ -267,20 +269,34 @@ class Results:
         parsed = [json.loads(text) for text in tags.values]
         return [dict(parsed[code]) for code in tags.codes.tolist()]
 
-    @property
-    def _by_layer(self) -> bool:
-        """Whether every record is a similarity, or a score of one layer."""
-        return len(self) > 0 and 0 in (self.records["measure"].null_count, self.records["layer"].null_count)
+    def sorted(self, by: "Order" = "score") -> "Results":
+        """Sort the languages of each task, encoder and source; everything else keeps its place.
 
-    def table(self) -> "pandas.DataFrame":
+        >>> rows = [Record(source="en", target=target, value=value) for target, value in [("cs", 71.0), ("fr", 80.0)]]
+        >>> results = Results.of(rows)
+        >>> [record.target for record in results.sorted()], [record.target for record in results.sorted("name")]
+        (['fr', 'cs'], ['cs', 'fr'])
+
+        Args:
+            by: ``score`` of the reference model, the best first; ``family`` or ``script`` of the language; or ``name``,
+                which is its tag. Equal ones are sorted by name.
+        """
+        from crosslens.results.order import in_order
+
+        return in_order(self, by)
+
+    def table(self, *, sort: "Order" = "score") -> "pandas.DataFrame":
         """Tabulate scores by target and condition, or else similarities by pair and layer.
+
+        Args:
+            sort: order of the languages, as in `sorted`.
 
         Raises:
             RequestError: when the results are empty, or mix what one table cannot hold.
         """
-        from crosslens.results.pivot import layer_table, score_table
+        from crosslens.results.pivot import tabulated
 
-        return layer_table(self) if self._by_layer else score_table(self)
+        return tabulated(self.sorted(sort))
 
     def best_layer(self, **columns: Any) -> int:
         """Find the layer with the highest mean value, of a similarity, a probe or a score by layer.
@@ -306,9 +322,12 @@ class Results:
 
         return best_layer(self.filter(**columns))
 
-    def plot(self) -> "altair.TopLevelMixin":
+    def plot(self, *, sort: "Order" = "score") -> "altair.TopLevelMixin":
         """Plot the layer profile (of several encoders, one over the other), a heat map of scores if no layers were
         re-initialised, or similarity by layer.
+
+        Args:
+            sort: order of the languages, as in `sorted`.
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
@@ -326,7 +345,7 @@ class Results:
         try:
             profile = layer_profile(scores, source=source)
         except RequestError:
-            return score_chart(self)
+            return score_chart(self.sorted(sort))
         return profile_chart([profile])
 
     def __repr__(self) -> str:

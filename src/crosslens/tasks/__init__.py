@@ -1,6 +1,7 @@
 """Tasks and their heads, one per file. To add a task, add a file here and a row in `TASKS`, or write a plug-in."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -35,4 +36,10 @@ def find_task(name: str, settings: Mapping[str, Any] | None = None) -> Task:
     return choose(name, TASKS, settings or {}, kind="task")
 
 
-__all__ = ["TASKS", "Task", "find_task"]
+@cache
+def main_metric(task: str | None) -> str | None:
+    """The metric shown in the tables of a task; None if it is not a task."""
+    return find_task(task).metric if task is not None and task in TASKS else None
+
+
+__all__ = ["TASKS", "Task", "find_task", "main_metric"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import main_metric, scores_of
+from crosslens.report.blocks import scores_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
@@ -14,6 +14,7 @@ from crosslens.results.chart import pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
+from crosslens.tasks import main_metric
 
 LOWEST = 1 / 3
 """Share of the layers, from the bottom, whose loss ranks encoders."""

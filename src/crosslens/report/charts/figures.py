@@ -43,6 +43,7 @@ from crosslens.results.chart import (
 )
 from crosslens.results.encoder_overlay import overlay_chart
 from crosslens.results.layer_profile import LIGHT, Ink, layer_profile, profile_chart
+from crosslens.results.order import Order
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import correlations
@@ -61,6 +62,7 @@ def write_figures(
     results: Results,
     folder: str | Path,
     *,
+    sort: Order = "score",
     typology: "pandas.DataFrame | None" = None,
     significance: Significance | None = None,
     width: float = TEXT_WIDTH,
@@ -72,6 +74,7 @@ def write_figures(
     Args:
         results: results of one or more studies.
         folder: existing folder to write to.
+        sort: order of the languages, as in `Results.sorted`.
         typology: from `crosslens.report.typology.read_typologies`.
         significance: intervals of scores from finished studies.
         width: of the figures at most, in inches: 6.8 for the text of a page, 3.3 for a column.
@@ -82,7 +85,7 @@ def write_figures(
     Raises:
         RequestError: when altair is not installed.
     """
-    charts = all_figures(results, significance=significance)
+    charts = all_figures(results, sort=sort, significance=significance)
     if typology is not None:
         charts["typology"] = typology_bars(typology)
     import pikepdf
@@ -123,11 +126,14 @@ def _renumbered(svg: str) -> str:
     return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: places[match[0]], svg)
 
 
-def all_figures(results: Results, *, significance: Significance | None = None) -> "dict[str, altair.TopLevelMixin]":
+def all_figures(
+    results: Results, *, sort: Order = "score", significance: Significance | None = None
+) -> "dict[str, altair.TopLevelMixin]":
     """Make every figure that the results fill: name -> chart.
 
     Args:
         results: results of one or more studies.
+        sort: order of the languages, as in `Results.sorted`.
         significance: intervals of scores from finished studies.
 
     Raises:
@@ -153,6 +159,7 @@ def all_figures(results: Results, *, significance: Significance | None = None) -
         "learning-curves": learning_curve_figure,
     }
     charts = {}
+    results = results.sorted(sort)
     last = last_checkpoints(results)
     others = before_training(last)
     shown = {"interventions": last, "heads": last, "pretraining-steps": before_training(results)}

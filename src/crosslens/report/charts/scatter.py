@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from crosslens.formatting import plain
-from crosslens.report.blocks import main_metric
 from crosslens.report.charts.label_places import place_labels
 from crosslens.report.correlations import names_of
 from crosslens.results.chart import COLOURS, grammar, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
+from crosslens.tasks import main_metric
 from crosslens.tasks.titles import as_printed, metric_name
 
 if TYPE_CHECKING:

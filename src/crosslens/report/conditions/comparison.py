@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from crosslens.report.blocks import main_metric, scores_of
+from crosslens.report.blocks import scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import treebank_of
 from crosslens.report.significance import Interval, Significance
@@ -12,6 +12,7 @@ from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, remembered
 from crosslens.results.record_rows import together
+from crosslens.tasks import main_metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from crosslens.report.blocks import main_metric, scores_of
+from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.pretraining_factors import in_the_papers_order
 from crosslens.report.table import Cell, Row, Table
 from crosslens.results.cells import condition_of, groups_of
 from crosslens.results.record import Record, Results
+from crosslens.tasks import main_metric
 
 Place = tuple[str | None, str | None, int | None]
 """Condition, bilingual language and seed of an encoder."""
@@ -47,6 +48,7 @@ def _ranges(measured: Results) -> Table:
 def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     tasks = [task for (task, metric), _ in scores.groups("task", "metric") if metric and metric == main_metric(task)]
+    languages = [partner for (partner,), _ in measured.groups("partner")]
     for (encoder,), records in groups_of(measured, "encoder"):
         by_place = _by_place(record for record in records if record.partner is not None)
         of_encoder = scores.filter(encoder=records.records["encoder"][0].as_py())
@@ -61,7 +63,8 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
         for condition in in_the_papers_order(condition_of(text) for text, _, _ in by_place):
             places = [place for place in by_place if condition_of(place[0]) == condition]
             title = condition.label if len(measured.groups("encoder")) == 1 else f"{encoder}, {condition.label}"
-            rows = tuple(_row(place, by_place, transfer) for place in sorted(places, key=str))
+            places.sort(key=lambda place: (languages.index(place[1]), str(place[2])))
+            rows = tuple(_row(place, by_place, transfer) for place in places)
             if not condition.is_reference and any(cell.value is not None for row in rows for cell in row.cells[2:]):
                 groups[title] = rows
     if not groups:

@@ -9,12 +9,13 @@ import numpy as np
 from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
-from crosslens.report.blocks import main_metric, on_one_layer
+from crosslens.report.blocks import on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, settings_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state
 from crosslens.results.record import Results
+from crosslens.tasks import main_metric
 
 PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> what distinguishes its control task."""

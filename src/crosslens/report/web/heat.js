@@ -1,15 +1,10 @@
 // Scores of one task, computed in Python with the same rule as all tables and only displayed here -------------------
 const heatRows = (table) => {
-  const reference = Math.max(0, table.columns.findIndex((column) => !column.difference));
-  const score = (row) => row.cells[reference]?.seeds ? row.cells[reference].value ?? 0 : -Infinity;
   const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
   const seen = (row) => row.over || isKept(row.language) && words.every((word) => `${row.name} ${row.language ?? ""}${described(row.language)}`.toLowerCase().includes(word));
-  // Means stand below their part whatever the order; the sort keeps rows of equal keys as they are.
-  const byScore = (a, b) => (score(b) > score(a)) - (score(b) < score(a));
-  const order = (name) => valuesOf(name).map(([value]) => value);
-  const places = FACTS.includes(state.sort) ? order(state.sort) : [];
-  const key = state.sort === "name" ? () => 0
-    : (a, b) => (places.length ? places.indexOf(factOf(a.language, state.sort)) - places.indexOf(factOf(b.language, state.sort)) : 0) || byScore(a, b);
+  // The orders are those of all tables. Means stand below their part whatever the order.
+  const order = state.sort in (table.rows[0]?.places ?? {}) ? state.sort : data.sort;
+  const key = (a, b) => a.places[order] - b.places[order];
   return unique(table.rows.map((row) => row.part)).flatMap((part) => {
     const rows = table.rows.filter((row) => row.part === part);
     return [...rows.filter((row) => !row.over).sort(key), ...rows.filter((row) => row.over)].filter(seen);

@@ -2,7 +2,7 @@
 const draw = () => {
   if (scores.length) {
     const table = tableInView();
-    at("sort").value = state.sort || "score";
+    at("sort").value = state.sort || data.sort;
     if (document.activeElement !== at("find")) at("find").value = state.find;
     facts(); opening(table); profiles(table); heat(table); scoreTable();
     if (data.encoders.length) overlays();
@@ -24,7 +24,7 @@ if (scores.length) {
 }
 if (similar.length) {
   fill(at("measure"), unique(similar.map((r) => r.of)));
-  const pairs = unique(similar.map((r) => r.pair)).sort(), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
+  const pairs = unique(similar.map((r) => r.pair)), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
   fill(at("pair"), pairs);
   if (different.length) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${different.length})`));
   for (const id of ["measure", "pair"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));

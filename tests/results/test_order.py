@@ -1,0 +1,77 @@
+"""The order of languages is one rule, which tables, figures, the page and the terminal follow."""
+
+import json
+import re
+
+import pytest
+
+from crosslens import Results
+from crosslens.cli._display import show_tables
+from crosslens.report.charts.figures import all_figures
+from crosslens.report.page import make_page
+from crosslens.report.tables import all_tables
+from crosslens.results.order import ORDERS
+from made_results import score, similarity
+
+LANGUAGES = {"zh": 60.0, "cs": 85.0, "hi": 70.0, "en": 95.0, "fr": 88.0, "xx": 40.0, "ru": 86.0}
+"""Target -> accuracy of the reference. Four branches of Indo-European, Sino-Tibetan, and a language of no family."""
+
+EXPECTED = {
+    "score": ["fr", "ru", "cs", "hi", "zh", "xx"],
+    "family": ["hi", "fr", "cs", "ru", "zh", "xx"],  # Indo-Aryan, Romance, Slavic; Sino-Tibetan; unknown
+    "script": ["ru", "hi", "zh", "cs", "fr", "xx"],  # Cyrillic, Devanagari, Han, Latin; unknown
+    "name": ["cs", "fr", "hi", "ru", "xx", "zh"],
+}
+
+
+def scores():
+    return [
+        score(target, value - loss, layers)
+        for layers, loss in ((None, 0.0), ("1-2", 3.0))
+        for target, value in LANGUAGES.items()
+    ]
+
+
+def similarities():
+    return [similarity(f"en-{target}", layer, 0.5) for target in LANGUAGES if target != "en" for layer in (0, 1)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_tables_figures_page_and_terminal_have_the_same_order(order, capsys):
+    results, expected = Results.of([*scores(), *similarities()]), EXPECTED[order]
+    tables = {table.name: table for table in all_tables(results, sort=order)}
+    labels = [row.label for rows in tables["by-target-pos"].groups.values() for row in rows]
+    assert [label.split(" – ")[1] for label in labels[1:-1]] == expected
+    assert list(tables["similarity-cka"].groups)[1:] == [f"en–{language}" for language in expected]
+    index = results.filter(measure=None).table(sort=order).index.get_level_values("target")
+    assert list(index)[2:-1] == expected
+    figures = all_figures(results, sort=order)
+    (heat,) = (panel["layer"][0]["encoding"]["y"]["sort"] for panel in figures["layers-by-target"].to_dict()["concat"])
+    assert heat[1:-1] == expected
+    panels = figures["similarity-by-language"].to_dict()["concat"]
+    assert [panel["layer"][0]["title"] for panel in panels] == [[language] for language in expected]
+    data = json.loads(re.search(r'id="records">(.*?)</script>', make_page(results, title="t", sort=order))[1])
+    rows = [row for row in data["tables"][0]["rows"] if not row.get("over")][1:]
+    assert (
+        [row["language"] for row in rows]
+        == expected
+        == [row["language"] for row in sorted(rows, key=lambda row: row["places"][data["sort"]])]
+    )
+    show_tables(results, sort=order)
+    printed = re.findall(r"^ (?:en-)?(\w\w) (?:ud/|cka)", capsys.readouterr().out, re.MULTILINE)
+    assert printed == ["en", *expected, *expected]
+
+
+def test_equal_scores_are_sorted_by_name_and_what_has_no_score_keeps_its_place():
+    equal = Results.of([score("zh", 50.0), score("cs", 50.0), score("fr", 60.0)])
+    assert [record.target for record in equal.sorted()] == ["fr", "cs", "zh"]
+    assert Results.of(similarities()).sorted() == Results.of(similarities())
+
+
+def test_everything_but_the_order_of_languages_stays():
+    results = Results.of([*scores(), *similarities()])
+    ordered = results.sorted("family")
+    assert sorted(map(str, ordered)) == sorted(map(str, results))
+    for name in ("condition", "measure", "layer"):
+        assert ordered.columns.coded(name).values == results.columns.coded(name).values
+    assert ordered.sorted("family") is ordered
