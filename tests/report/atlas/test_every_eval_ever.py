@@ -1,0 +1,83 @@
+"""Logs of Every Eval Ever follow its schema (0.3.0, kept beside this file), and its own validator where installed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft7Validator
+
+from crosslens.cli import cli
+from crosslens.report.atlas.every_eval_ever import VERSION, evaluation_logs
+from crosslens.results.record import Results
+from made_records import PLAIN, made_up
+
+SCHEMA = json.loads((Path(__file__).parent / "every_eval_ever" / "eval.schema.json").read_text("utf-8"))
+REASON = "its validator is not installed: pip install every-eval-ever (Python 3.12; 3.11 with --ignore-requires-python)"
+
+
+def logs(results, organization="Université de l'Exemple"):
+    return evaluation_logs(results, organization=organization, retrieved=1_700_000_000)
+
+
+def encoder(name, **columns):
+    return Results.of(replace(record, encoder=name, low=record.value - 1, high=record.value + 1) for record in PLAIN)
+
+
+MADE = (encoder("google/mt5-small") + encoder("e5")) + made_up({"1-2": 20.0}, noise=0.5)
+
+
+def test_logs_follow_the_schema_and_stand_where_the_database_looks():
+    assert SCHEMA["version"] == VERSION
+    texts = logs(MADE)
+    assert [place.rsplit("/", 1)[0] for place in texts] == [
+        "data/crosslens/google/mt5-small",
+        "data/crosslens/Université de l'Exemple/e5",
+        "data/crosslens/Université de l'Exemple/e",
+    ]
+    for text in texts.values():
+        assert not list(Draft7Validator(SCHEMA).iter_errors(json.loads(text)))
+
+
+def test_scores_are_those_of_encoders_to_which_nothing_was_done():
+    log, *_ = map(json.loads, logs(MADE).values())
+    scores = {each["source_data"]["dataset_name"]: each["score_details"] for each in log["evaluation_results"]}
+    assert {name: details["score"] for name, details in scores.items()} == {
+        "ud/en": 95.0,
+        "ud/fr": 85.0,
+        "ud/de": 75.0,
+    }
+    assert scores["ud/fr"]["uncertainty"]["confidence_interval"]["lower"] == 84.0
+    assert log["source_metadata"]["evaluator_relationship"] == "third_party"
+    (own, *_) = map(json.loads, logs(MADE, "google").values())
+    assert own["source_metadata"]["evaluator_relationship"] == "first_party"
+
+
+def test_a_mean_over_seeds_has_its_standard_error():
+    (log,) = map(json.loads, logs(made_up({}, noise=0.5)).values())
+    french = next(each for each in log["evaluation_results"] if each["source_data"]["dataset_name"] == "ud/fr")
+    assert french["score_details"]["score"] == 86.0  # 85.5, 86 and 86.5
+    assert french["score_details"]["uncertainty"]["standard_error"]["value"] == pytest.approx(0.5 / 3**0.5)
+    assert french["score_details"]["details"]["seeds"] == "3"
+
+
+def test_the_atlas_writes_them(tmp_path):
+    MADE.write(tmp_path / "results.parquet")
+    ran = CliRunner().invoke(
+        cli,
+        ["atlas", str(tmp_path / "results.parquet"), "--out", str(tmp_path / "out"), "--every-eval-ever", "Example"],
+    )
+    assert ran.exit_code == 0, ran.output
+    assert len(list((tmp_path / "out" / "data" / "crosslens").glob("*/*/*.json"))) == 3
+
+
+def test_its_own_validator_finds_no_fault(tmp_path):
+    core = pytest.importorskip("every_eval_ever.validator.validation_core", reason=REASON)
+    texts = logs(MADE)
+    for place, text in texts.items():
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(text, "utf-8")
+        report = core.validate_file(tmp_path / place, repo_path=place, run_semantic_checks=True)
+        assert (report.valid, report.errors, report.warnings) == (True, [], [])
+    assert len(texts) == 3
