@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
-from rich.table import Table
 from rich.text import Text
 
+from crosslens.cli._columns import UNLIMITED, Line, print_lines
 from crosslens.cli._encoding import is_unicode
 from crosslens.cli._sparkline import BARS, LEAST, largest_loss, sparkline
 from crosslens.errors import RequestError
@@ -59,31 +58,28 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     columns = {
         str(name): [write(value) for value in frame[name]] for name, write in writers(frame, decimals=decimals).items()
     }
-    console = Console(emoji=False)
     styles = {
         name: [LEVELS.get(Cell(value, "difference").level or "", "") for value in frame[name]]
         for name in frame.attrs.get("differences", ())
     }
     profile = frame.attrs.get("profile", ())
     most = 0.0
+    console = Console(emoji=False)
     if console.is_terminal and is_unicode(console.encoding) and len(profile) >= MANY:
         rows = frame[profile].to_numpy().tolist()
         most = max(largest_loss(row) for row in rows)
         columns = {PROFILE: [sparkline(row, most=most) for row in rows], **columns}
-    room = console.width if console.is_terminal else 10_000  # files and pipes have no width
-    console = Console(width=room, emoji=False)
-    room -= max(map(len, labels), default=0) + BETWEEN
-    for number, names in enumerate(_fitting(columns, room)):
-        heading = title if number == 0 else "(further columns)"
-        console.print(heading, style="bold", highlight=False, markup=False, soft_wrap=True)
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
-        table.add_column(" ".join(str(name) for name in frame.index.names if name), no_wrap=True)
-        for name in names:
-            table.add_column(name, justify="right", no_wrap=True)
-        for row, (label, mean) in enumerate(zip(labels, means, strict=True)):
-            cells = [Text(columns[name][row], style=styles[name][row] if name in styles else "") for name in names]
-            table.add_row(label, *cells, style="bold" if mean else None, end_section=mean)
-        console.print(table)
+    cells = [
+        [Text(text, style) for text, style in zip(texts, styles.get(name, [""] * len(texts)), strict=True)]
+        for name, texts in columns.items()
+    ]
+    lines = [
+        Line(label, [column[row] for column in cells], "bold" if mean else "", ends=mean)
+        for row, (label, mean) in enumerate(zip(labels, means, strict=True))
+    ]
+    console = _console()
+    corner = " ".join(str(name) for name in frame.index.names if name)
+    print_lines(console, lines, corner=corner, heads=list(columns), title=title)
     if PROFILE in columns:
         heads = f"{profile[0]} to {profile[-1].removeprefix('Δ ')}"
         bars = f"{PROFILE}: {heads}; {BARS[-1]} is a loss of {max(most, LEAST):.1f} points"
@@ -92,22 +88,10 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         console.print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
 
 
-BETWEEN = 3
-"""Characters between two columns."""
-
-
-def _fitting(columns: dict[str, list[str]], room: int) -> Iterator[list[str]]:
-    """Yield the names of the columns in groups that fit the width, at least one per group."""
-    group: list[str] = []
-    used = 0
-    for name, cells in columns.items():
-        width = max(len(name), *map(len, cells)) + BETWEEN
-        if group and used + width > room:
-            yield group
-            group, used = [], 0
-        group.append(name)
-        used += width
-    yield group
+def _console() -> Console:
+    """Standard output, as wide as the terminal; files and pipes have no width."""
+    console = Console(emoji=False)
+    return console if console.is_terminal else Console(width=UNLIMITED, emoji=False)
 
 
 def print_object(value: Any) -> None:
@@ -149,19 +133,15 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
     """Print a table of a report, with differences coloured by the paper's thresholds."""
     from crosslens.report.render import number
 
-    console = Console(emoji=False)
-    console = Console(width=console.width if console.is_terminal else 10_000, emoji=False)
-    printed = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
-    printed.add_column("", no_wrap=True)
-    for head in table.head:
-        printed.add_column(Text(head), justify="right", no_wrap=True)
+    lines: list[Line] = []
     for title, rows in table.groups.items():
-        printed.add_row(Text(title, style="italic"))
+        lines.append(Line(title, style="italic"))
         for row in rows:
             style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
-            cells = [Text(number(cell, spread=spread), style=LEVELS.get(cell.level or "", "")) for cell in row.cells]
-            printed.add_row(Text(("  " if row.kind == "beside" else "") + row.label), *cells, style=style)
-    console.print(printed)
+            cells = [Text(number(cell, spread=spread), LEVELS.get(cell.level or "", "")) for cell in row.cells]
+            lines.append(Line(("  " if row.kind == "beside" else "") + row.label, cells, style))
+    console = _console()
+    print_lines(console, lines, corner="", heads=table.head)
     console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
     for index, note in enumerate(table.notes, start=1):
         console.print(f"[{index}] {note}", highlight=False, markup=False, soft_wrap=True)

@@ -16,6 +16,10 @@ Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity", "
 similarity, mostly from 0 to 1; a step of pretraining, or a difference of two such steps."""
 
 
+DECIMALS = 2
+"""Decimals of scores and differences."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A number in a table.
@@ -36,10 +40,11 @@ class Cell:
 
     @property
     def level(self) -> str | None:
-        """The colour of a difference, by the thresholds of Muller et al. (2021, Table 1)."""
+        """The colour of a difference as it is written, by the thresholds of Muller et al. (2021, Table 1)."""
         if self.kind != "difference" or self.value is None:
             return None
-        return "above" if self.value >= 0 else "below" if self.value > -2 else "two" if self.value > -5 else "five"
+        value = round(self.value, DECIMALS)
+        return "above" if value >= 0 else "below" if value > -2 else "two" if value > -5 else "five"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
     """
     texts = {}
     for (encoder,), block in encoders_apart(scores_of(results)).groups("encoder"):
-        scores = list(_scores(block)) if encoder is not None else []
-        if not scores:
+        scores = list(_scores(block))
+        if encoder is None or not scores:
             continue
         owner, name = encoder.split("/", 1) if "/" in encoder else (organization, encoder)
         relationship = "other" if "/" not in encoder else "first_party" if owner == organization else "third_party"

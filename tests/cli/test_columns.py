@@ -1,0 +1,55 @@
+"""Tables in a terminal: as wide as it is, whatever the names."""
+
+from io import StringIO
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from crosslens.cli._columns import Line, print_lines, shortened
+
+PATH = "ar /home/somebody/treebanks/a-folder-with-a-long-name/ar_padt-ud-test.conllu"
+NAMES = [
+    "en",
+    PATH,
+    "ja 日本語の長いコーパス名前がここにあります/テスト.conllu",
+    "ar مجموعة نصوص عربية طويلة جدا جدا جدا.conllu",
+]
+HEADS = [f"Δ {layer}-{layer + 1}" for layer in range(1, 12, 2)]
+
+
+def printed(names, width):
+    stream = StringIO()
+    lines = [Line("pos, accuracy", style="italic")]
+    lines += [
+        Line(name, [Text(f"−{place}.{column}0") for column in range(len(HEADS))]) for place, name in enumerate(names)
+    ]
+    print_lines(Console(file=stream, width=width), lines, corner="target", heads=HEADS, title="scores")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_is_printed_within_the_width(name, width):
+    text = printed(["de", name], width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    words = text.split()
+    assert [words.count(f"−{place}.{column}0") for place in range(2) for column in range(len(HEADS))] == [1] * 12
+
+
+def test_columns_continue_below_with_the_names_of_the_rows():
+    text = printed(["de", "fr"], 40)
+    assert text.startswith("scores\n")
+    assert text.count("(further columns)") == text.count(" de ") - 1 == text.count("pos, accuracy") - 1 > 0
+    assert "(further columns)" not in printed(["de", "fr"], 120)
+
+
+def test_the_middle_of_a_long_name_is_left_out():
+    assert shortened(PATH, len(PATH)) == PATH
+    short = shortened(PATH, 36)
+    assert (len(short), short[:3], short.endswith("ar_padt-ud-test.conllu")) == (36, "ar ", True)
+    for name in NAMES[1:]:
+        for width in range(4, 30):
+            assert 1 < cell_len(shortened(name, width)) <= width
+    assert shortened("e\u0301" * 9, 8) == "e\u0301" * 2 + "…" + "e\u0301" * 5
