@@ -52,7 +52,7 @@ def test_rows_by_what_a_model_was_trained_on():
     scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "fr", 70.0)]
     scores += [trained("de", "de", 92.0), trained("de", "de", 94.0, seed=2)]
     scores += [trained("fr", "fr", 88.0, translated_from="en")]
-    (table,) = supervision(Results.of(scores))
+    table, *_ = supervision(Results.of(scores))
     assert table.head == ("in-language", "translate-train", "zero-shot from en")
     (rows,) = table.groups.values()
     assert {row.label: values(row) for row in rows} == {
@@ -65,7 +65,7 @@ def test_rows_by_what_a_model_was_trained_on():
 
 def test_published_rows_stand_beside_where_they_are_the_same_setting():
     scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "yo", 50.0)]
-    (table,) = supervision(Results.of(scores), beside=WU)
+    table, *_ = supervision(Results.of(scores), beside=WU)
     assert table.head[:3] == ("zero-shot from en", "wu2019", "ours − theirs")
     assert "MLDoc" in table.caption
     (rows,) = table.groups.values()
@@ -76,14 +76,14 @@ def test_published_rows_stand_beside_where_they_are_the_same_setting():
         "mean": [65.0, None],  # of other languages
     }
     assert values(rows[1])[2] == pytest.approx(-0.2)
-    (table,) = supervision(Results.of(scores[:2]), beside=WU)
+    table, *_ = supervision(Results.of(scores[:2]), beside=WU)
     assert values(next(iter(table.groups.values()))[-1])[:2] == [80.0, 80.2]
 
 
 def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
     scores = [trained(language, language, value) for language, value in (("en", 90.0), ("de", 92.0), ("fr", 88.0))]
     scores += [trained("en", "de", 80.0), trained("en", "fr", 70.0)]
-    (table,) = supervision(Results.of(scores), beside=WU)
+    table, *_ = supervision(Results.of(scores), beside=WU)
     compared = ("in-language", "wu2019", "ours − theirs", "zero-shot from en", "wu2019", "ours − theirs")
     assert table.head[:6] == compared
     (rows,) = table.groups.values()
@@ -99,7 +99,7 @@ def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
 def test_other_systems_of_the_paper_stand_behind_in_our_settings():
     """Table 2: two systems in zero-shot transfer, one trained in each language."""
     zero_shot = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "ru", 50.0)]
-    (table,) = supervision(Results.of(zero_shot), beside=WU)
+    table, *_ = supervision(Results.of(zero_shot), beside=WU)
     assert table.head[3:] == ("zero-shot, Schwenk and Li (2018)", "zero-shot, Artetxe and Schwenk (2018)")
     (rows,) = table.groups.values()
     assert {row.label: values(row)[3:] for row in rows} == {
@@ -109,11 +109,11 @@ def test_other_systems_of_the_paper_stand_behind_in_our_settings():
         "mean": [pytest.approx(71.0), pytest.approx(76.3)],  # without the source
     }
     assert "Artetxe and Schwenk (2018): pretrained on bitext" in table.caption
-    (table,) = supervision(Results.of([*zero_shot, trained("de", "de", 92.0)]), beside=WU)
+    table, *_ = supervision(Results.of([*zero_shot, trained("de", "de", 92.0)]), beside=WU)
     assert "in-language, Schwenk and Li (2018)" in table.head
     (rows,) = table.groups.values()
     assert values(rows[1])[table.head.index("in-language, Schwenk and Li (2018)")] == 93.7
-    (table,) = supervision(Results.of([*zero_shot, trained("en", "yo", 40.0)]), beside=WU)
+    table, *_ = supervision(Results.of([*zero_shot, trained("en", "yo", 40.0)]), beside=WU)
     (rows,) = table.groups.values()
     assert values(rows[-1])[3:] == [None, None]  # not published for Yoruba
 
@@ -127,7 +127,7 @@ def test_doubtful_published_scores_have_a_note():
     scores = [
         trained("en", target, 80.0, task="ner", metric="f1", corpus=f"conll2002/{target}") for target in ("nl", "es")
     ]
-    (table,) = supervision(Results.of(scores), beside=WU)
+    table, *_ = supervision(Results.of(scores), beside=WU)
     (rows,) = table.groups.values()
     spanish = dict(zip(table.head, rows[1].cells, strict=True))
     assert table.notes[spanish["wu2019"].note - 1] == "derived from the published average"
@@ -137,7 +137,7 @@ def test_doubtful_published_scores_have_a_note():
 
 def test_a_language_with_several_corpora_has_a_row_for_each():
     scores = [trained("en", "en", 90.0), trained("en", "de", 80.0), trained("en", "de", 60.0, corpus="mldoc/de:dev")]
-    (table,) = supervision(Results.of(scores), beside=WU)
+    table, *_ = supervision(Results.of(scores), beside=WU)
     (rows,) = table.groups.values()
     assert {row.label: values(row)[:2] for row in rows} == {
         "en": [90.0, 94.2],
@@ -182,3 +182,31 @@ def test_frozen_layers_are_headed_by_what_is_frozen():
     (table,) = layer_deltas(Results.of(scores))
     assert table.head == ("Ref", "Δ features", "Δ frozen 0-3")
     assert values(table.groups["document, accuracy"][0]) == [90.0, -5.0, 1.0]
+
+
+def test_settings_are_panels_with_a_column_for_each_language_as_in_tables_2_to_5():
+    """Table 2: trained in each language (mBERT, another system), and zero-shot (mBERT, two other systems)."""
+    scores = [trained(language, language, value) for language, value in (("en", 90.0), ("de", 92.0), ("ru", 88.0))]
+    scores += [trained("en", "de", 80.0), trained("en", "ru", 70.0)]
+    _, table = supervision(Results.of(scores), beside=WU)
+    assert (table.name, table.head) == ("settings-document-accuracy", ("en", "de", "ru", "mean"))
+    assert {title: [row.label for row in rows] for title, rows in table.groups.items()} == {
+        "in-language": ["ours", "wu2019", "ours − theirs", "Schwenk and Li (2018)"],
+        "zero-shot from en": [
+            "ours",
+            "wu2019",
+            "ours − theirs",
+            "Schwenk and Li (2018)",
+            "Artetxe and Schwenk (2018)",
+        ],
+    }
+    ours, published, *_, artetxe = table.groups["zero-shot from en"]
+    assert (values(ours), ours.kind) == ([90.0, 80.0, 70.0, 75.0], "plain")
+    assert (values(published)[:3], published.kind) == ([94.2, 80.2, 73.7], "beside")
+    assert values(artetxe)[:3] == [89.9, 84.8, 67.8]
+
+
+def test_many_languages_have_rows_only():
+    many = [f"{a}{b}" for a in "abc" for b in "nopqst"]
+    scores = [trained("en", target, 80.0) for target in ("en", *many)] + [trained("an", "an", 90.0)]
+    assert [table.name for table in supervision(Results.of(scores))] == ["supervision-document-accuracy"]

@@ -9,7 +9,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.supervision import supervision
-from crosslens.report.tables import all_tables, by_target, layer_deltas, layer_sets
+from crosslens.report.tables import all_tables, by_target, domains, layer_deltas, layer_sets
 from crosslens.results.record import Record, Results
 
 
@@ -241,6 +241,28 @@ def test_domains_and_languages_are_groups_as_in_table_2():
     }
     published = table.groups["pos, accuracy, same-language"][1]
     assert (published.label, values(published)) == ("muller2021", [93.09, -0.58])
+
+
+def test_the_tasks_of_domains_are_panels_as_in_table_2():
+    ours = Results.of(
+        score(bank[:2], 80.0, task=task, bank=bank, train="ud/en_partut:train", **layers)
+        for task in ("parsing", "pos")
+        for bank in ("en_partut", "en_lines", "fr_partut")
+        for layers in ({}, {"layers": "1-2"})
+    )
+    (table,) = domains(ours, beside=find_paper("muller2021"))
+    assert list(table.groups) == [
+        "parsing, las, same-language",
+        "parsing, las, cross-language",
+        "pos, accuracy, same-language",
+        "pos, accuracy, cross-language",
+    ]
+    rows = table.groups["parsing, las, same-language"]
+    assert [(row.label, values(row)) for row in rows if row.label == "muller2021"] == [
+        ("muller2021", [90.40, -1.41]),
+        ("muller2021", [77.91, -0.91]),
+    ]
+    assert domains(ours.filter(task="pos")) == []  # by-target-pos is in this form
 
 
 def test_all_tables(records):

@@ -24,6 +24,9 @@ GOLD = "tags=gold"
 
 NOTHING = Cell(None, "score")
 
+ACROSS = 16
+"""Languages that have columns, at most; XNLI has 15."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -61,8 +64,12 @@ class _Column:
 
     @property
     def label(self) -> str:
-        name = f"{self.setting} from {self.source}" if self.source else self.setting
-        return ", ".join(filter(None, (name, self.words)))
+        return ", ".join(filter(None, (self.panel, self.words)))
+
+    @property
+    def panel(self) -> str:
+        """Title of the panel of its setting."""
+        return f"{self.setting} from {self.source}" if self.source else self.setting
 
     @property
     def as_published(self) -> str:
@@ -74,7 +81,7 @@ Scores = dict[_Row, Cell]
 
 
 def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]:
-    """Tabulate scores: one row per language, one column per setting, and means over all languages but the source.
+    """Tabulate scores by language and setting, and means over all languages but the source.
 
     Args:
         results: of a study, or put together.
@@ -82,7 +89,8 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
             prints is shown by the metrics that it prints.
 
     Returns:
-        A table for every task with models of several sources, or that the paper prints.
+        For every task with models of several sources, or that the paper prints: a table with one row per language
+        (Table 6), and one with one column per language and the settings as panels (Tables 2 to 5).
     """
     tables = []
     scores = results.filter(measure=None, condition=[Condition().text, None])
@@ -94,7 +102,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
         columns = _columns(block, notes) if printed or compared else {}
         if columns:
             several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
-            tables.append(_table(task, metric, split if several else None, columns, beside, notes))
+            tables += _tables(task, metric, split if several else None, columns, beside, notes)
     return tables
 
 
@@ -143,40 +151,69 @@ def _gold_tags(results: Results) -> dict[Column, bool]:
     return gold
 
 
-def _table(
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Scores of one system in one setting.
+
+    Attributes:
+        panel: the setting, with its source.
+        head: name where the settings are not panels.
+        label: name below the title of the panel.
+        cells: one for each language, and their mean.
+        kind: ``beside``: of a paper.
+    """
+
+    panel: str
+    head: str
+    label: str
+    cells: Sequence[Cell]
+    kind: Literal["plain", "beside"] = "beside"
+
+
+def _tables(
     task: str, metric: str, split: str | None, columns: dict[_Column, Scores], beside: Paper | None, notes: Notes
-) -> Table:
+) -> list[Table]:
     several = [scores for column, scores in columns.items() if column.setting == "zero-shot"]  # in order; others have
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
-    printed: list[tuple[str, list[Cell]]] = []  # head, and the cells of each row with the mean behind them
+    printed: list[_Line] = []
     for column, scores in columns.items():
         others = [row for row in scores if row.language != column.source]
         ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
-        printed.append((column.label, ours))
+        printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
         if beside is None or column.source not in (None, beside.source):
             continue
         if known := _known(beside.supervised(task, metric, column.as_published), scores):
             theirs = _published(known, rows, others, notes)
             differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
-            printed += [(beside.name, theirs), ("ours − theirs", differences)]
+            for label, cells in ((beside.name, theirs), ("ours − theirs", differences)):
+                printed.append(_Line(column.panel, label, label, cells))
     caption = (
-        f"{task}, {metric}: scores by training data. The mean of a column is over its languages, without the source"
+        f"{task}, {metric}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
     )
     if beside is not None and len(printed) > len(columns):
-        caption += f" To the right of ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
+        caption += f" Next to ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
     if beside is not None:
-        settings = {column.setting for column in columns if column.source in (None, beside.source)}
-        systems = _other_systems(beside, task, metric, settings, rows, notes)
-        printed += [(f"{setting}, {system}", cells) for (setting, system), cells in systems.items()]
+        panels = {column.setting: column.panel for column in columns if column.source in (None, beside.source)}
+        systems = _other_systems(beside, task, metric, panels, rows, notes)
+        for (setting, system), cells in systems.items():
+            printed.append(_Line(panels.get(setting, setting), f"{setting}, {system}", system, cells))
         listed = "; ".join(dict.fromkeys(f"{system}: {beside.systems[system]}" for _, system in systems))
         caption += f" Other systems in {beside.name}: {listed}." if listed else ""
     title = ", ".join(filter(None, (task, metric, split)))
     name = "-".join(filter(None, ("supervision", task, metric, split)))
-    head = tuple(label for label, _ in printed)
-    lines = [Row(row.label, tuple(cells[place] for _, cells in printed)) for place, row in enumerate(rows)]
-    lines.append(Row("mean", tuple(cells[-1] for _, cells in printed), "mean"))
-    return Table(name, caption, head, {title: tuple(lines)}, tuple(notes.texts))
+    head = tuple(line.head for line in printed)
+    lines = [Row(row.label, tuple(line.cells[place] for line in printed)) for place, row in enumerate(rows)]
+    lines.append(Row("mean", tuple(line.cells[-1] for line in printed), "mean"))
+    tables = [Table(name, caption, head, {title: tuple(lines)}, tuple(notes.texts))]
+    if len(rows) <= ACROSS:
+        languages = (*(row.label for row in rows), "mean")
+        settings: dict[str, tuple[Row, ...]] = {}
+        for line in printed:
+            settings[line.panel] = (*settings.get(line.panel, ()), Row(line.label, tuple(line.cells), line.kind))
+        name = "-".join(filter(None, ("settings", task, metric, split)))
+        tables.append(Table(name, caption, languages, settings, tuple(notes.texts)))
+    return tables
 
 
 def _other_systems(

@@ -63,6 +63,7 @@ def all_tables(
     makers: list[Callable[[], list[Table]]] = [
         lambda: layer_deltas(results, beside=beside),
         lambda: by_target(results, beside=beside, significance=significance),
+        lambda: domains(results, beside=beside, significance=significance),
         lambda: layer_sets(results, beside=beside),
         lambda: pretraining_factors(results, beside=beside, significance=significance),
         lambda: perplexities(results),
@@ -150,6 +151,21 @@ def by_target(
         )
         for task, several in by_task.items()
     ]
+
+
+def domains(results: Results, *, beside: Paper | None = None, significance: Significance | None = None) -> list[Table]:
+    """Table 2 of Muller et al. (2021): tasks as panels, each with the domains of the source language and the others.
+
+    Returns:
+        One table, or none where no source language has several test corpora.
+    """
+    caption = (
+        "Scores of the reference model (Ref) on domains of the source language and on other languages, and differences"
+        " to it (Δ) when layers are re-initialised or frozen, or when pretraining differs. x: mean over the others."
+    )
+    blocks = [block for block in comparisons(results) if _has_domains(block)]
+    several = len({block.task for block in blocks}) > 1
+    return [_table("domains", caption, blocks, _parts, beside, significance)] if several else []
 
 
 def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
