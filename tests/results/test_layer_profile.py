@@ -6,8 +6,10 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.tables import layer_deltas
-from crosslens.results.layer_profile import DARK, SAME, ZERO_SHOT, layer_profile, profile_chart
+from crosslens.results.chart import compared_scores, score_chart
+from crosslens.results.layer_profile import DARK, SAME, ZERO_SHOT, layer_profile, profile_chart, profiles_by_variant
 from crosslens.results.record import Record, Results
+from made_records import score
 
 pytest.importorskip("altair")
 
@@ -76,7 +78,7 @@ def test_bars_are_seeds_unless_there_are_intervals():
     assert points(two)["fr", "1–2"]["low"] is None
     assert (one.bars, points(one)[SAME, "1–2"]["low"]) == ("", None)
     known = {(SAME, two.columns[0]): (-12.0, -9.0)}
-    intervals = layer_profile(records(), source="en", intervals=known)
+    (intervals,) = profiles_by_variant(records(), source="en", intervals=known)
     assert intervals.bars == "bars: 95 % intervals"
     assert (points(intervals)[SAME, "1–2"]["low"], points(intervals)[ZERO_SHOT, "1–2"]["low"]) == (-12.0, None)
 
@@ -93,10 +95,30 @@ def test_other_interventions_and_missing_references_are_no_profile():
 def test_it_is_drawn_of_any_part(scores):
     import vl_convert
 
-    chart = profile_chart([layer_profile(records(scores=scores), source="en", title="pos")] * 3, ink=DARK)
+    chart = profile_chart(profiles_by_variant(records(scores=scores), source="en", title="pos") * 3, ink=DARK)
     texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
     assert texts.count("pos") == 3
     lowest = {"en": "−10.8", "fr": "−20.8"}
     assert [text for text in texts if text in lowest.values()] == [
         lowest[target] for target in ("fr", "en") if target in scores
     ] * 3
+
+
+def test_models_that_read_text_in_other_ways_have_profiles_of_their_own():
+    """Losses of 9 points read from the last subword and of 4 points without the causal mask, by hand."""
+    readings = {"subword=last": ({"subword": "last"}, 9.0), "bidirectional all": ({"bidirectional": "all"}, 4.0)}
+    results = Results.of(
+        score(target, value - loss * bool(layers), condition={**layers, **reading})
+        for reading, loss in readings.values()
+        for layers in ({}, {"layers": "1-2"})
+        for target, value in (("en", 90.0), ("fr", 70.0))
+    )
+    first, second = profiles_by_variant(results, source="en", title="pos")
+    assert [first.title, second.title] == [f"pos, {name}" for name in readings]
+    assert [points(profile)[ZERO_SHOT, "1–2"]["value"] for profile in (first, second)] == [-9.0, -4.0]
+    panels = results.plot().to_dict()["concat"]
+    assert [panel["title"]["text"] for panel in panels] == list(readings)
+    maps = compared_scores(results)
+    assert [compared.variant for compared in maps] == list(readings)
+    assert [compared.differences["fr", compared.columns[1]] for compared in maps] == [-9.0, -4.0]
+    assert len(score_chart(results).to_dict()["concat"]) == 2

@@ -1,5 +1,6 @@
 """Tables as wide as the terminal: long names are shortened, and columns that do not fit continue below."""
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ BETWEEN = 3
 
 NAMES = 0.45
 """Part of the width that the names of rows may have."""
+
+HEAD = 16
+"""Letters of a head in one line; longer ones are broken at spaces."""
 
 UNLIMITED = 10_000
 """Width of files and pipes, which have none."""
@@ -38,7 +42,7 @@ class Line:
 
 
 def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: Sequence[str], title: str = "") -> None:
-    """Print a table that is no wider than the console.
+    """Print a table that fits the width of the console.
 
     Args:
         console: where to.
@@ -49,8 +53,10 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
     """
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]
     numbers = [line.numbers for line in lines if line.numbers]
+    broken = [textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False) for head in heads]
     widths = {
-        place: max(map(cell_len, (head, *(row[place].plain for row in numbers)))) for place, head in enumerate(heads)
+        place: max(map(cell_len, ("", *words, *(row[place].plain for row in numbers))))
+        for place, words in enumerate(broken)
     }
     room = console.width - max(map(cell_len, (corner, *names))) - BETWEEN
     for number, places in enumerate(_fitting(widths, room)):
@@ -60,7 +66,7 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
         table.add_column(Text(corner), no_wrap=True)
         for place in places:
-            table.add_column(Text(heads[place]), justify="right", no_wrap=True)
+            table.add_column(Text("\n".join(broken[place])), justify="right", no_wrap=True)
         for name, line in zip(names, lines, strict=True):
             cells = [line.numbers[place] for place in places] if line.numbers else []
             table.add_row(Text(name), *cells, style=line.style or None, end_section=line.ends)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -249,8 +249,10 @@ def done_to(condition: Condition) -> list[str]:
     return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
 
 
-def score_chart(results: Results) -> "altair.LayerChart":
+def score_chart(results: Results) -> "altair.LayerChart | altair.ConcatChart":
     """Heat map of scores by target and condition for one task; blue: no loss against the reference.
+
+    Models that differ in more than the condition have maps side by side, each with its own reference.
 
     Args:
         results: scores of one task, metric, encoder and source.
@@ -258,8 +260,14 @@ def score_chart(results: Results) -> "altair.LayerChart":
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.
     """
-    scores = compared_scores(results)
-    return styled(score_map(scores, widest=scores.widest))
+    alt = grammar()
+    variants = compared_scores(results)
+    widest = max(scores.widest for scores in variants)
+    maps = [score_map(scores, widest=widest) for scores in variants]
+    if len(maps) == 1:
+        return styled(maps[0])
+    titled = [chart.properties(title=scores.variant) for chart, scores in zip(maps, variants, strict=True)]
+    return styled(alt.concat(*titled, columns=3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +275,14 @@ class ComparedScores:
     """Scores and their differences to the reference, for a heat map.
 
     Attributes:
+        variant: what else tells these models from others of the task; "" where nothing does.
         rows: names of targets and of means over them: the source language, then the others; as the records have them.
         columns: the conditions, each behind its reference.
         scores: (row, column) -> points, without missing ones.
         differences: (row, column) -> points gained over the reference within seeds; 0 for the reference itself.
     """
 
+    variant: str
     rows: tuple[str, ...]
     columns: tuple[Column, ...]
     scores: Mapping[tuple[str, Column], float]
@@ -284,16 +294,16 @@ class ComparedScores:
         return max([5.0, *map(abs, self.differences.values())])
 
 
-def compared_scores(results: Results) -> ComparedScores:
-    """Compare scores of one task, metric, encoder and source with those of the reference.
+def compared_scores(results: Results) -> list[ComparedScores]:
+    """Compare scores of one task, metric, encoder and source with those of the reference of each variant.
 
     Raises:
         RequestError: when nothing is compared with a reference.
     """
     table = score_cells(results)
     references: set[Any] = {table.reference_of(column) for column in table.columns if table.is_difference(column)}
-    columns = tuple(column for column in table.columns if column in references or table.is_difference(column))
-    if not columns:
+    shown = [column for column in table.columns if column in references or table.is_difference(column)]
+    if not shown:
         raise RequestError(
             "these results contain no condition with a reference to compare it with",
             hint="print(results.table()) shows them",
@@ -301,17 +311,22 @@ def compared_scores(results: Results) -> ComparedScores:
     same, cross, unknown = parts_of(table, results.filter(measure=None).records["source"][0].as_py())
     names = row_names(table.rows)
     compared = table.compared()
-
-    scores, differences = {}, {}
+    lines: dict[str, Sequence[Key]] = {}
     for part, title in ((same, "same language"), (cross, "zero-shot"), (unknown, None)):
-        lines = {names[row]: [row] for row in part}
+        lines |= {names[row]: [row] for row in part}
         lines |= {f"{title}, mean of {len(part)}": part} if title and len(part) > 1 else {}
+    variants = []
+    for variant in dict.fromkeys(column.variant for column in shown):
+        columns = tuple(column for column in shown if column.variant == variant)
+        scores, differences = {}, {}
         for (name, rows), column in product(lines.items(), columns):
             score, difference = mean_row(table, rows, column), mean_row(compared, rows, column)
             if score.by_seed and (difference.by_seed or column in references):
                 scores[name, column] = score.mean
                 differences[name, column] = 0.0 if column in references else difference.mean
-    return ComparedScores(tuple(dict.fromkeys(row for row, _ in scores)), columns, scores, differences)
+        rows = tuple(dict.fromkeys(row for row, _ in scores))
+        variants.append(ComparedScores(variant, rows, columns, scores, differences))
+    return variants
 
 
 def row_names(rows: Sequence[Key]) -> dict[Key, str]:
@@ -335,7 +350,7 @@ def score_map(compared: ComparedScores, *, widest: float) -> "altair.LayerChart"
     """
     alt = grammar()
     reinit = all(column.condition.reinit or column.condition.is_reference for column in compared.columns)
-    labels = {column: short_label(column) for column in compared.columns}
+    labels = {column: short_label(replace(column, variant="")) for column in compared.columns}
     rows = [
         {"row": row, "column": labels[column], "value": score, "difference": compared.differences[row, column]}
         for (row, column), score in compared.scores.items()

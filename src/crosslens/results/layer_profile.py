@@ -100,10 +100,17 @@ class LayerProfile:
         return points
 
 
-def layer_profile(
+def layer_profile(results: Results, *, source: str | None) -> LayerProfile:
+    """Collect the differences to the reference as `profiles_by_variant`, of the first variant by name."""
+    return min(profiles_by_variant(results, source=source), key=lambda profile: profile.columns[0].variant)
+
+
+def profiles_by_variant(
     results: Results, *, source: str | None, title: str = "", intervals: Intervals | None = None
-) -> LayerProfile:
+) -> list[LayerProfile]:
     """Collect the differences to the reference of all models with re-initialised layers.
+
+    Models that differ in more than the condition, such as how they read text, have profiles of their own.
 
     Args:
         results: scores of one task, metric, encoder and source.
@@ -116,12 +123,21 @@ def layer_profile(
     """
     table = score_cells(results)
     columns = [column for column in table.columns if table.is_difference(column) and _whole_layers(column)]
-    variant = min((column.variant for column in columns), default="")
-    columns = [column for column in columns if column.variant == variant]
     if not columns:
         raise RequestError("these results contain no model with re-initialised layers and its reference")
     same, cross, _ = parts_of(table, source)
-    return LayerProfile(title, table, same, cross, columns, intervals or {})
+    variants = dict.fromkeys(column.variant for column in columns)
+    return [
+        LayerProfile(
+            ", ".join(filter(None, (title, variant))),
+            table,
+            same,
+            cross,
+            [column for column in columns if column.variant == variant],
+            intervals or {},
+        )
+        for variant in variants
+    ]
 
 
 def _whole_layers(column: Column) -> bool:

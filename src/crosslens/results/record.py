@@ -334,7 +334,7 @@ class Results:
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.encoder_overlay import encoder_profiles, overlay_chart
-        from crosslens.results.layer_profile import layer_profile, profile_chart
+        from crosslens.results.layer_profile import profile_chart, profiles_by_variant
 
         if len(self) > 0 and not self.records["measure"].null_count:
             return similarity_chart(self, measure=main_measure(self))
@@ -343,10 +343,10 @@ class Results:
         if len(scores.groups("encoder")) > 1:
             return overlay_chart({"": encoder_profiles(scores, source=source)})
         try:
-            profile = layer_profile(scores, source=source)
+            profiles = profiles_by_variant(scores, source=source)
         except RequestError:
             return score_chart(self.sorted(sort))
-        return profile_chart([profile])
+        return profile_chart(profiles)
 
     def __repr__(self) -> str:
         """Show the tables as text."""

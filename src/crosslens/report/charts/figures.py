@@ -42,7 +42,7 @@ from crosslens.results.chart import (
     styled,
 )
 from crosslens.results.encoder_overlay import overlay_chart
-from crosslens.results.layer_profile import LIGHT, Ink, layer_profile, profile_chart
+from crosslens.results.layer_profile import LIGHT, Ink, profile_chart, profiles_by_variant
 from crosslens.results.order import Order
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
@@ -175,7 +175,7 @@ def layer_profiles(
     results: Results, *, significance: Significance | None = None, ink: Ink = LIGHT
 ) -> "altair.ConcatChart":
     """What re-initialising each part of the encoder costs in the source language and zero-shot, one panel per task,
-    source and encoder.
+    source, encoder and variant of the models.
 
     Args:
         results: scores.
@@ -192,8 +192,8 @@ def layer_profiles(
         place = (block.task, block.source, block.encoder, block.results.records["split"][0].as_py())
         with suppress(RequestError):
             title = _title(block, blocks)
-            profiles.append(
-                layer_profile(block.results, source=block.source, title=title, intervals=intervals.get(place))
+            profiles += profiles_by_variant(
+                block.results, source=block.source, title=title, intervals=intervals.get(place)
             )
     if not profiles:
         raise RequestError("these results contain no model with re-initialised layers and its reference")
@@ -221,7 +221,7 @@ def encoders_overlaid(results: Results) -> "altair.ConcatChart":
 def layers_by_target(results: Results) -> "altair.ConcatChart":
     """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
 
-    One heat map per task, source and encoder, on one scale of colours.
+    One heat map per task, source, encoder and variant of the models, on one scale of colours.
 
     Raises:
         RequestError: when nothing is compared with a reference.
@@ -231,7 +231,8 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
     blocks = score_blocks(results)
     for block in blocks:
         with suppress(RequestError):  # it has no reference
-            maps[_title(block, blocks)] = compared_scores(block.results)
+            for compared in compared_scores(block.results):
+                maps[", ".join(filter(None, (_title(block, blocks), compared.variant)))] = compared
     if not maps:
         raise RequestError("these results contain no condition with a reference to compare it with")
     widest = max(compared.widest for compared in maps.values())

@@ -19,7 +19,8 @@ CAPTION = (
 
 
 def gap_recovered(results: Results) -> list[Table]:
-    """Tabulate the recovered share of the zero-shot gap: rows for each treatment and language, one column per place.
+    """Tabulate the recovered share of the zero-shot gap: a group for each treatment, one row per language, one column
+    per place. The baseline stands behind the patches.
 
     The share of a seed is the change of the zero-shot score divided by the difference between the same-language score
     on the corpus of translations and the zero-shot score, both without interventions. A mean over languages is the mean
@@ -44,23 +45,18 @@ def gap_recovered(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     head = tuple(sorted(addresses, key=lowest))
     for block, columns in blocks:
-        rows: list[Row] = []
-        shown = [name for (name, _), column in columns.items() if of_kind(column.condition, Patch, Resample)]
-        for treatment in dict.fromkeys(shown):
-            ordered = [columns.get((treatment, address)) for address in head]
-            whole = tuple(share(block, block.cross, column) for column in ordered)
-            over = f", mean of {block.over(block.cross)}" if len(block.cross) > 1 else f": {block.over(block.cross)}"
-            rows.append(Row(f"{treatment}{over}", whole, "mean" if len(block.cross) > 1 else "plain"))
-            if len(block.cross) > 1:
-                rows += [
-                    Row(f"{treatment}: {block.name(key)}", tuple(share(block, [key], column) for column in ordered))
-                    for key in block.cross
-                ]
-        rows = [row for row in rows if any(cell.value is not None for cell in row.cells)]
-        if not rows:  # there is no gap
-            continue
         title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
-        groups[title] = (*groups.get(title, ()), *rows)
+        shown = [name for (name, _), column in columns.items() if of_kind(column.condition, Patch, Resample)]
+        for treatment in sorted(dict.fromkeys(shown), key=lambda name: name.startswith(Resample.kind)):
+            ordered = [columns.get((treatment, address)) for address in head]
+            lines = {block.name(key): [key] for key in block.cross}
+            lines |= {f"mean of {block.over(block.cross)}": block.cross} if len(block.cross) > 1 else {}
+            rows = [
+                Row(name, tuple(share(block, keys, column) for column in ordered), "mean" if len(keys) > 1 else "plain")
+                for name, keys in lines.items()
+            ]
+            if rows := [row for row in rows if any(cell.value is not None for cell in row.cells)]:  # there is a gap
+                groups[f"{title}: {treatment}"] = tuple(rows)
     return [Table("gap-recovered", CAPTION, head, groups)] if groups else []
 
 
