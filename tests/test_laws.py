@@ -18,7 +18,13 @@ PARSERS = {
 }
 """The files that take text apart, each of one kind."""
 
-SHOWN = {"report/page.py", "cli/_display.py", "cli/align.py", "report/learning_curves.py"}
+SHOWN = {
+    "report/page.py",
+    "cli/_display.py",
+    "cli/align.py",
+    "report/learning_curves.py",
+    "report/atlas/every_eval_ever.py",
+}
 """The files that show provenance."""
 
 TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition"}

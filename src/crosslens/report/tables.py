@@ -58,7 +58,7 @@ def all_tables(
         The tables; none without scores.
     """
     at_every_step = _readable(results, skipped).sorted(sort)
-    readable = last_checkpoints(at_every_step)
+    readable = last_checkpoints(at_every_step).sorted(sort)
     results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [
         lambda: layer_deltas(results, beside=beside),

@@ -160,7 +160,7 @@ def all_figures(
     }
     charts = {}
     results = results.sorted(sort)
-    last = last_checkpoints(results)
+    last = last_checkpoints(results).sorted(sort)
     others = before_training(last)
     shown = {"interventions": last, "heads": last, "pretraining-steps": before_training(results)}
     for name, make in makers.items():
