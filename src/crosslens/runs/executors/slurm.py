@@ -39,6 +39,7 @@ class Slurm:
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Submit runs as one job array, and yield the outcome of each as it ends."""
         import submitit
+        from submitit.core.utils import FailedJobError
 
         executor = submitit.AutoExecutor(folder=Store(context.store).folder / "tmp" / "slurm")
         parallelism = {"slurm_array_parallelism": self.workers} if self.workers else {}
@@ -49,7 +50,7 @@ class Slurm:
         try:
             with executor.batch():
                 jobs = [executor.submit(_Job(), run, context) for run in runs]
-        except submitit.core.utils.FailedJobError as error:
+        except FailedJobError as error:
             reason = (str(error).splitlines() or ["no reason given"])[-1]
             raise WorkError(
                 f"sbatch refused the jobs: {reason}", hint="`sinfo` shows partitions; `--with` sets options"
