@@ -4,6 +4,7 @@
 #             (those that depend on rounding a second time, as another machine would round)
 # make site   the documentation as a site, in site/
 # make notebooks  run docs/notebooks and keep their outputs, some five minutes
+# make browser  the tests that open the page in Chromium (apt-get install chromium), about two minutes
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
 # make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
@@ -18,7 +19,7 @@ RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
-.PHONY: demo test check site notebooks fix lowest bench bench-gpu mutants audit clean
+.PHONY: demo test check site notebooks browser fix lowest bench bench-gpu mutants audit clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -40,6 +41,10 @@ site: $(READY)
 
 notebooks: $(READY)
 	OMP_NUM_THREADS=1 $(RUN)/python docs/make_notebooks.py
+
+browser: $(READY)
+	$(RUN)/pip install -q playwright axe-playwright-python pillow
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -rs -m 'browser and not slow' tests/report
 
 fix: $(READY)
 	$(RUN)/ruff check --fix src tests benchmarks

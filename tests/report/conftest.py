@@ -10,6 +10,8 @@ from crosslens.report.page import make_page
 from crosslens.results.record import Record, Results
 from made_records import HOSTILE
 
+INSTALL = "`make browser` runs these tests (CONTRIBUTING.md)"
+
 
 @pytest.fixture(scope="module")
 def page_records():
@@ -65,10 +67,10 @@ def page(page_records):
 
 @pytest.fixture(scope="module")
 def browser():
-    sync = pytest.importorskip("playwright.sync_api", reason="no playwright here")
+    sync = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed; {INSTALL}")
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium here")
+        pytest.skip(f"chromium is not installed; {INSTALL}")
     with sync.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened

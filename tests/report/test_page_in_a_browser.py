@@ -16,7 +16,7 @@ def seen(page, tmp_path):
     """The page after its script, for a part behind the # of its address, without playwright."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium here")
+        pytest.skip("chromium is not installed; `make browser` runs this test (CONTRIBUTING.md)")
 
     def dumped(**state):
         (tmp_path / "index.html").write_text(page, "utf-8")

@@ -30,7 +30,7 @@ BROKEN = (
 
 @pytest.fixture
 def pillow():
-    return pytest.importorskip("PIL.Image", reason="no Pillow here")
+    return pytest.importorskip("PIL.Image", reason="Pillow is not installed; `make browser` runs this test (CONTRIBUTING.md)")
 
 
 @pytest.fixture

@@ -172,12 +172,15 @@ def _measured(records: Rows) -> tuple[Coded, np.ndarray]:
 
 
 def _scores(block: Block, table: Cells) -> dict[str, list]:
-    """List all scores of a block for the page, column by column."""
+    """List all scores of a block for the page, column by column, in the order of its table."""
     known = disambiguated(block.results)
     places, kept = _measured(known)
     _, firsts = paired(places, known.columns.coded("seed").of(kept))  # one score per cell and seed
-    of_score, records = places.codes[firsts].tolist(), kept[firsts]
     numbers = {column: place for place, column in enumerate(table.columns)}
+    lines = {row: place for place, row in enumerate(chain(*parts_of(table, block.source)))}
+    at = np.array([(lines[row], numbers[column]) for row, column in places.values], np.int64).reshape(-1, 2)
+    firsts = firsts[np.lexsort(at[places.codes[firsts]].T[::-1])]
+    of_score, records = places.codes[firsts].tolist(), kept[firsts]
 
     def values(name: str) -> list:
         column = known.columns.coded(name)
