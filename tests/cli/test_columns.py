@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from crosslens.cli._columns import Line, print_lines, shortened
+from crosslens.cli._columns import Line, hanging, print_lines, shortened
 
 PATH = "ar /home/somebody/treebanks/a-folder-with-a-long-name/ar_padt-ud-test.conllu"
 NAMES = [
@@ -53,3 +53,14 @@ def test_the_middle_of_a_long_name_is_left_out():
         for width in range(4, 30):
             assert 1 < cell_len(shortened(name, width)) <= width
     assert shortened("e\u0301" * 9, 8) == "e\u0301" * 2 + "…" + "e\u0301" * 5
+
+
+def test_an_explanation_is_broken_below_itself_in_a_terminal(monkeypatch):
+    line = "freezing          Does freezing the lowest layers improve zero-shot transfer?"
+    assert hanging(line, indent=18) == line  # tests have no terminal
+    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", "50"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    assert hanging(line, indent=18).splitlines() == [
+        "freezing          Does freezing the lowest layers",
+        "                  improve zero-shot transfer?",
+    ]

@@ -34,7 +34,10 @@ OVERLAPPING = """() => {
 @pytest.mark.browser
 @pytest.mark.parametrize("media", MEDIA)
 def test_axe_finds_no_fault(opened, media):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed; `make browser` runs this test (CONTRIBUTING.md)").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-core is not installed; `make browser` runs this test (CONTRIBUTING.md)",
+    ).Axe()
     opened.select_option("#colour", "family")
     opened.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     opened.emulate_media(**MEDIA[media])

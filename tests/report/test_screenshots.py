@@ -30,7 +30,9 @@ BROKEN = (
 
 @pytest.fixture
 def pillow():
-    return pytest.importorskip("PIL.Image", reason="Pillow is not installed; `make browser` runs this test (CONTRIBUTING.md)")
+    return pytest.importorskip(
+        "PIL.Image", reason="Pillow is not installed; `make browser` runs this (CONTRIBUTING.md)"
+    )
 
 
 @pytest.fixture

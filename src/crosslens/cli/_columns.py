@@ -73,6 +73,20 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
         console.print(table)
 
 
+def hanging(line: str, *, indent: int) -> str:
+    """Break a line at the width of the terminal, below its explanation; in files and pipes it stays whole.
+
+    Args:
+        line: a name and its explanation.
+        indent: where the explanation begins.
+    """
+    console = Console()
+    if not console.is_terminal or cell_len(line) <= console.width:
+        return line
+    broken = textwrap.wrap(line, console.width, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return "\n".join(broken)
+
+
 def shortened(name: str, width: int) -> str:
     """Replace the middle of a name that is wider than the terminal has room for.
 

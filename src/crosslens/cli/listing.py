@@ -40,6 +40,7 @@ def command(kind: str | None, study: str | None, data: str | None, as_json: bool
     by language and task. Unseen languages are those of Muller (2022), with script, family, sentences of raw text and
     class.
     """
+    from crosslens.cli._columns import hanging
     from crosslens.cli._display import print_object
     from crosslens.errors import RequestError, suggest
 
@@ -60,8 +61,9 @@ def command(kind: str | None, study: str | None, data: str | None, as_json: bool
     for name in KINDS if kind is None else (kind,):
         if kind is None:
             click.echo(f"{name}:")
+        margin = "" if kind else "  "
         for line in _lines(name, data):
-            click.echo(line if kind else f"  {line}")
+            click.echo(hanging(margin + line, indent=len(margin) + WIDTHS.get(name, 1) + 1))
 
 
 def _sizes(name: str, folder: str | None) -> dict[str, dict[str, str]]:
