@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from crosslens import Results
 from crosslens.cli._display import show_tables
 from crosslens.report.charts.figures import all_figures
+from crosslens.report.layers.by_layer import retrieval
 from crosslens.report.page import make_page
 from crosslens.report.tables import all_tables
 from crosslens.results.order import ORDERS
@@ -75,3 +77,28 @@ def test_everything_but_the_order_of_languages_stays():
     for name in ("condition", "measure", "layer"):
         assert ordered.columns.coded(name).values == results.columns.coded(name).values
     assert ordered.sorted("family") is ordered
+
+
+def test_scores_of_several_sources_are_sorted_by_the_source_first():
+    """Uralic comes behind Indo-European; sources keep their order where scores decide."""
+    results = Results.of(
+        replace(score(target, value), source=source)
+        for source in ("fi", "en")
+        for target, value in (("fi", 80.0), ("et", 70.0), ("fr", 90.0))
+    )
+    pairs = {by: [(record.source, record.target) for record in results.sorted(by)] for by in ("score", "family")}
+    assert pairs["score"] == [(source, target) for source in ("fi", "en") for target in ("fr", "fi", "et")]
+    assert pairs["family"] == [(source, target) for source in ("en", "fi") for target in ("fr", "et", "fi")]
+
+
+def test_pairs_retrieved_in_both_directions_follow_the_scores_and_keep_their_names():
+    languages = ("cs", "zh", "fr")
+    retrieved = [
+        replace(similarity(pair, 0, 50.0, measure="sentences identity"), metric="precision@1")
+        for target in languages
+        for pair in (f"en-{target}", f"{target}-en")
+    ]
+    for order in ("score", "name"):
+        (table,) = retrieval(Results.of([*scores(), *retrieved]).sorted(order))
+        expected = [language for language in EXPECTED[order] if language in languages]
+        assert list(table.groups) == [f"en–{language}: precision at 1" for language in expected]

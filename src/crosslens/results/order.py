@@ -29,8 +29,9 @@ def in_order(results: Results, by: Order) -> Results:
     """Sort the targets of each task, encoder and source; everything else keeps its place.
 
     Tables, figures and the page show rows in the order of the records. Equal ones are sorted by name. Families and
-    scripts are in alphabetical order, unknown ones last. Similarities are sorted by the first scores of their target
-    language; languages without a score keep their place behind those that have one.
+    scripts are in alphabetical order, unknown ones last; scores of several sources are sorted by the source first.
+    With ``score``, sources keep their order, similarities are sorted by the first scores of their target language, and
+    languages without a score keep their place behind those that have one.
 
     Args:
         results: scores, similarities, or both.
@@ -40,21 +41,31 @@ def in_order(results: Results, by: Order) -> Results:
     of_target = _by_target(scores)
     columns = disambiguated(results).columns
     blocks, rows = columns.together("measure", "metric", "state", *BLOCK), columns.together(*ROW)
+    several = by != "score"
+    together = blocks.changed(
+        [_without_source(block) if several and block[0] is None else block for block in blocks.values]
+    )
     places, firsts = paired(blocks, rows)
     key = sort_key(by)
     keys = []
-    for block, row in zip(blocks.codes[firsts].tolist(), rows.codes[firsts].tolist(), strict=True):
-        measure, _, _, *models = blocks.values[block]
-        target = rows.values[row]
+    for first in firsts.tolist():
+        measure, _, _, *models = blocks.values[blocks.codes[first]]
+        target = rows.values[rows.codes[first]]
         score = scores.get((tuple(models), target)) if measure is None else of_target.get(target[0])
-        keys.append((block, *key(target, score)))
+        source = key((models[2], None, None), None) if several else ()
+        keys.append((together.codes[first], source, key(target, score)))
     ranks = {value: rank for rank, value in enumerate(sorted(set(keys)))}
     rank = np.array([ranks[value] for value in keys], np.int64)
-    order = np.empty(len(results), np.int64)  # each block keeps its places
-    order[np.argsort(blocks.codes, kind="stable")] = np.argsort(rank[places], kind="stable")
+    order = np.empty(len(results), np.int64)  # records that are sorted together keep their places
+    order[np.argsort(together.codes, kind="stable")] = np.argsort(rank[places], kind="stable")
     if np.array_equal(order, np.arange(len(results))):
         return results
     return Results(results.records.take(pa.array(order)), results.counts)
+
+
+def _without_source(block: tuple) -> tuple:
+    measure, metric, state, task, encoder, _, *others = block
+    return (measure, metric, state, task, encoder, *others)
 
 
 def sort_key(by: Order) -> Callable[[Key, float | None], tuple]:

@@ -145,6 +145,9 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
     """One line per language pair, cutoff, encoders and baseline."""
     measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
     records = [record for record in disambiguated(results.filter(measure=measures)) if record["value"] is not None]
+    sources = list(dict.fromkeys(record["source"] for record in records))
+    # Pairs are named, and stand, as in the direction from the language that is a source first.
+    records.sort(key=lambda record: record["target"] in sources[: sources.index(record["source"])])
     orientation: dict[frozenset, tuple[str, str]] = {}
     for record in records:
         pair = (str(record["source"]), str(record["target"]))
