@@ -64,3 +64,14 @@ def test_an_explanation_is_broken_below_itself_in_a_terminal(monkeypatch):
         "freezing          Does freezing the lowest layers",
         "                  improve zero-shot transfer?",
     ]
+
+
+def test_a_long_head_is_broken_and_prints_plain_spaces():
+    stream = StringIO()
+    heads = ["Δ 1-2", "Δ patch=sentences 8.output"]
+    lines = [Line("de", [Text("−1.00"), Text("+2.00")])]
+    print_lines(Console(file=stream, width=80), lines, corner="target", heads=heads)
+    first, second = (line.strip() for line in stream.getvalue().splitlines()[1:3])
+    assert first == "Δ patch=sentences"
+    assert second.split("  ")[-1].strip() == "8.output"
+    assert "Δ 1-2" in second

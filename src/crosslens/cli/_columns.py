@@ -53,7 +53,7 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
     """
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]
     numbers = [line.numbers for line in lines if line.numbers]
-    broken = [textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False) for head in heads]
+    broken = [_broken(head) for head in heads]
     widths = {
         place: max(map(cell_len, ("", *words, *(row[place].plain for row in numbers))))
         for place, words in enumerate(broken)
@@ -104,6 +104,12 @@ def shortened(name: str, width: int) -> str:
     while tail and unicodedata.combining(tail[0]):  # a mark without its letter
         tail = tail[1:]
     return f"{head}…{tail}"
+
+
+def _broken(head: str) -> list[str]:
+    """A head in lines; a difference sign stays with its first word."""
+    lines = textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _first(name: str, width: int) -> str:
