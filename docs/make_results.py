@@ -39,6 +39,7 @@ GALLERY: dict[str, tuple[str, dict[str, object]]] = {
     "gap": ("pos-real-encoder", {}),
     "sentences": ("english-encoder", {}),
     "probes": ("five-tasks-real-encoder", {}),
+    "pretraining-steps": ("checkpoints", {}),
 }
 """Figure of the gallery -> file of records, and the columns that select some of them."""
 IMAGES = Path(__file__).with_name("images")

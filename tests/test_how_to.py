@@ -38,6 +38,8 @@ NOT_RUN = {
     "demo": "tests/demo",
     "finetune pos lab:good": "pretrains for a minute; tests/lab",
     "finetune pos xlm-roberta-base --train ud/en_ewt --test ud/fr_pud --track": "tests/runs/test_tracking.py",
+    "finetune pos my-steps": "needs PEFT; tests/encoders/models/test_lora.py",
+    "compare lora/adapter": "needs PEFT; tests/encoders/models/test_lora.py",
     "finetune pos lab/encoder": "tests/lab; the encoder has another vocabulary for another world",
     "advise": "needs the encoder that the shipped rule was fitted to; tests/cli/test_advise.py",
     "align transfer": "needs eflomal; tests/cli/test_align.py",

@@ -24,6 +24,12 @@ TRAINING = Training("pos", {}, "en", "en", TRAIN, DEV, RECIPE, "best")
 KEYS = {
     "factor": {"factor": ("no-anchors", "default")},
     "checkpoint": {"checkpoint": ("500", "1000")},
+    "lora": {
+        "lora": (2, 4),
+        "lora_layers": ("1-2", "1"),
+        "lora_components": ("attention", "ffn"),
+        "lora_alpha": (8.0, 16.0),
+    },
     "start": {"start": ("adapted", "scratch")},
     "reinit": {"layers": ("1-2", "1"), "components": ("attention", "ffn"), "init": ("torch", "architecture")},
     "freeze": {"freeze": ("0", "0-1")},

@@ -98,7 +98,8 @@ def test_a_study_pretrains_once_for_all_steps_and_the_last_one_is_the_encoder(tm
         "corpora: {en: en.txt}\nvocabulary: {size: 200}\nshape: {layers: 2, width: 16, heads: 2, positions: 32}\n"
         "batch: 4\nsteps: 4\n"
     )
-    study = written(tmp_path, f"pretrain:{tmp_path / 'settings.yaml'}", "[0, 4]")
+    probe = 'probes: [{probe: topic, train: "lab_topics/src:train[:60]", test: "lab_topics/src:test[:20]"}]\n'
+    study = written(tmp_path, f"pretrain:{tmp_path / 'settings.yaml'}", "[0, 4]", probe)
     report = run_study(study, tmp_path / "runs", executor="serial", data=str(treebanks))
     assert report.failed == ()
     assert (report.plan.waiting, report.plan.left) == (0, ())
@@ -111,6 +112,9 @@ def test_a_study_pretrains_once_for_all_steps_and_the_last_one_is_the_encoder(tm
         assert run.condition.is_reference
     steps = {a.run.condition.checkpoint.step for a in report.plan.runs if isinstance(a.run, EncoderRun)}
     assert steps == {0, 4}
+    records = read_results(tmp_path / "runs" / "studies" / "steps" / "results.csv")
+    probed = {(record.condition, record.seed) for record in records if record.measure == "probe topic"}
+    assert probed == {(f'{{"checkpoint": "{step}"}}', seed) for step in (0, 4) for seed in (1, 2)}
     (tmp_path / "other").mkdir()
     without = written(tmp_path / "other", f"pretrain:{tmp_path / 'settings.yaml'}", "all")
     with pytest.raises(RequestError, match=r"no checkpoint of pretrain:.* is kept"):

@@ -24,6 +24,7 @@ from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.language_specific import RoutedBertModel
+from crosslens.encoders.models.lora import ADAPTER, with_adapter
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
@@ -49,7 +50,8 @@ def load_encoder(
 
     Args:
         name_or_folder: hub name such as ``bert-base-multilingual-cased``, or a folder; ``NAME@REVISION`` and
-            ``FOLDER@STEP`` are checkpoints of pretraining.
+            ``FOLDER@STEP`` are checkpoints of pretraining. For a folder that PEFT wrote, its low-rank update is added
+            to the weights of its encoder.
         revision: branch, tag or commit on the hub.
         remote_code: whether to run code that comes with the checkpoint.
         device: device of the model; None: a GPU if available.
@@ -69,6 +71,8 @@ def load_encoder(
     """
     given = str(name_or_folder)
     name, revision = locate(given, revision)
+    if (Path(name) / ADAPTER).is_file():
+        return with_adapter(name, revision=revision, device=device)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (

@@ -72,7 +72,9 @@ def random_init(
         if layer:
             module = copied.layers[layer - 1]
             values = _initialised_layer(model, module, stream_seed(seed, "random-init", layer), init)
-            pairs = [(p, values[name]) for name, p in copied.own(layer).items() if _matches(module, name, components)]
+            pairs = [
+                (p, values[name]) for name, p in copied.own(layer).items() if in_component(module, name, components)
+            ]
         else:
             values = _initialised_model(model, stream_seed(seed, "random-init", 0), init)
             outside = copied.outside(everything=everything) if components in ("all", "embeddings") else {}
@@ -107,7 +109,7 @@ def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Enco
     return first, random_init(target, "0,all", seed=stream_seed(seed, "untrained target"))
 
 
-def _matches(layer: nn.Module, name: str, components: Components) -> bool:
+def in_component(layer: nn.Module, name: str, components: Components) -> bool:
     """Whether a parameter of a layer belongs to the chosen components."""
     if components == "all":
         return True

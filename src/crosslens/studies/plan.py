@@ -45,8 +45,9 @@ from crosslens.training.recipe import Recipe
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
 """Encoders that are compared and probed without fine-tuning."""
 
-Ask = Callable[[str | None], tuple[Question, ...]]
-"""Function from the second language of a bilingual encoder (or None) to the questions about the encoder."""
+Ask = Callable[[str | None, int | None], tuple[Question, ...]]
+"""Function from the second language of a bilingual encoder (or None), and the seed of an encoder that the study
+pretrains (or None), to the questions about the encoder."""
 
 
 @dataclass(frozen=True)
@@ -310,17 +311,23 @@ class _Planner:
         for state in similarity.of if similarity is not None else ():
             if state in STATES:
                 yield from self._encoder_runs(
-                    STATES[state], pretrained, lambda partner: self._similarities(languages, partner)
+                    STATES[state], pretrained, lambda partner, _: self._similarities(languages, partner)
                 )
         for probing in self.study.probes:
             question = self._probe(probing)
             for state in probing.of:
-                yield from self._encoder_runs(STATES[state], pretrained, lambda _, question=question: (question,))
+
+                def probed(
+                    partner: str | None, seed: int | None, question: ProbeQuestion = question
+                ) -> tuple[Question, ...]:
+                    return (question if seed is None else replace(question, seed=seed),)
+
+                yield from self._encoder_runs(STATES[state], pretrained, probed)
         for _, _, source in sources if self.study.overlap else ():
             train = self._ref(source.train, "train")
 
             def overlaps(
-                partner: str | None, train: CorpusRef = train, source: Source = source
+                partner: str | None, seed: int | None, train: CorpusRef = train, source: Source = source
             ) -> tuple[Question, ...]:
                 return tuple(Overlap(train, test) for test in self._tests(source, partner))
 
@@ -336,7 +343,8 @@ class _Planner:
             if base is None:
                 self.waiting += 1
                 continue
-            yield Asked(EncoderRun(base, combined, seed, partner), ask(partner))
+            made = seed if self.study.pretrains else None
+            yield Asked(EncoderRun(base, combined, seed, partner), ask(partner, made))
 
     def _probe(self, probing: Probing) -> ProbeQuestion:
         probe = find_probe(probing.probe, probing.set)

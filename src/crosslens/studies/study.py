@@ -185,7 +185,7 @@ class Probing(Strict):
         of: ``pretrained``, ``untrained`` (everything re-initialised).
         inputs: states ``scaled`` to variance 1, or ``raw``.
         set: settings of the probe.
-        seed: random seed of data order and control task.
+        seed: random seed of data order and control task; for encoders that the study pretrains, their own seed.
     """
 
     probe: str

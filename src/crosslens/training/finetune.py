@@ -15,6 +15,7 @@ from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.language_specific import language_parts
+from crosslens.encoders.models.lora import begin_update, end_update
 from crosslens.errors import DataError, RequestError
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task
@@ -135,6 +136,7 @@ def finetune(
         origin=encoder.loaded_digest,
         task=task.name,
     )
+    begin_update(encoder, seed=seed)
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)
     labels = task.labels(train)
@@ -168,6 +170,7 @@ def finetune(
         )
         epochs.run()
     loop = epochs.loop
+    end_update(encoder)
     encoder.trained.eval()
     head.eval()
     facts: dict[str, str | int | float] = {

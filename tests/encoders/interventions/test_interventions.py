@@ -11,6 +11,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.layers import parse_layers
+from crosslens.encoders.models.lora import Lora
 from crosslens.results.record import Record, Results
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -32,6 +33,7 @@ EXAMPLES = {
     "freeze": [{"freeze": "0-3"}, {"freeze": 0}],
     "features": [{"use": "features"}, {"use": "features", "hidden": 8}],
     "tower": [{"tower": 2}, {"tower": 0, "height": 1}],
+    "lora": [{"lora": 2}, {"lora": 4, "lora_layers": "1-2", "lora_components": "ffn", "lora_alpha": 8}],
     "checkpoint": [{"checkpoint": 500}, {"checkpoint": "step1000-tokens4B"}],
     "reading": [{"repeat": 2}, {"subword": "last"}, {"repeat": 3, "subword": "last"}],
     "precision": [{"precision": "bfloat16"}],
@@ -69,6 +71,8 @@ def test_every_intervention_has_examples(plugins):
 
 
 def applied(encoder, condition, seed=1):
+    if condition.find(Lora):
+        pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")
     for intervention in condition.interventions:
         encoder = intervention.apply(encoder, seed=seed)
     return encoder

@@ -14,6 +14,7 @@ from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.interventions.swap import Revert, Swap
+from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import Mean
 from crosslens.encoders.states.noise import Noise
@@ -30,6 +31,7 @@ _BEFORE: tuple[type[Intervention], ...] = (
     Reinit,
     Freeze,
     Features,
+    Lora,
     OnOneLayer,
     Reading,
     InPrecision,

@@ -19,8 +19,9 @@ DASHES = [[1, 0], [6, 3]]
 def pretraining_curves(results: Results) -> "altair.ConcatChart":
     """Draw how far each quantity has come from its first to its last value, by step of pretraining.
 
-    One panel per encoder. Zero-shot scores are solid, anything else is dashed; baselines, and quantities whose change
-    may be chance, are left out. Bands show the lowest and highest seed. Where lines cross 50 % are the onsets.
+    One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines, scores in the source language
+    and quantities whose change may be chance are left out. Bands show the lowest and highest seed; lines cross 50 % at
+    the onsets.
 
     Args:
         results: records of studies with checkpoints.
@@ -29,7 +30,7 @@ def pretraining_curves(results: Results) -> "altair.ConcatChart":
         RequestError: when nothing changed over several checkpoints; when altair is not installed.
     """
     alt = grammar()
-    drawn = [each for each in series_of(results) if not each.baseline and each.onsets()]
+    drawn = [each for each in series_of(results) if not each.role and each.onsets()]
     if not drawn:
         raise RequestError("these results contain nothing that changed over several steps of pretraining")
     encoders = list(dict.fromkeys(each.encoder for each in drawn))
@@ -59,7 +60,8 @@ def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
     scale = alt.Scale(type="symlog", constant=max(1, steps[1] - steps[0]), nice=False)
     x = alt.X("step:Q", title="step of pretraining", scale=scale, axis=alt.Axis(values=_ticks(steps), format="d"))
     y = alt.Y("share:Q", title="percent of the final change")
-    legend = alt.Legend(title=None, orient="bottom", columns=1, **LONG)
+    solid = {"symbolOpacity": 1, "symbolStrokeWidth": 2, **LONG}
+    legend = alt.Legend(title=None, orient="bottom", columns=1, **solid)
     colour = alt.Color("what:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend)
     dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=["zero-shot score", "other"], range=DASHES), legend=None)
     tip = ["what:N", "step:Q", alt.Tooltip("share:Q", format=".0f"), alt.Tooltip("value:Q", format=".3f")]

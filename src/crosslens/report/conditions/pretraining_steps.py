@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -20,8 +21,12 @@ CAPTION = "Similarity of translations, probes and scores of models fine-tuned fr
 ONSETS = (
     "Onset: step at which half of the change from the first to the last checkpoint is reached, on straight lines"
     " between checkpoints, for each seed; none where the interval of the change includes 0. Lag: onset minus that of"
-    " zero-shot transfer; negative is earlier. Intervals are over seeds."
+    " zero-shot transfer; negative is earlier."
 )
+
+
+Role = Literal["", "baseline", "source"]
+"""What a quantity is beside what is studied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Series:
         kind: kind of number.
         by_step: step -> value of each seed, ascending.
         aim: short name of the task of a zero-shot score; "" for anything else.
-        baseline: whether it is a baseline of another one.
+        role: ``baseline`` of another one, or ``source``: a score in the source language; "" for anything else.
     """
 
     encoder: str
@@ -42,7 +47,7 @@ class Series:
     kind: Kind
     by_step: Mapping[int, cells.Cell]
     aim: str = ""
-    baseline: bool = False
+    role: Role = ""
 
     @property
     def seeds(self) -> list[int | None]:
@@ -111,7 +116,7 @@ def _onsets(series: Sequence[Series]) -> Table:
     aims = list(dict.fromkeys(each.aim for each in series if each.aim))
     groups: dict[str, tuple[Row, ...]] = {}
     for each in series:
-        if each.baseline:
+        if each.role == "baseline":
             continue
         change, onsets = each.changes(), each.onsets()
         printed = [over_seeds([change[seed] for seed in each.seeds], each.kind), over_seeds(onsets.values(), "step")]
@@ -129,16 +134,16 @@ def series_of(results: Results) -> list[Series]:
     Raises:
         RequestError: when records contradict one another.
     """
-    gathered: dict[tuple[str, str], tuple[Kind, str, bool, dict[int, cells.Cell]]] = {}
+    gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
     for step, records in sorted(_by_step(encoders_apart(results)).items()):
         for (encoder,), block in records.groups("encoder"):
-            for name, kind, aim, baseline, cell in (*_similarities(block), *_probes(block), *_scores(block)):
+            for name, kind, aim, role, cell in (*_similarities(block), *_probes(block), *_scores(block)):
                 if cell.by_seed:
-                    entry = gathered.setdefault((str(encoder), name), (kind, aim, baseline, {}))
+                    entry = gathered.setdefault((str(encoder), name), (kind, aim, role, {}))
                     entry[-1][step] = cell
     return [
-        Series(encoder, name, kind, by_step, aim, baseline)
-        for (encoder, name), (kind, aim, baseline, by_step) in gathered.items()
+        Series(encoder, name, kind, by_step, aim, role)
+        for (encoder, name), (kind, aim, role, by_step) in gathered.items()
         if len(by_step) > 1
     ]
 
@@ -168,8 +173,8 @@ def _by_step(results: Results) -> dict[int, Results]:
     return {step: concatenated(records) for step, records in parts.items()}
 
 
-Measured = tuple[str, Kind, str, bool, cells.Cell]
-"""Name, kind, aim and baseline of a series, and its value at one step."""
+Measured = tuple[str, Kind, str, Role, cells.Cell]
+"""Name, kind, aim and role of a series, and its value at one step."""
 
 
 def _similarities(results: Results) -> Iterator[Measured]:
@@ -181,14 +186,15 @@ def _similarities(results: Results) -> Iterator[Measured]:
         source, target, *_ = table.rows[0]
         pairs = f"mean of {len(table.rows)} pairs" if len(table.rows) > 1 else f"{source}–{target}"
         name = f"{metric_name(measure)}, {pairs}, {_layers(table)}"
-        yield name, "similarity", "", measure not in measures_of(named), _mean(table, table.rows)
+        role = "" if measure in measures_of(named) else "baseline"
+        yield name, "similarity", "", role, _mean(table, table.rows)
 
 
 def _probes(results: Results) -> Iterator[Measured]:
     for (measure, task), block in results.filter(metric="accuracy", target=None).groups("measure", "task"):
         if measure is not None and task is None:
             table = cells.cells(block, rows=("measure",), columns=("layer",))
-            yield f"{measure}, {_layers(table)}", "score", "", False, _mean(table, table.rows)
+            yield f"{measure}, {_layers(table)}", "score", "", "", _mean(table, table.rows)
 
 
 def _layers(table: cells.Cells) -> str:
@@ -210,4 +216,5 @@ def _scores(results: Results) -> Iterator[Measured]:
                 if keys:
                     over = f", mean of {block.over(keys)}" if len(keys) > 1 else f": {block.over(keys)}"
                     aim = f"{kind}{task}{changed}" if kind else ""
-                    yield f"{kind}{score}{over}{changed}", "score", aim, False, mean_row(block.scores, keys, column)
+                    role = "" if kind else "source"
+                    yield f"{kind}{score}{over}{changed}", "score", aim, role, mean_row(block.scores, keys, column)
