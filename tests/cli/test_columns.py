@@ -71,6 +71,10 @@ def test_a_long_head_is_broken_and_prints_plain_spaces():
     heads = ["Δ 1-2", "Δ patch=sentences 8.output"]
     lines = [Line("de", [Text("−1.00"), Text("+2.00")])]
     print_lines(Console(file=stream, width=80), lines, corner="target", heads=heads)
+    assert "Δ patch=sentences 8.output\n" in stream.getvalue().replace(" \n", "\n")
+    stream.seek(0)
+    stream.truncate()
+    print_lines(Console(file=stream, width=40), lines, corner="target", heads=heads)
     first, second = (line.strip() for line in stream.getvalue().splitlines()[1:3])
     assert first == "Δ patch=sentences"
     assert second.split("  ")[-1].strip() == "8.output"

@@ -18,7 +18,7 @@ NAMES = 0.45
 """Part of the width that the names of rows may have."""
 
 HEAD = 16
-"""Letters of a head in one line; longer ones are broken at spaces."""
+"""Letters of a head in one line where columns do not fit; longer ones are broken at spaces."""
 
 UNLIMITED = 10_000
 """Width of files and pipes, which have none."""
@@ -53,12 +53,14 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
     """
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]
     numbers = [line.numbers for line in lines if line.numbers]
-    broken = [_broken(head) for head in heads]
-    widths = {
-        place: max(map(cell_len, ("", *words, *(row[place].plain for row in numbers))))
-        for place, words in enumerate(broken)
-    }
     room = console.width - max(map(cell_len, (corner, *names))) - BETWEEN
+    for broken in ([[head] for head in heads], [_broken(head) for head in heads]):
+        widths = {
+            place: max(map(cell_len, ("", *words, *(row[place].plain for row in numbers))))
+            for place, words in enumerate(broken)
+        }
+        if sum(widths.values()) + BETWEEN * len(widths) <= room:  # heads are broken only for lack of room
+            break
     for number, places in enumerate(_fitting(widths, room)):
         heading = title if number == 0 else "(further columns)"
         if heading:
