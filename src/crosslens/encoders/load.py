@@ -23,8 +23,8 @@ from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
+from crosslens.encoders.models.adapters import ADAPTER, with_adapter
 from crosslens.encoders.models.language_specific import RoutedBertModel
-from crosslens.encoders.models.lora import ADAPTER, with_adapter
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder

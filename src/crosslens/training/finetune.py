@@ -14,8 +14,8 @@ from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.matmul import slowness
+from crosslens.encoders.models.adapters import begin_update, end_update
 from crosslens.encoders.models.language_specific import language_parts
-from crosslens.encoders.models.lora import begin_update, end_update
 from crosslens.errors import DataError, RequestError
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task

@@ -1,8 +1,6 @@
-"""LoRA: fine-tuning trains a low-rank update of linear layers (Hu et al. 2022), made, read and written with PEFT."""
+"""LoRA: fine-tuning trains a low-rank update of linear modules (Hu et al. 2022), with PEFT."""
 
-import copy
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -13,9 +11,6 @@ from crosslens.errors import EncoderError, RequestError
 
 if TYPE_CHECKING:
     from crosslens.encoders.encoder import Encoder
-
-ADAPTER = "adapter_config.json"
-"""File of a folder that PEFT wrote."""
 
 
 class Lora(Intervention):
@@ -117,39 +112,6 @@ class Lora(Intervention):
         )
 
 
-def add_lora(
-    encoder: "Encoder",
-    rank: int,
-    *,
-    layers: str | int = "all",
-    components: Literal["all", "attention", "ffn"] = "all",
-    alpha: float | None = None,
-) -> "Encoder":
-    """Let fine-tuning train a low-rank update in place of the encoder's own parameters (LoRA; Hu et al. 2022).
-
-    Needs PEFT. After training, the update is part of the weights; `save_lora` writes it as PEFT reads it.
-
-    Args:
-        encoder: not modified.
-        rank: rank of the update.
-        layers: layers whose linear modules are updated.
-        components: parts of those layers.
-        alpha: factor of the update, divided by the rank; None: the rank, so that the factor is 1.
-
-    Returns:
-        A copy that shares the model, for `finetune`.
-
-    Raises:
-        EncoderError: for layers that the encoder does not have, or without linear modules to train.
-        RequestError: if PEFT is not installed, or for an invalid rank.
-    """
-    from crosslens.encoders.condition import Condition
-
-    keys = {"lora": rank, "lora_layers": layers, "lora_components": components, "lora_alpha": alpha}
-    (lora,) = Condition.read({key: value for key, value in keys.items() if value is not None}).interventions
-    return lora.scaled(written_for=None, depth=encoder.depth).apply(encoder, seed=0)
-
-
 def require_peft() -> None:
     """Refuse work that needs PEFT where it is not installed.
 
@@ -160,139 +122,3 @@ def require_peft() -> None:
         import peft  # noqa: F401  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise RequestError("LoRA needs PEFT", hint="pip install 'crosslens[lora]'") from None
-
-
-def begin_update(encoder: "Encoder", *, seed: int) -> None:
-    """Add the update of an encoder's condition to its model, and freeze all other parameters; nothing without one."""
-    import torch
-
-    from crosslens.digests import stream_seed
-
-    lora = encoder.condition.find(Lora)
-    if lora is None:
-        return
-    from peft import inject_adapter_in_model  # pyright: ignore[reportMissingImports]
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "lora"))
-        inject_adapter_in_model(lora.config(encoder), encoder.model)
-    for name, parameter in encoder.model.named_parameters():
-        parameter.requires_grad_(".lora_" in name)
-
-
-def end_update(encoder: "Encoder") -> None:
-    """Add a trained update to the weights, and make the model what it was before `begin_update`."""
-    if encoder.condition.find(Lora) is None:
-        return
-    from peft.tuners.lora import LoraLayer  # pyright: ignore[reportMissingImports]
-
-    for name, module in list(encoder.model.named_modules()):
-        if isinstance(module, LoraLayer):
-            layer: Any = module
-            layer.merge()
-            encoder.model.set_submodule(name, layer.get_base_layer())
-    for attribute in ("peft_config", "_hf_peft_config_loaded"):
-        vars(encoder.model).pop(attribute, None)
-
-
-def save_lora(encoder: "Encoder", folder: str | Path, *, pretrained: "Encoder | None" = None) -> None:
-    """Write the low-rank update of a fine-tuned encoder as PEFT reads it, in ``adapter_model.safetensors``.
-
-    The update is the difference to the pretrained weights, factorised by its singular value decomposition.
-
-    Args:
-        encoder: encoder of a model that was fine-tuned with `Lora`, such as ``tagger.encoder``.
-        folder: new folder, for ``peft.PeftModel.from_pretrained`` and `load_encoder`.
-        pretrained: encoder that the update is relative to; None: load it by its name.
-
-    Raises:
-        RequestError: for an encoder without an update or with other changed weights; if the folder exists, or PEFT is
-            not installed.
-        EncoderError: if the pretrained encoder is not the one that training began with.
-    """
-    import torch
-    from peft import get_peft_model  # pyright: ignore[reportMissingImports]
-
-    from crosslens.encoders.load import load_encoder, quiet
-    from crosslens.files import new_folder
-
-    require_peft()
-    lora = encoder.condition.find(Lora)
-    if lora is None:
-        raise RequestError(f"{encoder.name} was not fine-tuned with a low-rank update", hint="train with --lora 8")
-    pretrained = pretrained or load_encoder(encoder.name, device="cpu")
-    if pretrained.digest != encoder.loaded_digest:
-        raise EncoderError(f"{pretrained.name} is not the encoder that training began with", hint="pass pretrained=")
-    targets = {f"{name}.weight" for name in lora.targets(pretrained)}
-    before, after = (dict(each.model.named_parameters()) for each in (pretrained, encoder))
-    for name, value in after.items():
-        if name not in targets and not torch.equal(value.cpu(), before[name].cpu()):
-            raise RequestError(
-                f"{name} was changed too, outside of the low-rank update",
-                hint="save the whole model, with crosslens.save_model",
-            )
-    config = lora.config(pretrained)
-    with new_folder(folder) as partial, quiet(), torch.random.fork_rng(devices=[]):
-        adapted = get_peft_model(copy.deepcopy(pretrained.model), config)
-        modules = dict(adapted.base_model.model.named_modules())
-        for name in sorted(targets):
-            module: Any = modules[name.removesuffix(".weight")]
-            difference = (after[name].double().cpu() - before[name].double().cpu()) * config.r / config.lora_alpha
-            left, values, right = torch.linalg.svd(difference, full_matrices=False)
-            root = values[: config.r].sqrt()
-            rank = len(root)
-            with torch.no_grad():
-                module.lora_A["default"].weight.zero_()[:rank] = root[:, None] * right[:rank]
-                module.lora_B["default"].weight.zero_()[:, :rank] = left[:, :rank] * root
-        adapted.save_pretrained(partial)
-
-
-def with_adapter(folder: str | Path, *, device: Any = None, revision: str | None = None) -> "Encoder":
-    """Load the encoder that a folder of PEFT's was made for, and add its low-rank update to the weights.
-
-    Updates of models with a task head are read too; the head is not.
-
-    Raises:
-        EncoderError: if the folder is damaged or does not fit the encoder.
-        RequestError: if PEFT is not installed.
-    """
-    require_peft()
-    from peft import (  # pyright: ignore[reportMissingImports]
-        PeftConfig,
-        get_peft_model,
-        load_peft_weights,
-        set_peft_model_state_dict,
-    )
-
-    from crosslens.encoders.load import load_encoder, quiet
-
-    try:
-        config = PeftConfig.from_pretrained(str(folder))
-        weights = load_peft_weights(str(folder), device="cpu")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EncoderError(f"{folder}: cannot read the adapter: {error}") from None
-    base = str(config.base_model_name_or_path)
-    encoder = load_encoder(base, revision=config.revision or revision, device=device)
-    start = "base_model.model."
-    with_head = f"{start}{encoder.model.base_model_prefix}."
-    of_encoder = {
-        f"{start}{name.removeprefix(with_head).removeprefix(start)}": value for name, value in weights.items()
-    }
-    config.task_type, config.modules_to_save, config.inference_mode = None, None, False
-    adapted: Any = None
-    with quiet():
-        try:
-            adapted = get_peft_model(encoder.model, config)
-            result = set_peft_model_state_dict(adapted, of_encoder)
-            misfits = [name for name in (*result.missing_keys, *result.unexpected_keys) if ".lora_" in name]
-        except (ValueError, RuntimeError) as error:  # no such modules, or modules of other sizes
-            misfits = [str(error).splitlines()[-1].strip()]
-    if misfits:
-        raise EncoderError(
-            f"{folder}: its low-rank update does not fit the encoder {base}: {misfits[0]}",
-            hint="load it with the encoder that it was trained on",
-        )
-    merged = adapted.merge_and_unload()
-    for parameter in merged.parameters():
-        parameter.requires_grad_(True)
-    return replace(encoder, model=merged.eval(), name=str(folder))
