@@ -27,7 +27,14 @@ def test_help_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    ("words", "status"), [(["list"], 0), (["score", "parsing", "lab/sov", "lab/sov"], 0), (["typology", "none"], 2)]
+    ("words", "status"),
+    [
+        (["list"], 0),
+        (["score", "parsing", "lab/sov", "lab/sov"], 0),
+        (["typology", "none"], 2),
+        (["plan", "smoke", "--set", "seeds=200000"], 2),
+        (["run", "smoke", "--set", "seeds=200000"], 2),
+    ],
 )
 def test_what_computes_nothing_does_not_wait_for_torch(tmp_path, words, status):
     """torch and transformers take seconds to be imported. What a refused command would import, it imports here."""

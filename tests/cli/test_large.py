@@ -1,4 +1,4 @@
-"""A million records: tables and page in a minute of computing and in 2 GiB."""
+"""A million records: tables and page in a minute of computing and in 2 GiB; two million words in one."""
 
 import os
 import subprocess
@@ -47,3 +47,27 @@ def test_a_million_records_are_tabulated_in_a_minute_and_2_gib(tmp_path):
         assert used.ru_maxrss < 2 * 2**20, command  # KiB
         assert used.ru_utime + used.ru_stime < 60, command
     assert (tmp_path / "report" / "by-target-pos.csv").is_file()
+
+
+READ = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+from crosslens.corpora.catalogue import load_corpus
+print(sum(map(len, load_corpus(sys.argv[1]).sentences)))
+"""
+
+
+@pytest.mark.slow
+def test_a_treebank_of_two_million_words_is_read_in_a_gib(tmp_path):
+    chance = np.random.default_rng(1)
+    forms = (chance.zipf(1.3, 2_000_000) % 100_000).tolist()
+    with open(tmp_path / "large.conllu", "w", encoding="utf-8") as file:
+        for start in range(0, len(forms), 20):
+            file.write(f"# sent_id = {start}\n")
+            for word, form in enumerate(forms[start : start + 20], start=1):
+                tag = "NOUN" if form % 3 else "VERB"
+                file.write(f"{word}\tw{form}\tw{form}\t{tag}\t_\tNumber=Sing\t{word - 1}\tdep\t_\tSpaceAfter=No\n")
+            file.write("\n")
+    assert (tmp_path / "large.conllu").stat().st_size > 80e6
+    words = [sys.executable, "-c", READ, tmp_path / "large.conllu"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "2000000\n"

@@ -40,9 +40,12 @@ def command(
     The encoder and the corpora are loaded, because run ids depend on their content. Nothing is trained, except that a
     missing encoder of artificial languages (lab:PRESET) is pretrained.
     """
+    from crosslens.cli._study import describe_differences, find_study, mean_seconds
+
+    chosen = find_study(study, settings)  # mistakes are reported before torch is imported, which takes seconds
+
     from crosslens.cli._display import print_object, progress, say
     from crosslens.cli._missing import describe_missing, print_missing
-    from crosslens.cli._study import describe_differences, find_study, mean_seconds
     from crosslens.errors import DataError
     from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora
@@ -52,7 +55,6 @@ def command(
     from crosslens.studies.missing import MissingCorpora
     from crosslens.studies.plan import plan
 
-    chosen = find_study(study, settings)
     store = Store(out)
     try:
         with progress() as bar:

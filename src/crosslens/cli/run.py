@@ -50,17 +50,19 @@ def command(
     \b
     crosslens run first-align-then-predict --out runs --set encoder=lab:good --set data=lab
     """
+    from crosslens.cli._study import find_study
+
+    chosen = find_study(study, settings)  # mistakes are reported before torch is imported, which takes seconds
+    chosen_options = read_settings(options, option="--with")
+
     from crosslens.cli._display import print_records, progress, say, show_tables
     from crosslens.cli._missing import describe_missing
-    from crosslens.cli._study import find_study
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.execute import Outcome
     from crosslens.runs.store import Store
     from crosslens.studies.plan import Plan
     from crosslens.studies.run_study import run_study
 
-    chosen = find_study(study, settings)
-    chosen_options = read_settings(options, option="--with")
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
     words += ["--skip-missing"] if skip_missing else []

@@ -8,6 +8,7 @@ https://universaldependencies.org/format.html
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from sys import intern
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
@@ -121,10 +122,10 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
             if not columns[FORM]:
                 raise DataError("the word has no form", file=file, line=number)
             words, node = words + 1, 0
-            forms.append(columns[FORM])
-            upos.append(columns[UPOS])
+            forms.append(intern(normal(columns[FORM])))  # of millions of words, each form is in memory once
+            upos.append(intern(columns[UPOS]))
             heads.append(columns[HEAD])
-            relations.append(columns[DEPREL])
+            relations.append(intern(columns[DEPREL]))
             lines.append(number)
         elif (last := _range_end(identifier, words)) is not None and range_end <= words:
             range_end, range_line = last, number
@@ -142,7 +143,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         )
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
-        words=tuple(map(normal, forms)),
+        words=tuple(forms),
         upos=_layer(upos, "UPOS", file, lines),
         heads=numbers,
         relations=_layer(relations, "DEPREL", file, lines),
