@@ -47,7 +47,7 @@ RESUMED = {
     "pretrain": ("out.partial",),
     "finetune": ("out.state",),
     "run": STORE,
-    "demo": (*STORE, "cache"),
+    "demo": (*STORE, "out/runs", "cache"),  # finished runs get more answers
 }
 """Where a command keeps what it resumes from."""
 
@@ -102,7 +102,7 @@ def files_of(folder):
     }
 
 
-TIMES = rb'"seconds": ?"?[0-9.]+|[0-9a-f]{64}(?=  crosslens.json\n)|"log":"([^"\\]|\\.)*"'
+TIMES = rb'"seconds": ?"?[0-9.]+|[0-9a-f]{64}(?=  crosslens.json\n)|"log":"([^"\\]|\\.)*"|[0-9]+ minutes in'
 """What a second try changes: how long it took, the digest of the file that says so, and logs in a page."""
 
 
@@ -242,7 +242,10 @@ def spread(total, count):
 
 def sweep(bench, name, tries):
     """Try a command under each series of faults; print how many there were, and fail with all that went wrong."""
-    wrong = {str(number): reason for number, faults in enumerate(tries) if (reason := bench.attempt(name, *faults))}
+    wrong = {}
+    for number, faults in enumerate(tries):
+        if reason := bench.attempt(name, *faults):
+            wrong[number] = f"{', '.join(map(str, faults))}: {reason}"
     print(f"{name}:", dict(Counter(fault.reason or "SIGKILL" for faults in tries for fault in faults)))
     assert tries
     assert all(tries)
