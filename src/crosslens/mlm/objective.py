@@ -22,6 +22,7 @@ from crosslens.files import new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.progress import Listener, listening
 from crosslens.training.distributed import processes
+from crosslens.training.interrupts import held_interrupts
 from crosslens.training.loop import Loop
 
 Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]
@@ -184,13 +185,15 @@ def train_language_model(
         if stepped is not None:
             stepped(step, mean)
         try:
+            raise_interrupt()
             listener.report(stage, step, steps, "steps", note(mean))
         except KeyboardInterrupt:
             if step < steps and group.rank == 0:
                 loop.save(partial / "state.pt", best=vars(best))
             raise
 
-    loop.run(batches, lambda batch: prediction_loss(model, batch, precision=precision), after_step=after_step)
+    with held_interrupts() as raise_interrupt:
+        loop.run(batches, lambda batch: prediction_loss(model, batch, precision=precision), after_step=after_step)
     facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}
     if best.weights:
         model.load_state_dict(best.weights)

@@ -17,6 +17,7 @@ from crosslens.errors import RequestError, suggest
 from crosslens.progress import Progress
 from crosslens.tasks import Task
 from crosslens.training.distributed import processes
+from crosslens.training.interrupts import held_interrupts
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.model import TaskModel
@@ -138,7 +139,10 @@ class Epochs:
                 " the same run id"
             )
         checkpointed = recipe.gradient_checkpointing == "layers"
-        with recomputed(self._states.encoder) if checkpointed else nullcontext():
+        with (
+            recomputed(self._states.encoder) if checkpointed else nullcontext(),
+            held_interrupts() as self._raise_interrupt,
+        ):
             self.loop.run(self._batches, self._loss, after_step=self._after_step)
         if self._selected is not None:
             self._module.load_state_dict(self._selected)
@@ -176,6 +180,7 @@ class Epochs:
         if self._stepped is not None:
             self._stepped(step, mean)
         try:
+            self._raise_interrupt()
             self._progress.report("fine-tuning", step, last, "steps", f"loss {mean:.3f}")
         except KeyboardInterrupt:
             self._save()
