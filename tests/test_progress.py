@@ -1,9 +1,12 @@
 """One protocol of progress, whoever listens."""
 
+import signal
+import threading
+
 import pytest
 
 from crosslens.cli._display import Log
-from crosslens.progress import SILENT, Progress, Update, callback, listening
+from crosslens.progress import SILENT, Progress, Update, callback, held_interrupts, listening
 
 
 def test_a_function_hears_updates_and_lines():
@@ -40,3 +43,38 @@ def test_whatever_listens_is_a_progress():
 )
 def test_updates_are_readable(update, words):
     assert str(update) == words
+
+
+def hold(presses, done):
+    with held_interrupts():
+        for _ in range(presses):
+            signal.raise_signal(signal.SIGINT)
+            done.append("went on")
+
+
+@pytest.mark.parametrize(("presses", "went_on"), [(1, 1), (2, 1)])
+def test_ctrl_c_comes_at_the_end_and_a_second_one_does_not_wait(presses, went_on):
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        hold(presses, done)
+    assert len(done) == went_on
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_handlers_of_others_stay_and_so_do_other_threads(monkeypatch):
+    handlers = []
+
+    def look():
+        with held_interrupts() as raise_interrupt:
+            raise_interrupt()
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        look()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert handlers == [signal.default_int_handler, signal.SIG_IGN]

@@ -4,8 +4,12 @@ Work has stages, such as reading and training. It reports the progress of each s
 A listener may raise `KeyboardInterrupt` to stop the work; resumable work saves its state first.
 """
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Protocol, runtime_checkable
 
 MEGABYTE = 1 << 20
@@ -105,3 +109,33 @@ def listening(progress: Listener) -> Progress:
     if progress is None:
         return SILENT
     return progress if isinstance(progress, Progress) else callback(progress)
+
+
+@contextmanager
+def held_interrupts() -> Iterator[Callable[[], None]]:
+    """Hold back Ctrl-C within the block, and yield a function that raises it, for moments when a state can be saved.
+
+    A second Ctrl-C does not wait. Outside the main thread, and where a program handles SIGINT itself, nothing changes.
+    """
+    held: list[int] = []
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if held:
+            raise KeyboardInterrupt
+        held.append(number)
+
+    def release() -> None:
+        if held:
+            held.clear()
+            raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield release
+        return
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield release
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    release()

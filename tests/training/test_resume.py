@@ -49,6 +49,25 @@ def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
         run(encoder, "pos", toy, state=state)
 
 
+def test_ctrl_c_in_the_middle_of_a_step_saves_the_state(tmp_path, encoder, toy):
+    whole = run(encoder, "pos", toy)
+    state, steps = tmp_path / "run.state", []
+
+    def press(step, loss):
+        steps.append(step)
+        if step == 2:
+            signal.raise_signal(signal.SIGINT)
+            steps.append("the step goes on")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(encoder, "pos", toy, state=state, stepped=press)
+    assert steps == [1, 2, "the step goes on"]
+    assert state.exists()
+    again = run(encoder, "pos", toy, state=state, stepped=lambda step, loss: steps.append(step))
+    assert steps[3:] == [3, 4, 5, 6]
+    assert_equal(whole, again)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_the_command_goes_on_after_a_kill(tmp_path, tmp_path_factory, tiny_bert, treebanks):
     """kill -9 before its second state is saved, then the same command: the same results as without."""

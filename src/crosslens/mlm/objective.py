@@ -20,9 +20,8 @@ from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
-from crosslens.progress import Listener, listening
+from crosslens.progress import Listener, held_interrupts, listening
 from crosslens.training.distributed import processes
-from crosslens.training.interrupts import held_interrupts
 from crosslens.training.loop import Loop
 
 Batch = tuple[str | None, np.ndarray, np.ndarray, np.ndarray]

@@ -14,10 +14,9 @@ from crosslens.data.windows import by_sentence
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.state_cache import StateCache, frozen_parts
 from crosslens.errors import RequestError, suggest
-from crosslens.progress import Progress
+from crosslens.progress import Progress, held_interrupts
 from crosslens.tasks import Task
 from crosslens.training.distributed import processes
-from crosslens.training.interrupts import held_interrupts
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.model import TaskModel
