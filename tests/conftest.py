@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
 os.environ["HF_DATASETS_CACHE"] = os.devnull  # corpora of the user's own cache are no part of any test
 
+import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -196,6 +197,14 @@ def run(monkeypatch, capsys, treebanks, tmp_path):
         return status, shown.out, shown.err
 
     return call
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises KeyboardInterrupt, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

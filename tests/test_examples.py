@@ -16,15 +16,17 @@ import crosslens
 
 MINUTES = {
     "adapt",
+    "add_lora",
     "advise",
     "finetune_and_evaluate",
     "lab_encoder",
     "pretrain",
     "run_study",
+    "save_lora",
     "transfer_by_layer",
     "word_translation",
 }
-"""Public functions whose examples stand in the guides, because they take minutes or files of the reader's own."""
+"""Public functions whose examples stand in the guides, because they take minutes, files of the reader's own or PEFT."""
 
 
 def modules():

@@ -53,7 +53,7 @@ def hold(presses, done):
 
 
 @pytest.mark.parametrize(("presses", "went_on"), [(1, 1), (2, 1)])
-def test_ctrl_c_comes_at_the_end_and_a_second_one_does_not_wait(presses, went_on):
+def test_ctrl_c_comes_at_the_end_and_a_second_one_does_not_wait(presses, went_on, interruptible):
     done = []
     with pytest.raises(KeyboardInterrupt):
         hold(presses, done)
@@ -61,7 +61,7 @@ def test_ctrl_c_comes_at_the_end_and_a_second_one_does_not_wait(presses, went_on
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_handlers_of_others_stay_and_so_do_other_threads(monkeypatch):
+def test_handlers_of_others_stay_and_so_do_other_threads(interruptible):
     handlers = []
 
     def look():

@@ -19,5 +19,5 @@ def test_shipped_settings_by_name(run, tmp_path):
     assert status == 0, said
     status, shown, _ = run("encoders", "show", "made", "--device", "cpu")
     assert (status, "llama" in shown) == (0, True)
-    status, _, said = run("pretrain", "lab-encoder", "--out", "other", "--device", "cpu")
+    status, _, said = run("pretrain", "lab-encoders", "--out", "other", "--device", "cpu")
     assert (status, "lab-encoder" in said) == (2, True)

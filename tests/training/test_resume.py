@@ -49,7 +49,7 @@ def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
         run(encoder, "pos", toy, state=state)
 
 
-def test_ctrl_c_in_the_middle_of_a_step_saves_the_state(tmp_path, encoder, toy):
+def test_ctrl_c_in_the_middle_of_a_step_saves_the_state(tmp_path, encoder, toy, interruptible):
     whole = run(encoder, "pos", toy)
     state, steps = tmp_path / "run.state", []
 

@@ -93,7 +93,7 @@ def shortened(name: str, width: int) -> str:
     """Replace the middle of a name that is wider than the terminal has room for.
 
     >>> shortened("ar /home/me/treebanks/ar_padt-ud-test.conllu", 30), shortened("日本語の長いコーパス名前", 12)
-    ('ar /home/…adt-ud-test.conllu', '日本…ス名前')
+    ('ar /home/…_padt-ud-test.conllu', '日…パス名前')
 
     Args:
         name: a name; letters of East Asian scripts are two cells wide.

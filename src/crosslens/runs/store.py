@@ -315,7 +315,8 @@ class Store:
             path, hint := f"remove {path.parent} and run `crosslens plan` again; finished runs are kept"
         )
         kinds = {"runs": dict, "waiting": int, "asked": list}
-        if not all(isinstance(planned.get(name, []), kind) for name, kind in kinds.items()):
+        whole = all(isinstance(planned[name], kind) for name, kind in kinds.items() if name in planned)
+        if not whole or "runs" not in planned:
             raise StoreError(f"{path} is damaged: it lists no runs", hint=hint)
         return planned
 
