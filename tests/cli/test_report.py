@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 from crosslens.results.record import Record, Results
@@ -69,3 +71,20 @@ def test_errors_of_a_rule_are_a_table(run):
     assert all(Path("report", f"{name}.{ending}").is_file() for name in names for ending in ("csv", "md", "tex"))
     assert "regret of always en" in Path("report/rule.md").read_text("utf-8")
     assert run("report", "results.csv", "--out", "x", "--rule", "results.csv")[0] == 2
+
+
+WITHOUT_TORCH = """
+import sys
+from crosslens.cli import cli
+cli(["report", "scores.csv", "--out", "made"], standalone_mode=False)
+assert not {"torch", "transformers"} & set(sys.modules)
+"""
+
+
+def test_a_report_needs_no_torch(run, tmp_path):
+    """Importing it takes seconds, and a quarter of a gigabyte."""
+    record = {"task": "pos", "encoder": "e", "source": "en", "split": "test", "metric": "accuracy", "depth": 4}
+    scores = [("en", 90.0), ("fr", 80.0)]
+    Results.of([Record(**record, target=target, seed=1, value=value) for target, value in scores]).write("scores.csv")
+    subprocess.run([sys.executable, "-c", WITHOUT_TORCH], check=True, capture_output=True)
+    assert Path("made/index.html").is_file()

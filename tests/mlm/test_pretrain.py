@@ -7,8 +7,8 @@ from transformers import AutoModelForMaskedLM
 
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
-from crosslens.mlm.pretrain import find_text, pretrain
-from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary
+from crosslens.mlm.pretrain import pretrain
+from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary, find_text
 from crosslens.training.loop import Loop
 
 SMALL = Pretraining(

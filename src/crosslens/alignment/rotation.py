@@ -5,12 +5,15 @@ al. (2019): scaled to unit length, then several times centred and scaled again. 
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
+
+if TYPE_CHECKING:  # imports torch, which reports do not need
+    from crosslens.encoders.encoder import Encoder
 
 ROUNDS = 5
 """Number of rounds of centring and scaling, as in the code of Zhang et al. (2019)."""
@@ -22,7 +25,7 @@ FEWEST = 2
 """Minimum number of pairs for a rotation."""
 
 
-def refuse_different_widths(source: Encoder, target: Encoder) -> None:
+def refuse_different_widths(source: "Encoder", target: "Encoder") -> None:
     """Check that two encoders have the same width.
 
     Raises:

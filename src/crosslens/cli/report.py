@@ -81,13 +81,11 @@ def command(
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance, significance_of
     from crosslens.report.tables import all_tables
-    from crosslens.report.transfer_rule import rule_tables
     from crosslens.report.typology import read_typologies, typology_table
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
-    from crosslens.unseen.rule import read_rule
 
-    results = read_results(*paths).encoded()
+    results = read_results(*paths).encoded().sorted(sort)  # once: a copy of many records is large
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)
@@ -95,7 +93,11 @@ def command(
     tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, results, sort=sort, skipped=say)
     tables += [] if typology is None else [typology_table(typology)]
-    tables += rule_tables([read_rule(rule) for rule in rules], results)
+    if rules:  # imports torch, which other tables do not need
+        from crosslens.report.transfer_rule import rule_tables
+        from crosslens.unseen.rule import read_rule
+
+        tables += rule_tables([read_rule(rule) for rule in rules], results)
     missing = not_evaluated(paths)
     tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []

@@ -37,7 +37,7 @@ from crosslens.errors import RequestError
 from crosslens.files import new_folder
 from crosslens.mlm.code_switching import switch_words
 from crosslens.mlm.objective import Batch, claim, release, train_language_model
-from crosslens.mlm.pretrain_settings import Pretraining
+from crosslens.mlm.pretrain_settings import Pretraining, find_text
 from crosslens.mlm.streams import Lines, Masker, Streams, cut_stream, cut_streams, next_subwords, sort_lines
 from crosslens.mlm.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
 from crosslens.progress import Listener, listening
@@ -240,12 +240,6 @@ def word_tables(model: nn.Module) -> list[nn.Parameter]:
     """Word embedding tables: one, or one per language."""
     endings = ("word_embeddings.weight", "embed_tokens.weight")
     return [p for name, p in model.named_parameters() if name.endswith(endings)]
-
-
-def find_text(name: str, base: str | Path) -> str:
-    """Resolve a file relative to ``base``; keep names that begin with ``raw/``, ``lab/`` or ``muse/``."""
-    path = Path(base) / name
-    return str(path) if path.is_file() or not name.startswith(("raw/", "lab/", "muse/")) else name
 
 
 def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -269,3 +270,9 @@ def replaced(settings: Pretraining, changes: Mapping[str, Any]) -> Pretraining:
     except ValidationError as error:
         reasons = "; ".join(map(str, problems_of(error, Pretraining)))
         raise RequestError(f"invalid pretraining settings: {reasons}") from None
+
+
+def find_text(name: str, base: str | Path) -> str:
+    """Resolve a file relative to ``base``; keep names that begin with ``raw/``, ``lab/`` or ``muse/``."""
+    path = Path(base) / name
+    return str(path) if path.is_file() or not name.startswith(("raw/", "lab/", "muse/")) else name

@@ -15,8 +15,7 @@ from crosslens.lab.export import PRETRAINING, pretraining_settings
 from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.factors import find_factor
-from crosslens.mlm.pretrain import find_text
-from crosslens.mlm.pretrain_settings import Pretraining, replaced
+from crosslens.mlm.pretrain_settings import Pretraining, find_text, replaced
 from crosslens.runs.corpora import Corpora
 from crosslens.settings import read_settings
 from crosslens.studies.study import PRETRAIN, Study, pretrainings
