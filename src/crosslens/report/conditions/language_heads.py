@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from crosslens.report.conditions.heads import HeadEffects, head_effects
-from crosslens.report.significance import Interval
-from crosslens.report.table import Cell, Row, Table
+from crosslens.report.table import Row, Table, over_seeds
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
-from crosslens.scores.intervals import Sample
 
 CAPTION = (
     "Change in points when one attention head of the fine-tuned model is ablated. Chosen: for each seed, the head whose"
@@ -92,12 +90,4 @@ def named(chosen: Sequence[Head]) -> str:
 def row(label: str, parts: Sequence[np.ndarray]) -> Row:
     """A row of means over seeds with their intervals: same language, zero-shot, and the difference."""
     same, cross = parts
-    return Row(label, tuple(cell(values) for values in (same, cross, cross - same)))
-
-
-def cell(values: np.ndarray) -> Cell:
-    """The mean of a difference over seeds, with its 95 % interval."""
-    estimate = Sample(values, 0.0, 2).estimate()
-    return Cell(
-        estimate.mean, "difference", estimate.std, interval=Interval(estimate.low, estimate.high, False, "seeds")
-    )
+    return Row(label, tuple(over_seeds(values, "difference") for values in (same, cross, cross - same)))
