@@ -158,7 +158,12 @@ def test_published_supervision_is_whole():
         ("pos", "accuracy"),
         ("parsing", "las_nopunct"),
         ("parsing", "uas_nopunct"),
+        ("parsing", "word_order"),
     }
+    orders = [float(row["value"]) for row in rows if row["metric"] == "word_order"]
+    assert len(orders) == 31
+    assert orders == sorted(orders)  # "We order the languages by word order distance to English"
+    assert fmean(orders) == pytest.approx(0.17, abs=0.005)
     for setting in {row["setting"] for row in rows if row["task"] == "document"}:  # the paper's mean has English in it
         scores = {
             row["target"]: float(row["value"]) for row in rows if (row["task"], row["setting"]) == ("document", setting)
@@ -210,3 +215,26 @@ def test_many_languages_have_rows_only():
     many = [f"{a}{b}" for a in "abc" for b in "nopqst"]
     scores = [trained("en", target, 80.0) for target in ("en", *many)] + [trained("an", "an", 90.0)]
     assert [table.name for table in supervision(Results.of(scores))] == ["supervision-document-accuracy"]
+
+
+def test_parsing_begins_with_the_distance_of_word_orders():
+    parsers = dict(task="parsing", metric="las_nopunct")
+    scores = [trained("en", target, score, **parsers) for target, score in (("en", 88.0), ("de", 66.0), ("wo", 20.0))]
+    distance = dict(source="en", measure="word_order", metric="distance")
+    orders = [
+        Record(target=target, value=value, corpus=f"ud/{target}_{number}", **distance)
+        for target, value, number in (("de", 0.1, 1), ("de", 0.3, 2), ("en", 0.02, 1))
+    ]
+    table, settings = supervision(Results.of(scores + orders), beside=WU)
+    assert table.head[:2] == ("word-order distance from en", "word-order distance from en, wu2019")
+    assert "Ahmad et al. 2019" in table.caption
+    (rows,) = table.groups.values()
+    assert {row.label: values(row)[:2] for row in rows} == {
+        "de": [pytest.approx(0.2), 0.14],  # the mean over its treebanks
+        "en": [0.02, 0.0],
+        "wo": [None, None],
+        "mean": [pytest.approx(0.2), 0.14],  # of other languages
+    }
+    assert [row.label for row in settings.groups["word-order distance from en"]] == ["ours", "wu2019"]
+    other = [trained("en", "de", 66.0, task="pos"), trained("de", "de", 90.0, task="pos")]
+    assert all("word-order" not in head for table in supervision(Results.of(other + orders)) for head in table.head)

@@ -1,8 +1,9 @@
 """Tables 2 to 6 of Wu & Dredze (2019): scores by training language."""
 
 import statistics
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from crosslens.encoders.condition import Condition
@@ -12,6 +13,7 @@ from crosslens.results.cells import Column, columns_of, disambiguated, groups_of
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
+from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import TASKS, find_task
 
 Setting = Literal["in-language", "translate-train", "zero-shot"]
@@ -23,6 +25,9 @@ GOLD = "tags=gold"
 """The setting of a parser that reads gold tags; a paper's numbers of such parsers are a setting of their own."""
 
 NOTHING = Cell(None, "score")
+
+DISTANCE = "word-order distance"
+"""Head of the column that the paper calls Dist (Table 6)."""
 
 ACROSS = 16
 """Languages that have columns, at most; XNLI has 15."""
@@ -90,9 +95,11 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
 
     Returns:
         For every task with models of several sources, or that the paper prints: a table with one row per language
-        (Table 6), and one with one column per language and the settings as panels (Tables 2 to 5).
+        (Table 6), and one with one column per language and the settings as panels (Tables 2 to 5). Parsing begins
+        with the word-order distances among the results, and those that the paper prints.
     """
     tables = []
+    orders = _word_orders(results)
     scores = results.filter(measure=None, condition=[Condition().text, None])
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
@@ -102,8 +109,21 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
         columns = _columns(block, notes) if printed or compared else {}
         if columns:
             several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
-            tables += _tables(task, metric, split if several else None, columns, beside, notes)
+            distances = orders if task == "parsing" else {}
+            tables += _tables(task, metric, split if several else None, columns, distances, beside, notes)
     return tables
+
+
+def _word_orders(results: Results) -> dict[str, dict[str, float]]:
+    """Source -> target -> word-order distance, the mean over the treebanks of a language."""
+    distances: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in results.filter(measure=WORD_ORDER):
+        if record.source is not None and record.target is not None:
+            distances[record.source][record.target].append(record.value)
+    return {
+        source: {target: statistics.fmean(values) for target, values in by_target.items()}
+        for source, by_target in distances.items()
+    }
 
 
 def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
@@ -171,11 +191,18 @@ class _Line:
 
 
 def _tables(
-    task: str, metric: str, split: str | None, columns: dict[_Column, Scores], beside: Paper | None, notes: Notes
+    task: str,
+    metric: str,
+    split: str | None,
+    columns: dict[_Column, Scores],
+    orders: Mapping[str, Mapping[str, float]],
+    beside: Paper | None,
+    notes: Notes,
 ) -> list[Table]:
     several = [scores for column, scores in columns.items() if column.setting == "zero-shot"]  # in order; others have
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
-    printed: list[_Line] = []
+    printed = list(_distances(task, columns, rows, orders, beside, notes))
+    distances = len(printed)
     for column, scores in columns.items():
         others = [row for row in scores if row.language != column.source]
         ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
@@ -191,7 +218,12 @@ def _tables(
         f"{task}, {metric}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
     )
-    if beside is not None and len(printed) > len(columns):
+    if distances:
+        caption += (
+            " The word-order distance is the mean difference in how often dependents precede their heads (Ahmad et al."
+            " 2019)."
+        )
+    if beside is not None and len(printed) > len(columns) + distances:
         caption += f" Next to ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
     if beside is not None:
         panels = {column.setting: column.panel for column in columns if column.source in (None, beside.source)}
@@ -214,6 +246,30 @@ def _tables(
         name = "-".join(filter(None, ("settings", task, metric, split)))
         tables.append(Table(name, caption, languages, settings, tuple(notes.texts)))
     return tables
+
+
+def _distances(
+    task: str,
+    columns: Collection[_Column],
+    rows: Sequence[_Row],
+    orders: Mapping[str, Mapping[str, float]],
+    beside: Paper | None,
+    notes: Notes,
+) -> Iterator[_Line]:
+    """Word-order distances to the sources of zero-shot transfer, ours and the paper's."""
+    for source in dict.fromkeys(column.source for column in columns if column.source is not None):
+        systems = [("ours", "", orders.get(source, {}))]
+        if beside is not None and source == beside.source:
+            known = beside.supervised(task, WORD_ORDER, "distance").items()
+            systems.append((beside.name, f", {beside.name}", {target: printed.value for target, printed in known}))
+        for label, suffix, by_language in systems:
+            values = [by_language.get(row.language) for row in rows]
+            if any(value is not None for value in values):
+                others = [value for row, value in zip(rows, values, strict=True) if row.language != source]
+                panel = f"{DISTANCE} from {source}"
+                cells = [Cell(value, "similarity") for value in values]
+                cells.append(replace(_mean(others, notes), kind="similarity"))
+                yield _Line(panel, f"{panel}{suffix}", label, cells, "plain")
 
 
 def _other_systems(
