@@ -118,7 +118,7 @@ def _word_orders(results: Results) -> dict[str, dict[str, float]]:
     """Source -> target -> word-order distance, the mean over the treebanks of a language."""
     distances: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in results.filter(measure=WORD_ORDER):
-        if record.source is not None and record.target is not None:
+        if record.source is not None and record.target is not None and record.value is not None:
             distances[record.source][record.target].append(record.value)
     return {
         source: {target: statistics.fmean(values) for target, values in by_target.items()}
