@@ -14,6 +14,7 @@ their titles, and if only some of the rows, their labels:
 """
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -80,7 +81,9 @@ def _some(table: Table, titles: list[str]) -> Table:
         title: tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in table.groups[title])
         for title in titles
     }
-    return replace(table, head=tuple(table.head[place] for place in kept), groups=groups)
+    of_column = [title for title, size in table.panels.items() for _ in range(size)]
+    panels = Counter(of_column[place] for place in kept) if of_column else {}
+    return replace(table, head=tuple(table.head[place] for place in kept), groups=groups, panels=panels)
 
 
 def _rows(table: Table, labels: list[str]) -> Table:

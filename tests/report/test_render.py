@@ -4,6 +4,7 @@ import csv
 import io
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,26 @@ def test_markdown_has_one_width_and_shows_hostile_names_as_text():
     assert "**−6.00 ± 1.00** [1]" in text
     assert "[1] a 100 % note_." in text
     assert r"\<l>m\|n" in text
+
+
+def test_groups_of_columns_have_their_titles_above_them():
+    cells = tuple(Cell(value, "score") for value in (1.0, 2.0, 3.0, 4.0))
+    made = Table("t", "c", ("fr", "mean", "fr", "mean"), {"g": (Row("r", cells),)}, panels={"NLI": 2, "NER_F1": 2})
+    assert to_markdown(made).splitlines()[2:] == [
+        "|  | NLI |  | NER\\_F1 |  |",
+        "|---|--:|--:|--:|--:|",
+        "|  | *fr* | *mean* | *fr* | *mean* |",
+        "| *g* | | | | |",
+        "| r | 1.00 | 2.00 | 3.00 | 4.00 |",
+    ]
+    latex = to_latex(made).splitlines()
+    place = latex.index(r"\toprule")
+    assert latex[place + 1 : place + 4] == [
+        r" & \multicolumn{2}{c}{NLI} & \multicolumn{2}{c}{NER\_F1} \\",
+        r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}",
+        r" & {fr} & {mean} & {fr} & {mean} \\",
+    ]
+    assert to_csv(made).splitlines()[0] == "group,row,NLI: fr,NLI: mean,NER_F1: fr,NER_F1: mean"
 
 
 def test_every_level_that_occurs_is_explained():
@@ -110,9 +131,14 @@ def test_tables_of_every_shape_compile_in_the_styles_of_journals(tmp_path, style
     needed = {"IEEE": "IEEEtran.cls", "ACL": "acl.sty"}.get(style)
     if not kpsewhich("siunitx.sty") or (needed and not kpsewhich(needed)):
         pytest.skip(f"no {needed or 'siunitx.sty'} here")
-    for name, (rows, columns) in {"small": (2, 3), "long": (40, 7), "wide": (4, 14)}.items():
-        (tmp_path / f"{name}.tex").write_text(to_latex(table(rows=rows, columns=columns), spread="std"), "utf-8")
-    names = ("small", "long", "wide")
+    shapes = {"small": table(rows=2), "long": table(rows=40, columns=7), "wide": table(rows=4, columns=14)}
+    for name in ("long", "wide"):
+        half = len(shapes[name].head) // 2
+        panels = {"first": half, "second": len(shapes[name].head) - half}
+        shapes[f"{name}-panels"] = replace(shapes[name], panels=panels)
+    for name, shape in shapes.items():
+        (tmp_path / f"{name}.tex").write_text(to_latex(shape, spread="std"), "utf-8")
+    names = tuple(shapes)
     document = latex_document(names)
     if STYLES[style]:
         packages = "".join(rf"\usepackage{package}" for package in PACKAGES)

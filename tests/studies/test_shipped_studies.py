@@ -171,28 +171,24 @@ def test_published_scores_stand_below_sets_of_layers(reported):
     assert all(published)
 
 
-def test_factors_of_pretraining_are_rows_with_the_papers_scores(reported):
-    report = reported("pretraining-factors")
+@pytest.mark.parametrize("name", ["pretraining-factors", "pretraining-domain"])
+def test_factors_of_pretraining_are_rows_with_the_papers_scores(reported, name):
+    report = reported(name)
     head, groups = report.table("pretraining-factors")
-    columns = [*report.study.bilingual, "mean"]
-    assert [column for column in head if not column.endswith(" std")] == [*columns, *(f"Δ {name}" for name in columns)]
-    assert {group.split(",")[0] for group in groups} == set(report.blocks)
-    for group, rows in groups.items():
-        published = {row[0]: cells for row, cells in rows.items() if row[1] == report.paper}
-        assert list(published) == ["reference", *FACTORS], group  # the paper's order
-        assert [row for row in rows if isinstance(row, str)] == list(published)
+    shown = [column for column in head if not column.endswith(" std")]
+    targets = [*report.study.bilingual, "mean"]
+    panels = list(dict.fromkeys(column.partition(": ")[0] for column in shown))
+    assert {panel.partition(", ")[0] for panel in panels} == {as_printed(task) for task in report.blocks}
+    assert [column.partition(": ")[2] for column in shown] == targets * len(panels)
+    rows = {row: cells for group in groups.values() for row, cells in group.items()}
+    conditions = FACTORS if name == "pretraining-factors" else ("wiki-cc",)
+    ours = [row for row in rows if isinstance(row, str)]
+    assert ours == ["reference", *conditions]  # the paper's order
+    assert [row for row in ours if (row, report.paper) in rows] == ours
     texts = report.texts("pretraining-factors")
-    assert {"reference", *FACTORS, *report.study.bilingual} <= set(texts)
-    (inference,) = [rows for group, rows in groups.items() if group.startswith("nli")]
-    assert inference["reference", report.paper][0] == "73.6"  # accuracy of Default in French, Table 1
-
-
-def test_another_domain_in_pretraining_is_the_papers_row(reported):
-    report = reported("pretraining-domain")
-    _, groups = report.table("pretraining-factors")
-    (inference,) = [rows for group, rows in groups.items() if group.startswith("nli")]
-    assert [row for row in inference if isinstance(row, str)] == ["reference", "wiki-cc"]
-    assert inference["wiki-cc", report.paper][0] == "74.2"  # accuracy of Wiki-CC in French, Table 1
+    assert {*ours, *report.study.bilingual} <= set(texts)
+    row, accuracy = ("wiki-cc", "74.2") if name == "pretraining-domain" else ("reference", "73.6")  # Table 1
+    assert dict(zip(head, rows[row, report.paper], strict=True))["NLI, accuracy: fr"] == accuracy
 
 
 @pytest.mark.parametrize("name", SUPERVISED)

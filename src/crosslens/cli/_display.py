@@ -141,7 +141,7 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
             cells = [Text(number(cell, spread=spread), LEVELS.get(cell.level or "", "")) for cell in row.cells]
             lines.append(Line(("  " if row.kind == "beside" else "") + row.label, cells, style))
     console = _console()
-    print_lines(console, lines, corner="", heads=table.head)
+    print_lines(console, lines, corner="", heads=table.full_heads)
     console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
     for index, note in enumerate(table.notes, start=1):
         console.print(f"[{index}] {note}", highlight=False, markup=False, soft_wrap=True)

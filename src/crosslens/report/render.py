@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from io import StringIO
+from itertools import accumulate
 from typing import Literal
 
 from crosslens.formatting import MINUS, plain, signed
@@ -93,6 +94,7 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     lines += [
         *opening,
         r"\toprule",
+        *_panels(table),
         " & ".join(["", *(f"{{{escape(head)}}}" for head in table.head)]) + r" \\",
         r"\midrule",
     ]
@@ -116,6 +118,14 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     first, rest = text.split("\n", 1)
     other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
     return "\n".join([first, *other, rest])
+
+
+def _panels(table: Table) -> list[str]:
+    """The titles of groups of columns, each above a rule of its width."""
+    ends = [1 + end for end in accumulate(table.panels.values())]
+    titles = [rf"\multicolumn{{{size}}}{{c}}{{{escape(title)}}}" for title, size in table.panels.items()]
+    rules = [rf"\cmidrule(lr){{{end - size + 1}-{end}}}" for end, size in zip(ends, table.panels.values(), strict=True)]
+    return [" & ".join(["", *titles]) + r" \\", "".join(rules)] if titles else []
 
 
 def _shape(table: Table) -> tuple[list[str], list[str]]:
@@ -189,8 +199,11 @@ def to_markdown(table: Table, *, spread: Spread = "none") -> str:
         text = f"**{text}**" if cell.level == "five" else text
         return f"{text} [{cell.note}]" if cell.note else text
 
-    lines = [table.caption + marks(table, spread), "", "| " + " | ".join(["", *map(_bars, table.head)]) + " |"]
-    lines.append("|---|" + "--:|" * len(table.head))
+    heads = list(map(_bars, table.head))
+    above = [text for title, size in table.panels.items() for text in [_bars(title), *[""] * (size - 1)]]
+    lines = [table.caption + marks(table, spread), "", "| " + " | ".join(["", *(above or heads)]) + " |"]
+    lines.append("|---|" + "--:|" * len(heads))
+    lines += ["| " + " | ".join(["", *(f"*{head}*" for head in heads)]) + " |"] if above else []
     for title, rows in table.groups.items():
         lines.append("| *" + _bars(title) + "* |" + " |" * len(table.head))
         for row in rows:
@@ -213,7 +226,7 @@ def to_csv(table: Table) -> str:
     with_std = any(cell.std is not None for rows in table.groups.values() for row in rows for cell in row.cells)
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    heads = [_no_formula(head) for head in table.head]
+    heads = [_no_formula(head) for head in table.full_heads]
     writer.writerow(["group", "row", *heads, *(f"{head} std" for head in heads if with_std)])
     for title, rows in table.groups.items():
         for row in rows:

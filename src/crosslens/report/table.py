@@ -72,6 +72,7 @@ class Table:
         head: Column heads, without the column of labels.
         groups: Title of a group of rows -> its rows.
         notes: Notes that cells refer to, counted from 1.
+        panels: Title of a group of columns -> the number of its columns, from left to right; empty without titles.
     """
 
     name: str
@@ -79,6 +80,13 @@ class Table:
     head: tuple[str, ...]
     groups: Mapping[str, tuple[Row, ...]]
     notes: tuple[str, ...] = field(default=())
+    panels: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def full_heads(self) -> tuple[str, ...]:
+        """Column heads where panels have no row of their own: with the title of their panel before them."""
+        titles = [f"{title}: " for title, size in self.panels.items() for _ in range(size)] or [""] * len(self.head)
+        return tuple(title + head for title, head in zip(titles, self.head, strict=True))
 
 
 @dataclass(slots=True)
@@ -116,6 +124,11 @@ def difference(ours: float | None, theirs: float | None) -> Cell:
     return Cell(None if ours is None or theirs is None else ours - theirs, "vs_paper")
 
 
+def published_cell(number: Printed | None, kind: Kind, notes: Notes) -> Cell:
+    """A published number as a cell, with its note; an empty cell if there is none."""
+    return Cell(None, kind) if number is None else Cell(number.value, kind, note=notes.number(number.note))
+
+
 def published_rows(
     paper: Paper, ours: Sequence[Cell], printed: Sequence[Printed | None], notes: Notes, over: str = ""
 ) -> Iterator[Row]:
@@ -128,10 +141,7 @@ def published_rows(
         notes: Notes of the table, extended in place.
         over: Suffix of the labels that names what is averaged, if it differs from the row above.
     """
-    published = [
-        Cell(None, cell.kind) if number is None else Cell(number.value, cell.kind, note=notes.number(number.note))
-        for cell, number in zip(ours, printed, strict=True)
-    ]
+    published = [published_cell(number, cell.kind, notes) for cell, number in zip(ours, printed, strict=True)]
     if any(cell.value is not None for cell in published):
         differences = [difference(a.value, b.value) for a, b in zip(ours, published, strict=True)]
         yield Row(f"{paper.name}{over}", tuple(published), "beside")

@@ -8,7 +8,7 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.report.conditions.pretraining_factors import pretraining_factors
 from crosslens.report.papers import find_paper, read_published
-from crosslens.report.papers.conneau2020 import FACTORS
+from crosslens.report.papers.conneau2020 import FACTORS, SECTIONS
 from crosslens.report.significance import significance_of
 from crosslens.report.tables import layer_sets
 from crosslens.results.record import Record, Results
@@ -59,80 +59,122 @@ def values(row):
     return [cell.value for cell in row.cells]
 
 
-def test_a_row_for_each_condition_in_the_papers_order():
-    english = Results.of([score("en", 90.0, partner="fr"), score("en", 80.0, partner="fr", factor="sep-1-3")])
-    (table,) = pretraining_factors(scores(THREE) + english)
-    assert table.head == ("fr", "ru", "zh", "mean", "Δ fr", "Δ ru", "Δ zh", "Δ mean")
-    ((title, rows),) = table.groups.items()
-    assert title == "parsing, las, source en, mean of 3 languages"
-    assert {row.label: values(row) for row in rows} == {
-        "reference": [70.0, 55.0, 25.0, 50.0, None, None, None, None],
-        "extra-anchors": [75.0, 59.0, 31.0, 55.0, 5.0, 4.0, 6.0, 5.0],
-        "sep-1-3": [60.0, 50.0, 20.0, pytest.approx(130 / 3), -10.0, -5.0, -5.0, pytest.approx(-20 / 3)],
-        "mine": [10.0, 20.0, 30.0, 20.0, -60.0, -35.0, 5.0, -30.0],
+def rows(table):
+    """Label -> row, over all groups; published rows have the label of ours before their own."""
+    named = {}
+    ours = ""
+    for row in (row for of_group in table.groups.values() for row in of_group):
+        if row.kind == "plain":
+            ours = row.label
+        named[ours if row.kind == "plain" else (ours, row.label)] = row
+    return named
+
+
+def printed_in_the_paper(task):
+    return {
+        (row["setting"], row["target"]): float(row["value"])
+        for row in read_published("conneau2020_table_1.csv")
+        if row["task"] == task
     }
-    assert [row.label for row in rows] == ["reference", "extra-anchors", "sep-1-3", "mine"]
+
+
+def test_scores_and_differences_have_a_row_for_each_condition_in_the_papers_order():
+    english = Results.of([score("en", 90.0, partner="fr"), score("en", 80.0, partner="fr", factor="sep-1-3")])
+    levels, changes = pretraining_factors(scores(THREE) + english)
+    for table in (levels, changes):
+        assert table.head == ("fr", "ru", "zh", "mean")
+        assert table.panels == {"Dependency parsing, LAS": 4}
+        sections = ["anchor points", "parameter sharing", "others"]
+        assert list(table.groups) == ["source en, mean of 3 languages", *sections]
+    assert {label: values(row) for label, row in rows(levels).items()} == {
+        "reference": [70.0, 55.0, 25.0, 50.0],
+        "extra-anchors": [75.0, 59.0, 31.0, 55.0],
+        "sep-1-3": [60.0, 50.0, 20.0, pytest.approx(130 / 3)],
+        "mine": [10.0, 20.0, 30.0, 20.0],
+    }
+    assert {label: values(row) for label, row in rows(changes).items()} == {
+        "reference": [70.0, 55.0, 25.0, 50.0],
+        "Δ extra-anchors": [5.0, 4.0, 6.0, 5.0],
+        "Δ sep-1-3": [-10.0, -5.0, -5.0, pytest.approx(-20 / 3)],
+        "Δ mine": [-60.0, -35.0, 5.0, -30.0],
+    }
+    assert {cell.kind for cell in rows(changes)["reference"].cells} == {"score"}
+    assert {cell.kind for cell in rows(changes)["Δ mine"].cells} == {"difference"}
+
+
+def test_tasks_stand_side_by_side_with_their_languages_in_one_order():
+    inference = scores({None: {"zh": 70.0, "de": 60.0}, "no-anchors": {"zh": 65.0, "de": 50.0}}, task="nli")
+    table, _ = pretraining_factors(scores(THREE) + inference)
+    assert table.panels == {"Dependency parsing, LAS": 4, "NLI, accuracy": 3}
+    assert table.head == ("fr", "ru", "zh", "mean", "zh", "de", "mean")
+    assert table.full_heads[3:5] == ("Dependency parsing, LAS: mean", "NLI, accuracy: zh")
+    heading = "source en, mean of 3 languages in Dependency parsing, LAS, mean of 2 languages in NLI, accuracy"
+    assert list(table.groups) == [heading, "anchor points", "parameter sharing", "others"]
+    assert values(rows(table)["reference"]) == [70.0, 55.0, 25.0, 50.0, 70.0, 60.0, 65.0]
+    assert values(rows(table)["no-anchors"]) == [None] * 4 + [65.0, 50.0, 57.5]
+    assert values(rows(table)["mine"]) == [10.0, 20.0, 30.0, 20.0, None, None, None]
+
+
+def test_several_encoders_have_groups_of_their_own():
+    other = scores({None: {"fr": 20.0}, "sep-1-3": {"fr": 10.0}}).with_columns(encoder="pretrain:tiny")
+    table, _ = pretraining_factors(scores(THREE) + other)
+    titles = list(table.groups)
+    assert titles[:2] == ["pretrain:small, source en, mean of 3 languages", "pretrain:small, source en: anchor points"]
+    assert titles[-2:] == ["pretrain:tiny, source en", "pretrain:tiny, source en: parameter sharing"]
+    assert values(table.groups[titles[-1]][0]) == [10.0, None, None, 10.0]
 
 
 def test_published_scores_and_differences_stand_below_ours():
-    (table,) = pretraining_factors(scores(THREE), beside=PAPER)
-    (rows,) = table.groups.values()
-    reference, default, _, extra, published, difference, *_ = rows
-    printed = {
-        (row["setting"], row["target"]): float(row["value"])
-        for row in read_published("conneau2020_table_1.csv")
-        if row["task"] == "parsing"
-    }
+    levels, changes = pretraining_factors(scores(THREE), beside=PAPER)
+    printed = printed_in_the_paper("parsing")
     columns = ("fr", "ru", "zh", "mean")
-    assert values(default) == [*(printed["Default", target] for target in columns), *[None] * 4]
-    absolute = [printed["Extra anchors", target] for target in columns]
-    changes = [printed["Extra anchors", target] - printed["Default", target] for target in columns]
-    assert values(published) == pytest.approx([*absolute, *changes], abs=0.006)
-    assert values(difference) == pytest.approx(
-        [ours - theirs for ours, theirs in zip(values(extra), values(published), strict=True)]
+    default = [printed["Default", target] for target in columns]
+    extra = [printed["Extra anchors", target] for target in columns]
+    assert values(rows(levels)["reference", "conneau2020"]) == default
+    assert values(rows(levels)["extra-anchors", "conneau2020"]) == extra
+    assert values(rows(levels)["extra-anchors", "ours − theirs"]) == pytest.approx(
+        [ours - theirs for ours, theirs in zip((75.0, 59.0, 31.0, 55.0), extra, strict=True)]
     )
-    assert (reference.label, default.kind, extra.label) == ("reference", "beside", "extra-anchors")
-    assert rows[-1].label == "mine"  # the paper has no such model
-    assert "Below ours: conneau2020" in table.caption
+    assert values(rows(changes)["reference", "conneau2020"]) == default
+    assert values(rows(changes)["Δ extra-anchors", "conneau2020"]) == pytest.approx(
+        [a - b for a, b in zip(extra, default, strict=True)], abs=0.006
+    )
+    assert ("mine", "conneau2020") not in rows(levels)  # the paper has no such model
+    assert "Below ours: conneau2020" in levels.caption
 
 
 def test_the_published_mean_stands_beside_one_over_the_same_languages():
     two = {factor: {key: value for key, value in by.items() if key != "zh"} for factor, by in THREE.items()}
-    (table,) = pretraining_factors(scores(two), beside=PAPER)
-    (rows,) = table.groups.values()
-    assert values(rows[0])[:3] == [70.0, 55.0, 62.5]
-    assert values(rows[1])[:3] == [73.2, 56.6, None]
+    table, _ = pretraining_factors(scores(two), beside=PAPER)
+    assert values(rows(table)["reference"]) == [70.0, 55.0, 62.5]
+    assert values(rows(table)["reference", "conneau2020"]) == [73.2, 56.6, None]
     four = {factor: {**by, "en": 0.0} for factor, by in THREE.items()}
     german = Results.of(score("de", value, factor=factor) for factor, value in ((None, 60.0), ("sep-1-3", 40.0)))
-    (table,) = pretraining_factors(scores(four) + german, beside=PAPER)
-    (rows,) = table.groups.values()
+    table, _ = pretraining_factors(scores(four) + german, beside=PAPER)
     place = table.head.index("mean")
-    assert values(rows[0])[place] == fmean((70.0, 55.0, 25.0, 60.0))
-    assert values(rows[1])[place] is None
+    assert values(rows(table)["reference"])[place] == fmean((70.0, 55.0, 25.0, 60.0))
+    assert values(rows(table)["reference", "conneau2020"])[place] is None
 
 
-def test_published_means_stand_apart_where_our_languages_are_others():
+def test_the_papers_table_stands_apart_where_our_languages_are_others():
     ours = {factor: {"de": by["fr"]} for factor, by in THREE.items()}
-    (table,) = pretraining_factors(scores(ours), beside=PAPER)
-    apart = {title: rows for title, rows in table.groups.items() if "as published" in title}
-    assert list(apart) == [
-        f"conneau2020 as published, {task}, mean of its languages" for task in ("parsing", "ner", "nli")
-    ]
-    printed = {
-        (row["task"], row["setting"]): float(row["value"])
-        for row in read_published("conneau2020_table_1.csv")
-        if row["target"] == "mean"
-    }
-    place, change = table.head.index("mean"), table.head.index("Δ mean")
-    rows = {row.label: row for row in apart["conneau2020 as published, nli, mean of its languages"]}
-    assert len(rows) == 1 + len(FACTORS)
-    assert values(rows["reference"])[place] == printed["nli", "Default"]
-    assert values(rows["sep-1-3"])[place] == printed["nli", "Sep L1-3"]
-    lost = printed["nli", "Sep L1-3"] - printed["nli", "Default"]
-    assert values(rows["sep-1-3"])[change] == pytest.approx(lost, abs=0.006)
-    assert "Below ours" not in table.caption
-    (table,) = pretraining_factors(scores(ours), beside=find_paper("muller2021"))
-    assert not any("as published" in title for title in table.groups)
+    levels, changes, of_paper, changes_of_paper = pretraining_factors(scores(ours), beside=PAPER)
+    assert "Below ours" not in levels.caption + changes.caption
+    assert of_paper.name == "pretraining-factors-conneau2020"
+    assert of_paper.panels == {"NLI, accuracy": 4, "NER, F1": 4, "Dependency parsing, LAS": 4}
+    assert of_paper.head == ("fr", "ru", "zh", "mean") * 3
+    assert list(of_paper.groups) == ["conneau2020", *SECTIONS]
+    assert len(rows(of_paper)) == 1 + len(FACTORS)
+    columns = [(task, target) for task in ("nli", "ner", "parsing") for target in ("fr", "ru", "zh", "mean")]
+    printed = {task: printed_in_the_paper(task) for task, _ in columns}
+    for setting, label in (("Default", "reference"), *FACTORS.items()):
+        expected = [printed[task][setting, target] for task, target in columns]
+        assert values(rows(of_paper)[label]) == expected
+        if setting != "Default":
+            default = [printed[task]["Default", target] for task, target in columns]
+            lost = [a - b for a, b in zip(expected, default, strict=True)]
+            assert values(rows(changes_of_paper)[f"Δ {label}"]) == pytest.approx(lost, abs=0.006)
+    assert len(pretraining_factors(scores(ours), beside=find_paper("muller2021"))) == 2
 
 
 def test_differences_have_the_intervals_of_the_records():
@@ -149,25 +191,22 @@ def test_differences_have_the_intervals_of_the_records():
         for record in scores(THREE)
     ]
     results = Results.of(records)
-    significance = significance_of(results)
-    (table,) = pretraining_factors(results, significance=significance)
-    ((_, rows),) = table.groups.items()
-    row = next(row for row in rows if row.label == "sep-1-3")
+    levels, changes = pretraining_factors(results, significance=significance_of(results))
+    row = rows(changes)["Δ sep-1-3"]
     frame = summarise_records(results)
-    for corpus, head in (("ud/fr_gsd:test", "Δ fr"), ("mean of 3 languages:test", "Δ mean")):
+    for corpus, head in (("ud/fr_gsd:test", "fr"), ("mean of 3 languages:test", "mean")):
         (expected,) = frame[(frame["corpus"] == corpus) & (frame["label"] == "sep-1-3")].to_dict("records")
-        interval = row.cells[table.head.index(head)].interval
+        interval = row.cells[changes.head.index(head)].interval
         assert (interval.low, interval.high) == pytest.approx((expected["delta_low"], expected["delta_high"]))
         assert interval.marked == (expected["q"] < 0.05)
-    assert all(cell.interval is None for cell in row.cells[: table.head.index("Δ fr")])
+    assert all(cell.interval is None for row in rows(levels).values() for cell in row.cells)
 
 
 def test_a_condition_that_lacks_a_language_has_no_mean():
     lacking = {**THREE, "sep-1-3": {"fr": 60.0, "zh": 20.0}}
-    (table,) = pretraining_factors(scores(lacking).sorted("name"))
-    (rows,) = table.groups.values()
-    row = next(row for row in rows if row.label == "sep-1-3")
-    assert values(row) == [60.0, None, 20.0, None, -10.0, None, -5.0, None]
+    levels, changes = pretraining_factors(scores(lacking).sorted("name"))
+    assert values(rows(levels)["sep-1-3"]) == [60.0, None, 20.0, None]
+    assert values(rows(changes)["Δ sep-1-3"]) == [-10.0, None, -5.0, None]
 
 
 def test_published_scores_are_of_the_papers_treebanks_and_of_each_encoders_own_language():
@@ -175,23 +214,11 @@ def test_published_scores_are_of_the_papers_treebanks_and_of_each_encoders_own_l
     other_encoder = scores({None: {"fr": 70.0}, "sep-1-3": {"fr": 60.0}}, partner="ru")
     for results in (other_bank, other_encoder):
         for make in (pretraining_factors, layer_sets):
-            (table,) = make(results, beside=PAPER)
-            assert "beside" not in {row.kind for rows in table.groups.values() for row in rows}
+            table, *_ = make(results, beside=PAPER)
+            assert "beside" not in {row.kind for row in rows(table).values()}
     (table,) = layer_sets(scores({None: {"fr": 70.0}, "sep-1-3": {"fr": 60.0}}), beside=PAPER)
-    (rows,) = table.groups.values()
-    assert [values(row) for row in rows[:2]] == [[70.0, 60.0], [73.2, 69.7]]
-
-
-def test_tasks_are_groups_of_one_table():
-    inference = scores({None: {"fr": 70.0, "de": 60.0}, "no-anchors": {"fr": 65.0, "de": 50.0}}, task="nli")
-    (table,) = pretraining_factors(scores(THREE) + inference)
-    assert table.head[:5] == ("fr", "ru", "zh", "de", "mean")
-    assert list(table.groups) == [
-        "parsing, las, source en, mean of 3 languages",
-        "nli, accuracy, source en, mean of 2 languages",
-    ]
-    reference = table.groups["nli, accuracy, source en, mean of 2 languages"][0]
-    assert values(reference)[:5] == [70.0, None, None, 60.0, 65.0]
+    (shown,) = table.groups.values()
+    assert [values(row) for row in shown[:2]] == [[70.0, 60.0], [73.2, 69.7]]
 
 
 def test_no_factor_no_table():

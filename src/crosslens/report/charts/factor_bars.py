@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.report.conditions.pretraining_factors import MEAN, pretraining_factors
-from crosslens.report.table import Row
+from crosslens.report.conditions.comparison import Comparison
+from crosslens.report.conditions.pretraining_factors import MEAN, factor_blocks, factor_columns, rows_of, target_names
 from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
 
@@ -26,31 +27,36 @@ def factor_bars(results: Results) -> "altair.VConcatChart":
         RequestError: when no factor of pretraining was varied; when altair is not installed.
     """
     alt = grammar()
-    tables = pretraining_factors(results)
-    if not tables:
+    blocks = factor_blocks(results)
+    if not blocks:
         raise RequestError("these results contain no encoders whose pretraining was varied")
-    (table,) = tables
-    languages = list(table.head[: table.head.index(MEAN)])
-    panels = [_panel(rows, languages, title) for title, rows in table.groups.items()]
+    languages = target_names(blocks)
+    panels = [_panel(block, languages) for block in blocks]
     return styled(alt.vconcat(*panels).resolve_scale(x="independent", xOffset="independent"))
 
 
-def _panel(rows: tuple[Row, ...], languages: list[str], title: str) -> "altair.LayerChart":
+def _panel(block: Comparison, languages: list[str]) -> "altair.LayerChart":
     alt = grammar()
     several = len(languages) > 1
+    columns = factor_columns([block])
+    cells = {
+        (column.label, name): mean_row(block.scores, keys, column)
+        for column in columns
+        for name, keys in rows_of(block).items()
+        if several or name != MEAN
+    }
     bars = [
         {
-            "condition": row.label,
+            "condition": condition,
             "language": name,
-            "score": cell.value,
-            "low": max(cell.value - cell.std, 0.0) if cell.std is not None else None,
-            "high": cell.value + cell.std if cell.std is not None else None,
+            "score": cell.mean,
+            "low": max(cell.mean - cell.std, 0.0) if cell.std is not None else None,
+            "high": cell.mean + cell.std if cell.std is not None else None,
         }
-        for row in rows
-        for name, cell in zip((*languages, MEAN), row.cells, strict=False)
-        if cell.value is not None and (several or name != MEAN)
+        for (condition, name), cell in cells.items()
+        if cell.mean is not None
     ]
-    conditions = [row.label for row in rows]
+    conditions = [column.label for column in columns]
     present = [name for name in languages if any(bar["language"] == name for bar in bars)]
     of_languages = alt.Chart(alt.InlineData(values=[bar for bar in bars if bar["language"] != MEAN]))
     x = alt.X("condition:N", sort=conditions, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=240))
@@ -64,12 +70,14 @@ def _panel(rows: tuple[Row, ...], languages: list[str], title: str) -> "altair.L
         legend=alt.Legend(orient="right"),
     )
     score = alt.Y("score:Q", title="zero-shot score, points", scale=alt.Scale(zero=True))
-    columns = of_languages.mark_bar().encode(x, offset, score, colour, tooltip=tip)
+    scores = of_languages.mark_bar().encode(x, offset, score, colour, tooltip=tip)
     lines = of_languages.mark_rule(color="#444444").encode(x, offset, alt.Y("low:Q"), alt.Y2("high:Q"))
     means = (
         alt.Chart(alt.InlineData(values=[bar for bar in bars if bar["language"] == MEAN]))
         .mark_tick(color="black", thickness=2, orient="horizontal")
         .encode(x, score, tooltip=tip)
     )
-    chart = alt.layer(columns, lines, means)
-    return chart.properties(width=alt.Step(14 if len(present) > 1 else 30), height=180, title=as_printed(title))
+    chart = alt.layer(scores, lines, means)
+    over = f"mean of {block.over(block.cross)}" if len(block.cross) > 1 else ""
+    title = ", ".join(filter(None, (as_printed(block.title), block.label, f"source {block.source}", over)))
+    return chart.properties(width=alt.Step(14 if len(present) > 1 else 30), height=180, title=title)

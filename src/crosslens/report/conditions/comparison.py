@@ -28,7 +28,7 @@ class Comparison:
     """The scores of one task, source, encoder and split.
 
     Attributes:
-        title: the task, its metric, and the encoder where there are several.
+        model: the encoder, if there are several; "" otherwise.
         label: the split, if there are several.
         scores: one row per corpus, one column per condition.
         compared: differences to the reference.
@@ -42,7 +42,7 @@ class Comparison:
     source: str
     encoder: str | None
     split: str | None
-    title: str
+    model: str
     label: str | None
     scores: Cells
     compared: Cells
@@ -50,6 +50,11 @@ class Comparison:
     same: tuple[Key, ...]
     cross: tuple[Key, ...]
     languages: Callable[[str], str]
+
+    @property
+    def title(self) -> str:
+        """The task, its metric, and the encoder if there are several."""
+        return ", ".join(filter(None, (self.task, main_metric(self.task), self.model)))
 
     def name(self, key: Key) -> str:
         """The target's language, or its corpus where there are several; and a bilingual encoder's other language."""
@@ -138,7 +143,7 @@ def comparisons(results: Results) -> list[Comparison]:
     ]
     encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
     compared = []
-    for (task, metric, encoder, source, split), block in groups:
+    for (task, _, encoder, source, split), block in groups:
         shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
         scores = score_cells(block)
         same, cross, _ = parts_of(scores, source)
@@ -147,7 +152,7 @@ def comparisons(results: Results) -> list[Comparison]:
             source,
             block.records["encoder"][0].as_py(),
             split,
-            ", ".join(filter(None, (task, metric, shown[0]))),
+            shown[0] or "",
             shown[1],
             scores,
             scores.compared(),

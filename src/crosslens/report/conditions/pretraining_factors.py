@@ -1,84 +1,103 @@
 """Scores by pretraining factor in the form of Table 1 of Conneau, Wu et al. (2020)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.papers import Paper, Printed
-from crosslens.report.papers.conneau2020 import CONNEAU_2020
+from crosslens.report.papers.conneau2020 import CONNEAU_2020, SECTIONS
 from crosslens.report.papers.paper import OTHERS
 from crosslens.report.significance import Significance
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, published_caption, published_rows
-from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, Key
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_cell, published_rows
+from crosslens.results.cells import Column, Key
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
-from crosslens.tasks import TASKS
+from crosslens.tasks import main_metric
+from crosslens.tasks.titles import as_printed
 
 MEAN = "mean"
 ORDER = list(CONNEAU_2020.conditions.values())
 """Conditions in the order of the paper's rows."""
 
+Kind = Literal["score", "difference"]
+
+TABLES: dict[Kind, tuple[str, str]] = {
+    "score": ("pretraining-factors", "Zero-shot scores by pretraining condition."),
+    "difference": (
+        "pretraining-factors-differences",
+        "Zero-shot scores of the reference, and differences to it (Δ) by pretraining condition.",
+    ),
+}
+"""Kind of numbers -> name and caption of their table."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """Models of one encoder, split and source.
+
+    Attributes:
+        title: names them.
+        blocks: task and metric -> scores.
+    """
+
+    title: str
+    blocks: Mapping[str, Comparison]
+
+    @property
+    def over(self) -> str:
+        """What the means are over: ``mean of 3 languages``; "" if there is only one."""
+        over = {panel: block.over(block.cross) for panel, block in self.blocks.items() if len(block.cross) > 1}
+        if len(over) == len(self.blocks) and len(set(over.values())) == 1:
+            return f"mean of {next(iter(over.values()))}"
+        return ", ".join(f"mean of {what} in {panel}" for panel, what in over.items())
+
 
 def pretraining_factors(
     results: Results, *, beside: Paper | None = None, significance: Significance | None = None
 ) -> list[Table]:
-    """Table 1 of Conneau, Wu et al. (2020): one row per pretraining condition, one column per target language.
+    """Table 1 of Conneau, Wu et al. (2020): one row per pretraining condition, tasks as panels side by side.
 
-    Scores and their mean over languages come first, then the differences to the reference.
+    Each task has a column per target language and their mean. A second table has the differences to the reference.
 
     Args:
         results: scores of bilingual encoders.
-        beside: paper whose published scores are shown below ours.
+        beside: paper whose published scores are shown below ours, or in tables of their own if they are of other
+            languages or test sets.
         significance: intervals and tests of the differences.
 
     Returns:
-        One table, or none where no factor of pretraining was varied.
+        Two tables, or none where no factor of pretraining was varied.
 
     Raises:
         RequestError: when records contradict one another.
     """
-    blocks = [block for block in comparisons(results) if block.cross and any(map(_is_factor, block.scores.columns))]
+    blocks = factor_blocks(results)
     if not blocks:
         return []
-    languages = list(dict.fromkeys(_language(block, key) for block in blocks for key in block.cross))
-    head = (*languages, MEAN, *(f"Δ {name}" for name in (*languages, MEAN)))
-    groups: dict[str, tuple[Row, ...]] = {}
-    notes = Notes()
-    for block in blocks:
-        keys = {_language(block, key): key for key in block.cross}
-        shown = [keys.get(name) for name in languages]
-        rows: list[Row] = []
-        for column in _conditions(block):
-            is_difference = block.scores.is_difference(column)
-            printed = (
-                *_cells(block, block.scores, shown, column, notes),
-                *(
-                    _cells(block, block.compared, shown, column, notes, significance)
-                    if is_difference
-                    else [Cell(None, "difference")] * (len(shown) + 1)
-                ),
-            )
-            rows.append(Row(column.label, printed))
-            if beside is not None:
-                rows += published_rows(beside, printed, _published(block, beside, shown, column), notes)
-        title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
-        title += f", mean of {block.over(block.cross)}" if len(block.cross) > 1 else ""
-        groups[title] = (*groups.get(title, ()), *rows)
-    caption = "Zero-shot scores by pretraining condition, and differences (Δ) to the reference."
-    below = published_caption(beside, groups)
-    if beside is not None and not below:
-        groups |= _as_published(beside, head, notes)
-    return [Table("pretraining-factors", caption + below, head, groups, tuple(notes.texts))]
+    tables = [_table(blocks, kind, beside, significance) for kind in TABLES]
+    shown = any(row.kind == "beside" for table in tables for rows in table.groups.values() for row in rows)
+    return tables if beside is None or shown else [*tables, *_as_published(beside)]
 
 
-def _conditions(block: Comparison) -> list[Column]:
+def factor_blocks(results: Results) -> list[Comparison]:
+    """Scores of each task, encoder, source and split for which a factor of pretraining was varied.
+
+    Raises:
+        RequestError: when records contradict one another.
+    """
+    return [block for block in comparisons(results) if block.cross and any(map(_is_factor, block.scores.columns))]
+
+
+def factor_columns(blocks: Iterable[Comparison]) -> list[Column]:
     """The reference and all factors of pretraining, in the paper's order; the paper's are followed by others."""
-    columns = [column for column in block.scores.columns if column.condition.is_reference or _is_factor(column)]
-    variants = list(dict.fromkeys(column.variant for column in columns))
-    conditions = in_the_papers_order(column.condition for column in columns)
-    return sorted(columns, key=lambda column: (variants.index(column.variant), conditions.index(column.condition)))
+    columns = dict.fromkeys(column for block in blocks for column in block.scores.columns)
+    shown = [column for column in columns if column.condition.is_reference or _is_factor(column)]
+    variants = list(dict.fromkeys(column.variant for column in shown))
+    conditions = in_the_papers_order(column.condition for column in shown)
+    return sorted(shown, key=lambda column: (variants.index(column.variant), conditions.index(column.condition)))
 
 
 def in_the_papers_order(conditions: Iterable[Condition]) -> list[Condition]:
@@ -88,64 +107,147 @@ def in_the_papers_order(conditions: Iterable[Condition]) -> list[Condition]:
     )
 
 
+def rows_of(block: Comparison) -> dict[str, tuple[Key, ...]]:
+    """Name of each target, and `MEAN` -> its rows; a bilingual encoder's language is named where it is another one."""
+    named = {
+        block.name((target, corpus, None) if partner == target else (target, corpus, partner)): (
+            (target, corpus, partner),
+        )
+        for target, corpus, partner in block.cross
+    }
+    return {**named, MEAN: block.cross}
+
+
+def target_names(blocks: Iterable[Comparison]) -> list[str]:
+    """Names of the targets of all blocks, in the order of the first one."""
+    return list(dict.fromkeys(name for block in blocks for name in rows_of(block) if name != MEAN))
+
+
 def _is_factor(column: Column) -> bool:
     return column.condition.find(Factor) is not None
 
 
-def _language(block: Comparison, key: Key) -> str:
-    """Name of a target; the language of a bilingual encoder is named where it is another one."""
-    target, corpus, partner = key
-    return block.name((target, corpus, None) if partner == target else key)
+def _table(blocks: list[Comparison], kind: Kind, beside: Paper | None, significance: Significance | None) -> Table:
+    order = [*target_names(blocks), MEAN]  # the same in all panels
+    panels: dict[str, set[str]] = {}
+    for block in blocks:
+        panels.setdefault(_panel(block.task), set()).update(rows_of(block))
+    heads = {panel: [name for name in order if name in names] for panel, names in panels.items()}
+    all_models = _by_models(blocks)
+    groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
+    for models in all_models:
+        for column in factor_columns(models.blocks.values()):
+            printed: list[Cell] = []
+            published: list[Printed | None] = []
+            for panel, names in heads.items():
+                block = models.blocks.get(panel)
+                if block is None or column not in block.scores.columns:
+                    printed += [Cell(None, kind)] * len(names)
+                    published += [None] * len(names)
+                else:
+                    printed += _cells(block, names, column, kind, notes, significance)
+                    published += _published(block, beside, names, column, kind) if beside else [None] * len(names)
+            rows = [Row(_label(column, kind), tuple(printed))]
+            rows += published_rows(beside, printed, published, notes) if beside else []
+            title = _group(column.condition, models.title, models.over, apart=len(all_models) > 1)
+            groups[title] = (*groups.get(title, ()), *rows)
+    name, caption = TABLES[kind]
+    sizes = {panel: len(names) for panel, names in heads.items()}
+    head = tuple(name for names in heads.values() for name in names)
+    return Table(name, caption + published_caption(beside, groups), head, groups, tuple(notes.texts), sizes)
+
+
+def _panel(task: str) -> str:
+    return as_printed(f"{task}, {main_metric(task)}")
+
+
+def _by_models(blocks: Iterable[Comparison]) -> list[_Models]:
+    models: dict[str, dict[str, Comparison]] = {}
+    for block in blocks:
+        title = ", ".join(filter(None, (block.model, block.label, f"source {block.source}")))
+        models.setdefault(title, {})[_panel(block.task)] = block
+    return [_Models(title, of_models) for title, of_models in models.items()]
+
+
+def _label(column: Column, kind: Kind) -> str:
+    return column.label if kind == "score" or column.condition.is_reference else f"Δ {column.label}"
+
+
+def _group(condition: Condition, models: str, over: str, *, apart: bool) -> str:
+    """The section of the paper's table that a row belongs to; the models stand above the reference."""
+    if condition.is_reference:
+        return ", ".join(filter(None, (models, over)))
+    section = next((name for name, factors in SECTIONS.items() if condition.factor in factors.values()), "others")
+    return f"{models}: {section}" if apart else section
 
 
 def _cells(
     block: Comparison,
-    scores: Cells,
-    shown: Sequence[Key | None],
+    names: Iterable[str],
     column: Column,
+    kind: Kind,
     notes: Notes,
-    significance: Significance | None = None,
-) -> list[Cell]:
+    significance: Significance | None,
+) -> Iterator[Cell]:
     """The cells of one condition by language, and their mean."""
-    kind = "score" if scores is block.scores else "difference"
-    by_language = [scores.get(key, column) if key is not None else cells.EMPTY for key in shown]
-    intervals = [block.interval(significance, (key,), column) if key is not None else None for key in shown]
-    of_mean = block.interval(significance, block.cross, column)
-    return [
-        *(cell_of(cell, kind, notes, interval) for cell, interval in zip(by_language, intervals, strict=True)),
-        cell_of(mean_row(scores, block.cross, column), kind, notes, of_mean),
-    ]
+    rows = rows_of(block)
+    is_difference = kind == "difference" and block.scores.is_difference(column)
+    scores = block.compared if is_difference else block.scores
+    for name in names:
+        keys = rows.get(name)
+        if keys is None:
+            yield Cell(None, kind)
+        else:
+            interval = block.interval(significance, keys, column) if is_difference else None
+            shown: Kind = "difference" if is_difference else "score"
+            yield cell_of(mean_row(scores, keys, column), shown, notes, interval)
 
 
-def _as_published(paper: Paper, head: Sequence[str], notes: Notes) -> dict[str, tuple[Row, ...]]:
-    """The paper's means over its languages, where its scores are of other languages or test sets than ours."""
-    groups: dict[str, tuple[Row, ...]] = {}
-    for task in TASKS:
-        rows = []
-        for condition in ORDER:
-            score = paper.score(task, paper.source, OTHERS, None, condition)
-            change = None if condition.is_reference else paper.find(task, [paper.source], [OTHERS], condition)
-            shown = {MEAN: _cell(score, "score", notes), f"Δ {MEAN}": _cell(change, "difference", notes)}
-            cells_of_row = [shown.get(name, Cell(None, "score")) for name in head]
-            if score is not None:
-                rows.append(Row(condition.label, tuple(cells_of_row)))
-        if rows:
-            groups[f"{paper.name} as published, {task}, mean of its languages"] = tuple(rows)
-    return groups
-
-
-def _cell(number: Printed | None, kind: Kind, notes: Notes) -> Cell:
-    return Cell(None, kind) if number is None else Cell(number.value, kind, note=notes.number(number.note))
-
-
-def _published(block: Comparison, paper: Paper, shown: Sequence[Key | None], column: Column) -> list[Printed | None]:
-    """Published scores by language and their mean, then differences; means only over the same languages."""
-    scores = [block.level(paper, key, column) if key is not None else None for key in shown]
-    targets = {key[0] for key in shown if key is not None}
-    complete = all(score is not None for key, score in zip(shown, scores, strict=True) if key is not None)
+def _published(
+    block: Comparison, paper: Paper, names: Iterable[str], column: Column, kind: Kind
+) -> Iterator[Printed | None]:
+    """Published numbers by language and their mean; a mean only over the same languages."""
+    rows = rows_of(block)
+    find = block.level if kind == "score" else block.printed
+    complete = all(block.level(paper, key, column) is not None for key in block.cross)
+    targets = {key[0] for key in block.cross}
     mean = paper.mean_score(block.task, block.source, targets, column.condition) if complete else None
-    if column.condition.is_reference:
-        return [*scores, mean, *[None] * (len(shown) + 1)]
-    differences = [block.printed(paper, key, column) if key is not None else None for key in shown]
-    of_mean = paper.find(block.task, [block.source], [OTHERS], column.condition) if mean is not None else None
-    return [*scores, mean, *differences, of_mean]
+    if mean is not None and kind == "difference":
+        mean = paper.find(block.task, [block.source], [OTHERS], column.condition)
+    for name in names:
+        if name == MEAN:
+            yield mean
+        else:
+            yield find(paper, rows[name][0], column) if name in rows else None
+
+
+def _as_published(paper: Paper) -> list[Table]:
+    """The paper's own table, where its scores are of other languages or test sets than ours."""
+    heads = paper.targets_of_models
+    if not heads:
+        return []
+    tables = []
+    for kind, (name, caption) in TABLES.items():
+        groups: dict[str, tuple[Row, ...]] = {}
+        notes = Notes()
+        for condition in ORDER:
+            shown: Kind = "score" if condition.is_reference else kind
+            numbers = [
+                paper.score(task, paper.source, target, None, condition)
+                if kind == "score"
+                else paper.find(task, [paper.source], [target], condition)
+                for task, targets in heads.items()
+                for target in targets
+            ]
+            row = Row(
+                _label(Column(condition), kind), tuple(published_cell(number, shown, notes) for number in numbers)
+            )
+            title = _group(condition, paper.name, "", apart=False)
+            groups[title] = (*groups.get(title, ()), row)
+        head = tuple(MEAN if target == OTHERS else target for targets in heads.values() for target in targets)
+        sizes = {_panel(task): len(targets) for task, targets in heads.items()}
+        tables.append(
+            Table(f"{name}-{paper.name}", f"{caption} As published.", head, groups, tuple(notes.texts), sizes)
+        )
+    return tables

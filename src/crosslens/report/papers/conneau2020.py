@@ -3,18 +3,24 @@
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers.paper import Paper
 
-FACTORS = {
-    "Wiki-CC": "wiki-cc",
-    "Default anchors": "default-anchors",
-    "No anchors": "no-anchors",
-    "Extra anchors": "extra-anchors",
-    "Sep Emb": "sep-emb",
-    "Sep Emb + L1-3": "sep-emb-1-3",
-    "Sep Emb + L1-6": "sep-emb-1-6",
-    "Sep L1-3": "sep-1-3",
-    "Sep L1-6": "sep-1-6",
+SECTIONS = {
+    "domain similarity": {"Wiki-CC": "wiki-cc"},
+    "anchor points": {
+        "Default anchors": "default-anchors",
+        "No anchors": "no-anchors",
+        "Extra anchors": "extra-anchors",
+    },
+    "parameter sharing": {
+        "Sep Emb": "sep-emb",
+        "Sep Emb + L1-3": "sep-emb-1-3",
+        "Sep Emb + L1-6": "sep-emb-1-6",
+        "Sep L1-3": "sep-1-3",
+        "Sep L1-6": "sep-1-6",
+    },
 }
-"""The paper's models -> the factors of pretraining."""
+"""Sections of Table 1 -> the paper's models -> the factors of pretraining."""
+
+FACTORS = {name: factor for section in SECTIONS.values() for name, factor in section.items()}
 
 CONNEAU_2020 = Paper(
     name="conneau2020",

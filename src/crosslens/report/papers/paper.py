@@ -126,6 +126,14 @@ class Paper:
         }
 
     @cached_property
+    def targets_of_models(self) -> dict[str, tuple[str, ...]]:
+        """Task -> targets of the scores by pretrained model, in the paper's order."""
+        targets: dict[str, dict[str, None]] = {}
+        for task, _, target, _ in self._scores_of_models:
+            targets.setdefault(task, {})[target] = None
+        return {task: tuple(names) for task, names in targets.items()}
+
+    @cached_property
     def _sources(self) -> set[str]:
         return {source for _, source, _, _ in self._differences}
 
