@@ -1,6 +1,6 @@
 import pytest
 
-from crosslens.formatting import duration, plain, signed
+from crosslens.formatting import duration, plain, short_name, signed
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,21 @@ def test_numbers(value, as_plain, as_signed):
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text
+
+
+def test_names_of_the_hub_and_short_names_stay():
+    for name in ("bert-base-multilingual-cased", "google/mt5-small", "lab/mono-sov", "e5 (0a1b2c3d)", "run 7b39fe0b"):
+        assert short_name(name) == name
+
+
+def test_a_short_name_is_its_own_short_name():
+    paths = (
+        "/home/ann/.cache/huggingface/hub/models--a--b/snapshots/f00",
+        "runs/x/model",
+        "./my",
+        "C:\\runs\\x",
+        "model",
+    )
+    for path in paths:
+        assert short_name(short_name(path)) == short_name(path)
+    assert not any("ann" in short_name(path) for path in paths)

@@ -52,10 +52,20 @@ def test_from_the_command_line_the_corpus_and_its_content_are_recorded(tagger, c
         "patch_digest": english.digest[:12],
         "patch_links": links,
     }
-    assert condition.label == f"patch 2.output from ud/en_pud linked by {links}"
+    assert condition.label == "patch 2.output from ud/en_pud word-aligned"
     assert parse_interventions(["1.output:patch=ud/en_pud;by=sentences"])[0].plain["patch_by"] == "sentences"
     with pytest.raises(RequestError, match="patch_nonsense"):
         parse_interventions(["1.output:patch=ud/en_pud;nonsense=1"])
+
+
+def test_labels_name_alignments_and_no_path():
+    named = {
+        "links/{language}.links": "",
+        "/me/links/eflomal-{language}.links": " (eflomal)",
+        "a/{language}.txt": " (a)",
+    }
+    for links, name in named.items():
+        assert Condition(patch="0", patch_links=links).label == f"patch 0 word-aligned{name}"
 
 
 def test_what_has_no_translation_is_refused(tagger, corpora, toy):

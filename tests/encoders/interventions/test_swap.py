@@ -51,6 +51,11 @@ def test_reverting_returns_pretrained_layers_and_says_so(loaded, trained):
     assert not changed(bits(trained), bits(trained))
 
 
+def test_labels_name_the_other_encoder_and_no_folder():
+    assert Condition(swap="1-2", swap_from="/home/me/runs/adapted/model").label == "swap 1-2 from adapted"
+    assert Condition(swap="1-2", swap_from="google/mt5-small").label == "swap 1-2 from google/mt5-small"
+
+
 def test_another_encoder_by_that_name_is_refused(encoder):
     other = replace(random_init(encoder, "1", seed=1), origin="0" * 64)
     with pytest.raises(EncoderError, match="is not the encoder that was fine-tuned"):

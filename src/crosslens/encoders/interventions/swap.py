@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from crosslens.encoders.interventions.intervention import Intervention, Layers
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.errors import EncoderError, RequestError
+from crosslens.formatting import short_name
 
 if TYPE_CHECKING:
     from crosslens.encoders.encoder import Encoder
@@ -82,8 +83,8 @@ class Swap(Intervention):
 
     @property
     def label(self) -> str:
-        """``swap 1-2 from runs/adapted``."""
-        return f"swap {self.layers} from {self.swap_from}"
+        """``swap 1-2 from adapted``."""
+        return f"swap {self.layers} from {short_name(self.swap_from)}"
 
     @property
     def acts_on(self) -> str:

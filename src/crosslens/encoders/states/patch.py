@@ -5,6 +5,7 @@ Activation patching with translations as in Dumas et al. (2025), https://arxiv.o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from crosslens.encoders.states.corpus_intervention import CorpusIntervention
 from crosslens.encoders.states.state_intervention import Edit, Inputs
 from crosslens.errors import RequestError
+from crosslens.formatting import short_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,9 +60,9 @@ class Patch(CorpusIntervention):
 
     @property
     def label(self) -> str:
-        """``patch 5.output``, ``patch 5.output from ud/en_pud``."""
-        words = [self.treatment, self.at, *(["from", self.corpus] if self.corpus else [])]
-        return " ".join([*words, *(["linked by", self.links] if self.links else [])])
+        """``patch 5.output``, ``patch 5.output from ud/en_pud``, ``patch 5.output word-aligned``."""
+        words = [self.treatment, self.at, *(["from", short_name(self.corpus)] if self.corpus else [])]
+        return " ".join([*words, *([alignment_label(self.links)] if self.links else [])])
 
     def fitted(self, source: "CorpusStates") -> "Patching":
         """Return the patch with the states of the translations."""
@@ -68,6 +70,20 @@ class Patch(CorpusIntervention):
 
         sites(source.encoder, self.at)
         return Patching(self, source)
+
+
+def alignment_label(links: str) -> str:
+    """Name word alignments by their file or folder, if that says more than the language.
+
+    >>> alignment_label("links/{language}.links"), alignment_label("/home/me/links/eflomal-{language}.links")
+    ('word-aligned', 'word-aligned (eflomal)')
+
+    Args:
+        links: file of word alignments, with ``{language}`` in its place.
+    """
+    path = PurePosixPath(links.replace("\\", "/"))
+    named = path.stem.replace("{language}", "").strip("-_. ") or path.parent.name
+    return "word-aligned" if named in ("", "links") else f"word-aligned ({named})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
