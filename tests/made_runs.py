@@ -4,6 +4,7 @@ import json
 
 from crosslens.encoders.condition import Condition
 from crosslens.results.record import Record, Results
+from crosslens.runs.counts import COUNTS, write_counts
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.run import Asked, EncoderRef, ModelRun, Training
 from crosslens.training.recipe import RECIPES
@@ -40,4 +41,5 @@ def publish(store, asked, results):
     run = asked.run
     with store.publishing(run.id) as folder:
         results.write(folder / "records.parquet")
+        write_counts(folder / COUNTS, {})
         (folder / "run.json").write_text(json.dumps({"run": run.id, "label": run.label, "identity": run.identity}))

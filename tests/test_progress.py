@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from crosslens.cli._display import Log
-from crosslens.progress import SILENT, Progress, Update, callback, held_interrupts, listening
+from crosslens.progress import SILENT, Progress, Update, callback, held_interrupts, listening, terminable
 
 
 def test_a_function_hears_updates_and_lines():
@@ -45,29 +45,32 @@ def test_updates_are_readable(update, words):
     assert str(update) == words
 
 
-def hold(presses, done):
-    with held_interrupts():
-        for _ in range(presses):
-            signal.raise_signal(signal.SIGINT)
+def hold(numbers, done):
+    with terminable(), held_interrupts():
+        for number in numbers:
+            signal.raise_signal(number)
             done.append("went on")
 
 
-@pytest.mark.parametrize(("presses", "went_on"), [(1, 1), (2, 1)])
-def test_ctrl_c_comes_at_the_end_and_a_second_one_does_not_wait(presses, went_on, interruptible):
-    done = []
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("more", [(), (signal.SIGINT,), (signal.SIGTERM,)])
+def test_an_interrupt_comes_at_the_end_and_a_second_one_does_not_wait(first, more, interruptible):
+    before, done = signal.getsignal(signal.SIGTERM), []
     with pytest.raises(KeyboardInterrupt):
-        hold(presses, done)
-    assert len(done) == went_on
+        hold((first, *more), done)
+    assert len(done) == 1
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_handlers_of_others_stay_and_so_do_other_threads(interruptible):
-    handlers = []
+    handlers, terminated = [], []
 
     def look():
         with held_interrupts() as raise_interrupt:
             raise_interrupt()
             handlers.append(signal.getsignal(signal.SIGINT))
+            terminated.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -78,3 +81,17 @@ def test_handlers_of_others_stay_and_so_do_other_threads(interruptible):
     finally:
         signal.signal(signal.SIGINT, before)
     assert handlers == [signal.default_int_handler, signal.SIG_IGN]
+    assert terminated == [signal.getsignal(signal.SIGTERM)] * 2
+
+
+def test_another_thread_cannot_make_a_program_terminable():
+    handlers = []
+
+    def look():
+        with terminable():
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]

@@ -1,10 +1,17 @@
-"""``python -m crosslens`` is ``crosslens``."""
+"""``crosslens`` and ``python -m crosslens``."""
 
 import sys
 
-try:
-    from crosslens.cli import main
 
+def main() -> None:
+    """Run the command line; an interrupt while it is imported is one line, too."""
+    try:
+        from crosslens.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit("Aborted!")
+
+
+if __name__ == "__main__":
     main()
-except KeyboardInterrupt:  # before the command line takes care of it
-    sys.exit("Aborted!")

@@ -111,11 +111,36 @@ def listening(progress: Listener) -> Progress:
     return progress if isinstance(progress, Progress) else callback(progress)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Treat SIGTERM, which clusters and shutdowns send, like Ctrl-C within the block.
+
+    Outside the main thread, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+_INTERRUPTS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _interrupt}
+"""Signal -> its handler where it interrupts work."""
+
+
 @contextmanager
 def held_interrupts() -> Iterator[Callable[[], None]]:
-    """Hold back Ctrl-C within the block, and yield a function that raises it, for moments when a state can be saved.
+    """Hold back interrupts within the block, and yield a function that raises them, for moments when a state is saved.
 
-    A second Ctrl-C does not wait. Outside the main thread, and where a program handles SIGINT itself, nothing changes.
+    Ctrl-C interrupts, and where the program is `terminable`, so does SIGTERM. A second interrupt does not wait. Outside
+    the main thread, and for signals that a program handles itself, nothing changes.
     """
     held: list[int] = []
 
@@ -130,12 +155,14 @@ def held_interrupts() -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt
 
     ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield release
-        return
-    signal.signal(signal.SIGINT, hold)
+    handlers = {
+        number: handler for number, handler in _INTERRUPTS.items() if ours and signal.getsignal(number) is handler
+    }
+    for number in handlers:
+        signal.signal(number, hold)
     try:
         yield release
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     release()

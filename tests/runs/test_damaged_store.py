@@ -59,7 +59,6 @@ def test_a_damaged_plan_is_made_again(store, text):
 def test_damaged_counts_name_their_file(store):
     (run,) = store.ids()
     file = store.path(run) / COUNTS
-    file.unlink(missing_ok=True)
     write_counts(file, {"a las": np.arange(200).reshape(2, 100)})
     content = file.read_bytes()
     for damaged in (b"", b"garbage", content[: len(content) // 2], content[:60] + b"\x00\xff" * 20 + content[100:]):
@@ -70,4 +69,21 @@ def test_damaged_counts_name_their_file(store):
             store.counts(run)
         assert "pickle.load" not in str(error.value)
     file.unlink()
+    with pytest.raises(StoreError, match=r"counts.npz is missing .*to repeat the run"):
+        store.counts(run)
+
+
+def test_a_run_that_made_an_encoder_has_no_counts(store):
+    (run,) = store.ids()
+    (store.path(run) / COUNTS).unlink()
+    store.encoder(run).mkdir()
+    store.check(run)
     assert store.counts(run) == {}
+
+
+@pytest.mark.parametrize("name", ["run.json", "records.parquet", COUNTS])
+def test_a_run_with_a_file_less_is_not_planned_as_done(store, name):
+    assert store.missing(asked()) is None
+    (store.path(asked().run.id) / name).unlink()
+    with pytest.raises(StoreError, match=rf"{name} is missing \(remove .* to repeat the run"):
+        store.missing(asked())

@@ -8,11 +8,12 @@ import pytest
 
 from crosslens.runs.status import RATE_WINDOW, Status, status
 from crosslens.runs.store import Store
+from made_runs import FRENCH, answers, asked, publish
 
 
-def done(number: int) -> str:
+def done(number):
     """Id of a finished run."""
-    return f"{number:016x}"
+    return asked(seed=number).run.id
 
 
 @pytest.fixture
@@ -22,11 +23,9 @@ def store(tmp_path):
     def make(*ago, left=()):
         store, now = Store(tmp_path), time.time()
         names = [done(number) for number in range(len(ago))]
-        for name, seconds in zip(names, ago, strict=True):
-            store.path(name).mkdir()
-            for file in ("run.json", "records.parquet"):
-                (store.path(name) / file).touch()
-            os.utime(store.path(name), (now - seconds, now - seconds))
+        for number, seconds in enumerate(ago):
+            publish(store, asked(seed=number), answers(FRENCH))
+            os.utime(store.path(names[number]), (now - seconds, now - seconds))
         plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2}
         store.keep_plan("s", {"plan.json": json.dumps(plan)})
         return store
@@ -60,10 +59,18 @@ def test_what_runs_and_what_failed_is_counted_of_what_is_left(store):
     assert status(made)[0].running == 0
 
 
-def test_finished_runs_that_lack_a_file_are_counted(store):
+@pytest.mark.parametrize("name", ["run.json", "records.parquet", "counts.npz"])
+@pytest.mark.parametrize("content", [None, "[]"])
+def test_finished_runs_with_a_missing_or_damaged_file_are_counted(store, name, content):
+    """Counts, which are large, are not read."""
     made = store(10, 20)
-    (made.path(done(1)) / "run.json").unlink()
-    assert "2 of 2 runs done, 1 damaged" in status(made)[0].describe()
+    assert "damaged" not in status(made)[0].describe()
+    file = made.path(done(1)) / name
+    file.unlink()
+    if content is not None:
+        file.write_text(content)
+    damaged = content is None or name != "counts.npz"
+    assert ("2 of 2 runs done, 1 damaged" in status(made)[0].describe()) == damaged
 
 
 def test_a_study_that_is_done_has_no_time_left():

@@ -73,7 +73,7 @@ def test_what_a_process_killed_before_it_finished_a_run_left_is_removed(tmp_path
     for path in (store.path(run) / "log.txt", store.state(run)):
         path.with_name(f".{path.name}.x.unfinished").touch()
     store.tidy([run])
-    assert sorted(path.name for path in store.path(run).iterdir()) == ["records.parquet", "run.json"]
+    assert sorted(path.name for path in store.path(run).iterdir()) == ["counts.npz", "records.parquet", "run.json"]
     left = [path.name for path in (*(tmp_path / "tmp").iterdir(), *(tmp_path / "failed").iterdir())]
     assert left == ([store.state(run).name, run] if open_question else [])
 

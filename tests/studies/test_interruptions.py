@@ -13,6 +13,7 @@ from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.training.evaluate import evaluate_variants
+from crosslens.training.loop import Loop
 from toy_studies import results_of, run
 
 
@@ -37,6 +38,30 @@ def test_sigterm_saves_the_training_and_the_same_call_goes_on(study, treebanks, 
     assert not report.failed
     assert "resuming from" in (store.path(first.run.id) / "log.txt").read_text()
     assert not store.state(first.run.id).exists()
+    assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.usefixtures("interruptible")
+def test_interrupted_within_a_step_it_finishes_the_step_and_resumes(
+    study, treebanks, tmp_path, uninterrupted, monkeypatch, number
+):
+    """SIGTERM as Ctrl-C, with the runs in this process."""
+    store, gradients, steps = Store(tmp_path), Loop._gradients, []
+
+    def interrupted(loop, *arguments):
+        steps.append(loop.step)
+        if len(steps) == 3:
+            os.kill(os.getpid(), number)
+        return gradients(loop, *arguments)
+
+    monkeypatch.setattr(Loop, "_gradients", interrupted)
+    report = run(study, tmp_path, treebanks)
+    assert (report.stopped, store.ids()) == (True, [])
+    (state,) = (tmp_path / "tmp").glob("*.state")
+    report = run(study, tmp_path, treebanks)
+    assert (report.stopped, state.exists()) == (False, False)
+    assert steps[2:4] == [2, 3]  # nothing was computed twice
     assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
 
 

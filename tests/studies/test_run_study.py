@@ -172,7 +172,6 @@ def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks
         ({"tasks": ("ner",)}, "toy: its data has no task 'ner'"),
         ({"sources": ("de",)}, "toy: its data has no source 'de'"),
         ({"conditions": (Condition(layers="5"),)}, "layer 5 does not exist"),
-        ({"similarity": Similarity(measures=("ckaa",))}, "there is no measure 'ckaa'"),
         ({"encoder": "lab:god"}, "unknown preset 'god'"),
     ):
         with pytest.raises(RequestError, match=words):

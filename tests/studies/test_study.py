@@ -103,6 +103,18 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "select: [last, {orcale: x}]\n",
             "study.yaml:4: select.1.orcale: unknown setting; did you mean 'oracle'",
         ),
+        (LEAST + "set:\n  epoch: 3\n", "study.yaml:5: set.epoch: unknown setting; did you mean 'epochs'"),
+        (LEAST + "tasks: [pos]\nset:\n  tags: gold\n", "study.yaml:6: set.tags: unknown setting"),
+        (LEAST + "tasks: [pos]\nset: {epochs: x}\n", "study.yaml:5: set: epochs=x: expected a"),
+        (
+            LEAST + "recipe: small\ntasks: [pos]\nset: {epoch: 3}\n",
+            "study.yaml:6: set.epoch: unknown setting; did you mean 'epochs'",
+        ),
+        (
+            LEAST + "similarity:\n  measures: [cka, ckaa]\n",
+            "study.yaml:5: similarity.measures.1: there is no measure 'ckaa' (did you mean 'cka'?)",
+        ),
+        (LEAST + "seeds: true\n", "study.yaml:4: seeds: expected the number of seeds, or a list of seeds"),
         (LEAST + "probes:\n  - probe: langd\n    train: a\n    test: b\n", "study.yaml:5: probes.0.probe: there is no"),
         (
             CORPORA + "        devv: x\n        tests: [lab/src]\n",
@@ -119,7 +131,6 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [pos, poss]\n", "study.yaml:4: tasks.1: there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
-        (LEAST + "tasks: [pos]\nrecipe: small\nset: {epoch: 3}\n", "a setting 'epoch'"),
         (LEAST + "seeds: [1, 1]\n", "study.yaml:4: seeds: has duplicates"),
         (LEAST + "conditions: []\n", "study.yaml:4: conditions: is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),

@@ -1,10 +1,11 @@
 """The command line: one file per command, imported on call, so that ``--help`` starts fast."""
 
+import difflib
 import importlib
 import os
 import re
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import click
 from click.shell_completion import add_completion_class
@@ -14,6 +15,8 @@ from crosslens.cli._encoding import write_all_characters
 from crosslens.environment import offline
 from crosslens.errors import CrosslensError, RequestError, suggest
 from crosslens.files import disk_reason
+from crosslens.memory_errors import advice, is_exhausted
+from crosslens.progress import terminable
 
 COMMANDS = {
     "demo": "Show the main finding on artificial languages: no downloads, two minutes.",
@@ -109,17 +112,30 @@ class LazyGroup(click.Group):
                 click.echo("stopped; the same command resumes", err=True)
             raise
         except click.NoSuchOption as error:
-            setting = error.option_name.lstrip("-").replace("-", "_")
-            module, settings = SETTINGS.get(error.ctx.info_name or "" if error.ctx else "", (None, ""))
-            if module is None or setting not in getattr(importlib.import_module(module), settings).model_fields:
+            advice = _advice_on_settings(error)
+            if advice is None:
                 raise
-            message = f"No such option: {error.option_name} (it is a setting: --set {setting}=VALUE)"
-            raise click.UsageError(message, error.ctx) from None
+            raise click.UsageError(f"No such option: {error.option_name} ({advice})", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _advice_on_settings(error: click.NoSuchOption) -> str | None:
+    """Say that an unknown option is, or resembles, a setting of the command; None if it does not."""
+    command = (error.ctx.info_name if error.ctx else None) or ""
+    if command not in SETTINGS:
+        return None
+    module, settings = SETTINGS[command]
+    known = getattr(importlib.import_module(module), settings).model_fields
+    name = error.option_name.lstrip("-").replace("-", "_")
+    name = {"lr": "learning_rate"}.get(name, name)
+    if name in known:
+        return f"it is a setting: --set {name}=VALUE"
+    near = [f"--set {setting}=VALUE" for setting in difflib.get_close_matches(name, known, n=2)]
+    return f"did you mean {' or '.join((*sorted(error.possibilities or ()), *near))}?" if near else None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -145,27 +161,28 @@ def main() -> None:
             add_completion_class(completion)
     write_all_characters()
     try:
-        cli(prog_name="crosslens")
+        with (
+            terminable() if int(os.environ.get("WORLD_SIZE", "1")) < 2 else nullcontext()
+        ):  # torchrun stops all at once
+            cli(prog_name="crosslens")
     except CrosslensError as error:
         click.echo(f"crosslens: {_shortened(error.message)}", err=True)
         if error.hint:
             click.echo(f"  hint: {_shortened(error.hint)}", err=True)
         sys.exit(2 if isinstance(error, RequestError) else 1)
-    except MemoryError:
-        click.echo("crosslens: out of memory; use a smaller batch", err=True)
-        sys.exit(1)
     except BrokenPipeError:  # `crosslens … | head`
         _close_output()
         sys.exit(1)
     except Exception as error:
-        reason = disk_reason(error)
+        hint = "once this is mended, run the same command again; it resumes or removes what is unfinished"
+        if is_exhausted(error):
+            reason, hint = "out of memory", advice()
+        else:
+            reason = disk_reason(error)
         if reason is None:
             raise
         click.echo(f"crosslens: {_shortened(reason)}", err=True)
-        click.echo(
-            "  hint: once this is mended, run the same command again; it resumes or removes what is unfinished",
-            err=True,
-        )
+        click.echo(f"  hint: {hint}", err=True)
         _close_output()
         sys.exit(1)
 

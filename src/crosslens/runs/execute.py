@@ -13,6 +13,7 @@ from typing import Any
 
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.files import disk_reason
+from crosslens.memory_errors import advice, is_exhausted
 from crosslens.progress import Update
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answers
@@ -99,13 +100,20 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
     except KeyboardInterrupt:
         return outcome("stopped")
     except Exception as error:
-        reason = str(error) if isinstance(error, CrosslensError) else disk_reason(error)
+        reason = _reason(error)
         log.extend(traceback.format_exc().splitlines() if reason is None else [reason])
         try:
             Store(context.store).keep_failure(run, "\n".join(log) + "\n")
         except StoreError as store_error:
             log.append(str(store_error))
         return outcome("failed")
+
+
+def _reason(error: Exception) -> str | None:
+    """Return what went wrong in one sentence; None for errors that only their traceback explains."""
+    if isinstance(error, CrosslensError):
+        return str(error)
+    return f"out of memory ({advice()})" if is_exhausted(error) else disk_reason(error)
 
 
 def lost(run: Run, context: Context, reason: str) -> Outcome:

@@ -2,7 +2,9 @@
 
 import time
 from dataclasses import dataclass
+from functools import cache, partial
 
+from crosslens.errors import StoreError
 from crosslens.formatting import duration
 from crosslens.runs.store import Store
 
@@ -22,7 +24,7 @@ class Status:
         failed: runs whose last attempt failed.
         waiting: runs that wait for a recipe search or for their encoder.
         per_hour: finished runs per hour, over the last hour; 0 if unknown.
-        damaged: finished runs that lack a file.
+        damaged: finished runs with a file that is missing or damaged.
     """
 
     study: str
@@ -50,21 +52,30 @@ class Status:
 def status(store: Store) -> list[Status]:
     """Return the status of each study in a store."""
     published, now = set(store.ids()), time.time()
-    damage = {run: bool(store.lacking(run)) for run in published}
+    answered = cache(partial(_answered, store))
     statuses = []
     for name, runs in store.studies().items():
         planned, asked = store.planned(name), store.questions(name)
-        done = [
-            run
-            for run in runs
-            if run in published and (damage[run] or not asked[run] or asked[run] <= store.answered(run))
-        ]
+        damaged = {run for run in runs if run in published and answered(run) is None}
+        whole = {run for run in runs if run in published and asked[run] <= (answered(run) or set())}
+        done = damaged | whole
         times = [store.path(run).stat().st_mtime for run in done]
         recent = sorted(finished for finished in times if now - finished < RATE_WINDOW)
         hours = (recent[-1] - recent[0]) / 3600 if len(recent) > 1 else 0.0
         remaining = [run for run in runs if run not in done]
         rate = (len(recent) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
-        damaged = sum(damage[run] for run in done)
-        statuses.append(Status(name, len(runs), len(done), running, failed, planned["waiting"], rate, damaged))
+        statuses.append(Status(name, len(runs), len(done), running, failed, planned["waiting"], rate, len(damaged)))
     return statuses
+
+
+def _answered(store: Store, run: str) -> set[str] | None:
+    """Ids of the answered questions of a finished run; None if a file is missing or damaged.
+
+    Counts, which are large, are not read.
+    """
+    try:
+        store.check(run)
+        return store.answered(run)
+    except StoreError:
+        return None

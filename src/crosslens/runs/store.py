@@ -159,9 +159,17 @@ class Store:
             )
         return read_results(path)
 
-    def lacking(self, run: str) -> list[str]:
-        """Files that every finished run has and this one lacks."""
-        return [name for name in ("run.json", "records.parquet") if not (self.path(run) / name).is_file()]
+    def check(self, run: str) -> None:
+        """Check that a finished run has all its files and is described. Records and counts are checked when read.
+
+        Raises:
+            StoreError: naming the file that is missing or damaged.
+        """
+        self.describe(run)
+        path = self.path(run)
+        for name in ("records.parquet", *(() if self.encoder(run).is_dir() else (COUNTS,))):
+            if not (path / name).is_file():
+                raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
 
     def missing(self, asked: Asked) -> Asked | None:
         """Return a run with its unanswered questions; None if the run is finished and every question is answered.
@@ -169,11 +177,9 @@ class Store:
         Raises:
             StoreError: when a file of the run is missing or damaged.
         """
-        path = self.path(asked.run.id)
-        if not path.is_dir():
+        if not self.path(asked.run.id).is_dir():
             return asked
-        for name in self.lacking(asked.run.id):
-            raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
+        self.check(asked.run.id)
         answered = self.answered(asked.run.id)
         unanswered = tuple(question for question in asked.questions if question.id not in answered)
         return replace(asked, questions=unanswered) if unanswered else None
@@ -270,11 +276,13 @@ class Store:
                 self.state(run).unlink(missing_ok=True)
 
     def counts(self, run: str) -> Counts:
-        """Read the counts per sentence of a finished run.
+        """Read the counts per sentence of a finished run; a run that made an encoder has none.
 
         Raises:
-            StoreError: when the file is damaged.
+            StoreError: when the file is missing or damaged.
         """
+        if self.path(run).is_dir():
+            self.check(run)
         try:
             return read_counts(self.path(run) / COUNTS)
         except DataError as error:

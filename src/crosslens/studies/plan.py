@@ -34,7 +34,7 @@ from crosslens.runs.question import (
 from crosslens.runs.run import AdaptRun, Asked, EncoderRun, ModelRun, PretrainRun, Training
 from crosslens.runs.store import Store
 from crosslens.settings import replace_settings
-from crosslens.similarity.measures import DEFAULT_MEASURES, find_measure
+from crosslens.similarity.measures import DEFAULT_MEASURES
 from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
 from crosslens.studies.missing import ChosenSource, Missing, MissingCorpora, find_missing, has_text, leave_out
@@ -470,8 +470,6 @@ class _Planner:
             raise RequestError(
                 f"{self.study.name}: its data has no parallel corpus for similarity", hint="set data.parallel"
             )
-        for measure in comparison.measures or ():
-            find_measure(measure)
         parallel = self.corpora.head(name, comparison.sentences)
         patterns = [f"{source}-*" for source in sources if source in parallel.languages]
         pairs = [split_pair(pair, parallel.languages) for pair in expand_pairs(patterns, parallel.languages)]

@@ -1,20 +1,17 @@
 """Run a study: plan it, do the unfinished runs, and plan again until no new runs appear."""
 
 import json
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
-from types import FrameType
 
 from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
 from crosslens.files import write_text
-from crosslens.progress import Listener, listening
+from crosslens.progress import Listener, listening, terminable
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors import find_executor
@@ -121,7 +118,7 @@ def run_study(
         tried += pending
         done, stage = planned.done, "training and evaluating"
         listener.report(stage, done, len(planned.runs), "runs")
-        with _stoppable(), closing(chosen.submit(pending, context)) as finished:
+        with terminable(), closing(chosen.submit(pending, context)) as finished:
             try:
                 for outcome in finished:
                     outcomes[outcome.run] = outcome
@@ -158,20 +155,3 @@ def _keep(store: Store, planned: Plan) -> None:
     }
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Treat SIGTERM, which clusters send, like Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

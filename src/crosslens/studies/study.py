@@ -21,9 +21,9 @@ from crosslens.encoders.states.patch import Patch
 from crosslens.errors import RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
-from crosslens.settings import Count, InvalidSettings, Problem, Seed, Strict, read_settings
-from crosslens.tasks import TASKS
-from crosslens.training.recipe import BILSTM, DEFAULT_RECIPE, Recipe, find_recipe
+from crosslens.settings import Count, InvalidSettings, Problem, Seed, Strict, read_settings, unknown_setting
+from crosslens.tasks import TASKS, find_task
+from crosslens.training.recipe import BILSTM, DEFAULT, DEFAULT_RECIPE, Recipe, find_recipe, known_settings
 
 
 class Source(Strict):
@@ -172,6 +172,21 @@ class Similarity(Strict):
     of: tuple[State, ...] = ("pretrained", "untrained")
     measures: tuple[str, ...] | None = None
     sentences: Annotated[int, Field(ge=4)] | None = None
+
+    @field_validator("measures")
+    @classmethod
+    def _known(cls, measures: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        from crosslens.similarity.measures import find_measure  # scipy takes a second to be imported
+
+        wrong: list[Problem] = []
+        for index, measure in enumerate(measures or ()):
+            try:
+                find_measure(measure)
+            except RequestError as error:
+                wrong.append(Problem((index,), str(error)))
+        if wrong:
+            raise InvalidSettings(wrong)
+        return measures
 
 
 class Probing(Strict):
@@ -335,7 +350,9 @@ class Study(Strict):
     @field_validator("seeds", mode="before")
     @classmethod
     def _one_seed(cls, value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int):
+        if isinstance(value, bool) or not isinstance(value, (int, list, tuple)):
+            raise ValueError("expected the number of seeds, or a list of seeds")
+        if not isinstance(value, int):
             return value
         if value > MOST_SEEDS:  # before they are listed
             raise ValueError(f"more than {MOST_SEEDS} seeds; `seeds: [{value}]` is the one seed {value}")
@@ -346,6 +363,21 @@ class Study(Strict):
     def _one_rule(cls, value: Any) -> Any:
         return (value,) if isinstance(value, (str, Mapping)) else value
 
+    def _wrong_settings(self) -> list[Problem]:
+        """Find settings in `set` that one of the tasks lacks (all of them, if the data names the tasks), and values."""
+        known = [known_settings(find_task(task)) for task in self.tasks or TASKS if task in TASKS]
+        shared = {
+            name for names in known for name in names if self.tasks is None or all(name in each for each in known)
+        }
+        problems = [unknown_setting("set", name, known=shared) for name in self.set if known and name not in shared]
+        for task in self.tasks or () if not problems else ():
+            if task in TASKS:
+                try:
+                    find_recipe(DEFAULT, task, self.set)
+                except RequestError as error:
+                    problems.append(Problem(("set",), str(error)))
+        return problems
+
     @model_validator(mode="after")
     def _known(self) -> "Study":
         wrong: list[Problem] = []
@@ -354,9 +386,10 @@ class Study(Strict):
                 wrong.append(Problem(("tasks", index), f"there is no task {task!r} ({suggest(task, TASKS)})"))
             elif self.recipe is not None:
                 try:
-                    find_recipe(self.recipe, task, self.set)
+                    find_recipe(self.recipe, task)
                 except RequestError as error:
                     wrong.append(Problem(("recipe",), str(error)))
+        wrong += self._wrong_settings()
         for what in ("tasks", "sources", "conditions", "seeds", "select", "bilingual", "checkpoints"):
             values = getattr(self, what)
             if values is not None and not values:

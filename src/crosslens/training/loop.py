@@ -20,6 +20,7 @@ from torch import nn
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import is_refusal, write_bytes
+from crosslens.memory_errors import is_exhausted
 from crosslens.training.distributed import processes
 
 Item = TypeVar("Item")
@@ -196,7 +197,7 @@ class Loop(Generic[Item]):
                         count += terms
                 return losses, count
             except (MemoryError, RuntimeError) as error:
-                if not _memory_is_full(error):
+                if not is_exhausted(error):
                     raise
             # Outside the handler, because its traceback keeps the tensors of the failed attempt alive.
             self._adamw.zero_grad(set_to_none=True)
@@ -269,9 +270,3 @@ class Loop(Generic[Item]):
 def _numbers(tensors: Sequence[torch.Tensor]) -> list[float]:
     """Return the values of scalar tensors in one transfer, so that a GPU is synchronised once per step."""
     return torch.stack(list(tensors)).tolist() if tensors else []
-
-
-def _memory_is_full(error: Exception) -> bool:
-    """Whether memory ran out, by the error's class or by the messages of MPS and the CPU allocator."""
-    words = ("out of memory", "can't allocate memory")
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in str(error) for text in words)

@@ -209,11 +209,16 @@ def find_recipe(name: str, task: str | Task, settings: Mapping[str, Any] | None 
     of_task = {key: value for key, value in (settings or {}).items() if key not in of_recipe}
     for key in of_task:
         if key not in task_defaults:
-            known = [*_SETTINGS, *task_defaults]
+            known = known_settings(task)
             raise RequestError(f"neither recipes nor {task.name} have a setting {key!r}", hint=suggest(key, known))
     changed = _task_settings(task, {**recipe.task, **of_task})
     chosen = {key: value for key, value in changed.items() if value != task_defaults[key]}
     return replace_settings(recipe, {**of_recipe, "task": chosen}, what="a recipe")
+
+
+def known_settings(task: Task) -> list[str]:
+    """Return the names of all settings of recipes and of a task."""
+    return [*_SETTINGS, *type(task)().settings]
 
 
 def differing(recipe: Recipe, task: Task) -> dict[str, Any]:

@@ -50,6 +50,9 @@ ODD = {
     "underscore form": block(WORD.format(1, "_", "X", 0, "root")),
     "a form of UD 1": block("#sent_id 7", *PLAIN),
     "a line separator in a form": block(WORD.format(1, "a\u2028b\x85c", "X", 0, "root")),
+    "tags of another tag set": block(
+        WORD.format(1, "dogs", "CONJ", 2, "nsubj"), WORD.format(2, "bark", "vbz", 0, "root")
+    ),
     "nothing annotated": block(WORD.format(1, "dogs", "_", "_", "_")),
     "empty node first": block("0.1\tgone" + "\t_" * 8, *PLAIN),
     "letters that compose": block(WORD.format(1, "cafe\u0301", "NOUN", 0, "root")),
@@ -132,6 +135,11 @@ REFUSED = {
     ),
     "some tags missing": (block(PLAIN[0], WORD.format(2, "x", "_", 0, "root")), 2, "has no UPOS, but other"),
     "an empty tag": (block(WORD.format(1, "x", "", 0, "root")), 1, "has no UPOS"),
+    "a tag in small letters": (
+        block(PLAIN[0], WORD.format(2, "bark", "verb", 0, "root")),
+        2,
+        "'verb' is not a UPOS tag (write VERB, in capital letters)",
+    ),
     "an empty form": (block(WORD.format(1, "", "X", 0, "root")), 1, "has no form"),
     "comments alone": (block(*PLAIN) + block("# sent_id = 2"), 4, "sentence without words"),
     "a comment among the words": (block(PLAIN[0], "# c", PLAIN[1]), 2, "comment between the words"),

@@ -12,6 +12,7 @@ from sys import intern
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
+from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -46,8 +47,8 @@ def read(
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
-            missing or repeated ids; heads that are not numbers, out of range or cyclic; or annotation of only some
-            words of a sentence.
+            missing or repeated ids; UPOS tags in small letters; heads that are not numbers, out of range or cyclic; or
+            annotation of only some words of a sentence.
     """
     file = str(path)
     sentences = tuple(_sentence(block, file, start) for start, block in blocks(read_text(path)))
@@ -141,6 +142,8 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         raise DataError(
             f"the multiword range ends at {range_end}, after the last word {words}", file=file, line=range_line
         )
+    if not _TAGS.issuperset(upos):
+        _refuse_small_letters(upos, file, lines)
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
     return Sentence(
         words=tuple(forms),
@@ -153,6 +156,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
     )
 
 
+_TAGS = frozenset((*UPOS_TAGS, ABSENT))
 _SEPARATE = "an empty line separates sentences"
 
 
@@ -162,6 +166,15 @@ def _range_end(identifier: str, words: int) -> int | None:
     if begin != str(words + 1) or not end.isdecimal() or len(end) > MOST_DIGITS:
         return None
     return int(end) if int(end) >= int(begin) else None
+
+
+def _refuse_small_letters(upos: Sequence[str], file: str, lines: Sequence[int]) -> None:
+    """Refuse ``noun``, which would be another tag than the ``NOUN`` of all other treebanks; other tag sets are read."""
+    for tag, line in zip(upos, lines, strict=True):
+        if tag not in _TAGS and tag.upper() in _TAGS:
+            raise DataError(
+                f"{tag!r} is not a UPOS tag", file=file, line=line, hint=f"write {tag.upper()}, in capital letters"
+            )
 
 
 def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tuple[str, ...] | None:
