@@ -206,6 +206,8 @@ def test_folders_that_are_no_stores(tmp_path):
     assert not is_store(tmp_path)
     with pytest.raises(StoreError, match="is not writable"):
         Store("/proc/nowhere/store")
+    with pytest.raises(StoreError, match="is not writable: File name too long"):
+        Store(tmp_path / ("x" * 300))
 
 
 @pytest.fixture

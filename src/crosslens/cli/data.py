@@ -45,7 +45,7 @@ def get(
             name, into or cache_folder(), release=release, languages=chosen, url=url, sha256=sha256, progress=bar
         )
     files = [file for file in folder.rglob("*") if file.is_file()]
-    treebanks = sum(1 for child in folder.iterdir() if child.is_dir())
+    treebanks = len([*folder.glob("UD_*")])
     say(f"{folder}: {treebanks} treebanks" if name == UD else f"{folder}: {len(files)} files")
     if into:
         say(f"set CROSSLENS_DATA={into} or pass --data {into} to use them")

@@ -54,11 +54,11 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if self.folder.exists() and not self.folder.is_dir():
-            raise RequestError(f"{folder} is a file, not a store of runs")
-        if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "runs").is_dir():
-            raise RequestError(f"{folder} is not empty and is not a store of runs", hint="choose another folder")
         with _writing(self.folder):
+            if self.folder.exists() and not self.folder.is_dir():
+                raise RequestError(f"{folder} is a file, not a store of runs")
+            if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "runs").is_dir():
+                raise RequestError(f"{folder} is not empty and is not a store of runs", hint="choose another folder")
             for name in ("runs", "failed", "claims", "tmp", "studies"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
 

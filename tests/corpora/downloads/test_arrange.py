@@ -1,6 +1,6 @@
 import pytest
 
-from crosslens.corpora.downloads.arrange import choose, place, xnli
+from crosslens.corpora.downloads.arrange import choose, place, treebanks, xnli
 from crosslens.errors import DownloadError, RequestError
 
 
@@ -25,6 +25,16 @@ def test_languages_are_chosen_by_code_or_tag(languages, codes, chosen):
 def test_a_language_without_data(language):
     with pytest.raises(RequestError, match="no data in language"):
         choose(["en", language], ["en", "sw"])
+
+
+def test_an_archive_without_treebanks(tmp_path):
+    (tmp_path / "a" / "ud" / "UD_X").mkdir(parents=True)
+    with pytest.raises(DownloadError, match=r"no treebank, such as ud/UD_English-EWT \(check the address"):
+        treebanks(tmp_path / "a", tmp_path / "b", None)
+    (tmp_path / "a" / "ud" / "UD_X" / "x-ud-test.conllu").touch()
+    (tmp_path / "b").mkdir()
+    treebanks(tmp_path / "a", tmp_path / "b", None)
+    assert (tmp_path / "b" / "UD_X" / "x-ud-test.conllu").is_file()
 
 
 def test_files_that_are_not_the_expected_ones(tmp_path):

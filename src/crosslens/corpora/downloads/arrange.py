@@ -78,11 +78,16 @@ def place(pattern: str, path: str) -> Arrangement:
     return arrange
 
 
-def single_folder(downloaded: Path, folder: Path, languages: Sequence[str] | None) -> None:
+def treebanks(downloaded: Path, folder: Path, languages: Sequence[str] | None) -> None:
     """Universal Dependencies: one folder of treebanks."""
     children = [child for child in downloaded.iterdir() if child.is_dir()]
     if len(children) != 1:
         raise DownloadError(f"the archive contains {len(children)} folders, expected one")
+    if not any(children[0].glob("UD_*/*.conllu")):
+        raise DownloadError(
+            f"the archive contains no treebank, such as {children[0].name}/UD_English-EWT",
+            hint="check the address that --url names",
+        )
     for child in [*children[0].iterdir()]:
         child.rename(folder / child.name)
 

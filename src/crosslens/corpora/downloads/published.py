@@ -14,7 +14,7 @@ from crosslens.corpora.downloads.arrange import (
     archives_by_language,
     choose,
     place,
-    single_folder,
+    treebanks,
     xnli,
 )
 
@@ -269,6 +269,6 @@ def universal_dependencies(release: str) -> Published:
         source="https://universaldependencies.org",
         base=f"https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/{known.handle}",
         files=_always({f"ud-treebanks-v{release}.tgz": known.sha256}),
-        arrange=single_folder,
+        arrange=treebanks,
         by_language=False,
     )
