@@ -71,6 +71,23 @@ def test_the_layers_drawn_are_those_of_the_conditions(good):
     assert re.findall(r'text-anchor="middle">(.*?)<', stack) == ["reference", "1-2", "0-4"]
 
 
+def test_the_words_of_a_concept_stand_in_one_row(good):
+    drawn = pictures(good, conditions=CONDITIONS, depth=4)
+    table = drawn[drawn.index('<table class="lexicon">') : drawn.index("</table>")]
+    rows = {
+        re.search("<th[^>]*>(.*?)</th>", row)[1]: re.findall("<td class=.(\\w+).>(.*?)</td>", row)
+        for row in table.split("<tr>")[2:]
+    }
+    assert re.findall("<bdi>(.*?)</bdi>", table) == list(good.languages)
+    assert list(rows)[:4] == ["shared", "false friends", "own", "noun 1"]
+    words = [row for name, row in rows.items() if name not in ("shared", "false friends", "own")]
+    assert len(words) == 8
+    for row in words:
+        assert len(row) == len(good.languages)
+        shared = {kind for kind, _ in row} == {"shared"}
+        assert shared == (len({word for _, word in row}) == 1)
+
+
 def test_the_story_has_three_sentences(good):
     text = story(good, depth=6)
     assert text.count(". ") == 2

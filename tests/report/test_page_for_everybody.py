@@ -4,7 +4,7 @@ import pytest
 
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
-from made_records import score
+from made_records import score, similarity
 
 MEDIA = {
     "light": {"color_scheme": "light"},
@@ -56,6 +56,31 @@ def test_no_screen_cuts_the_page_or_covers_a_label(opened):
             assert box.bounding_box()["width"] <= width
         assert opened.locator("svg.chart text").count() > 10
         assert opened.evaluate(OVERLAPPING) == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("separator", [" ", ""])
+@pytest.mark.parametrize("word", ["a-multilingual-encoder", "العربية", "किताब", "中文繁體"])
+def test_long_names_in_any_script_fit_a_telephone(browser, tmp_path, word, separator):
+    long = separator.join([word] * (200 // len(word)))
+    one = Results.of(
+        score(target, 80.0, condition=condition, encoder=encoder)
+        for target in ("fr", long)
+        for condition in ("none", "1-2")
+        for encoder in ("e", long)
+    )
+    records = one + one.with_columns(source=long)
+    similar = [similarity("cka", 0.5, layer=layer, target=target) for layer in (0, 1) for target in ("fr", long)]
+    (tmp_path / "index.html").write_text(make_page(records + Results.of(similar), title=long), "utf-8")
+    tab = browser.new_page(viewport={"width": 390, "height": 800})
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert [tab.locator(f"#{name} option", has_text=long).count() for name in ("encoder", "source", "pair")] == [
+        1,
+        1,
+        1,
+    ]
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.close()
 
 
 @pytest.mark.browser

@@ -216,23 +216,29 @@ def _arc(start: float, end: float, floor: int, height: int) -> str:
 def _words(laboratory: Laboratory) -> str:
     """Draw which words the languages share, and the words of some frequent concepts."""
     concepts = [concept for concept in laboratory.world.concepts if _is_vocabulary(concept[0])]
-    shown = [place for place, (kind, rank) in enumerate(concepts) if rank < SHOWN.get(kind, 0)]
-    names = [f"{NAMES[kind]} {rank + 1}" for kind, rank in (concepts[place] for place in shown)]
-    rows = []
-    for language, vocabulary in vocabularies(laboratory).items():
-        words = [f'<td class="{vocabulary.kinds[at]}">{escape(vocabulary.words[at])}</td>' for at in shown]
-        shares = [f"<td>{vocabulary.share(kind):.0f} %</td>" for kind in WORDS]
-        rows.append(f'<tr><th scope="row"><bdi>{escape(language)}</bdi></th>{"".join([*shares, *words])}</tr>')
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("shared", "false friends", "own", *names))
+    known = vocabularies(laboratory)
+    rows = [
+        _table_row(name, [f"<td>{vocabulary.share(kind):.0f} %</td>" for vocabulary in known.values()])
+        for kind, name in {"shared": "shared", "friend": "false friends", "own": "own"}.items()
+    ]
+    for place, (kind, rank) in enumerate(concepts):
+        if rank < SHOWN.get(kind, 0):
+            words = [f'<td class="{each.kinds[place]}">{escape(each.words[place])}</td>' for each in known.values()]
+            rows.append(_table_row(f"{NAMES[kind]} {rank + 1}", words))
+    heads = "".join(f'<th scope="col"><bdi>{escape(language)}</bdi></th>' for language in known)
     caption = (
         "How many per cent of the content words, names and numerals of each language are of which kind, and its words"
         " for some of the most frequent concepts."
     )
     table = (
-        f'<table class="lexicon"><thead><tr><th class="left" scope="col">language</th>{heads}</tr></thead>'
+        f'<table class="lexicon"><thead><tr><th class="left" scope="col">words</th>{heads}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
     return _figure(caption, _key(WORDS), _wide("Words of the languages", table))
+
+
+def _table_row(name: str, cells: Sequence[str]) -> str:
+    return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
 
 
 def _layers(conditions: Sequence[Condition], depth: int, source: str) -> str:
