@@ -60,3 +60,8 @@ def write_arrow(path, columns, labels=None, *, listed=False):
         feature = {"names": names, "_type": "ClassLabel"}
         features[name] = {"feature": feature, "_type": "List"} if listed else feature
     path.with_name("dataset_info.json").write_text(json.dumps({"features": features}), "utf-8")
+
+
+def identified(language, **sentences):
+    """Sentences with ids."""
+    return Corpus(tuple(Sentence(tuple(text.split()), id=id) for id, text in sentences.items()), language, language)

@@ -8,13 +8,9 @@ from crosslens.corpora.translations import find_translations, link_words
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
+from made_corpora import identified
 
-
-def corpus(language, **sentences):
-    return Corpus(tuple(Sentence(tuple(text.split()), id=id) for id, text in sentences.items()), language, language)
-
-
-EN, FR = corpus("en", one="the cat", two="a b c"), corpus("fr", two="d e", one="le chat")
+EN, FR = identified("en", one="the cat", two="a b c"), identified("fr", two="d e", one="le chat")
 
 
 def conllu(folder, name, corpus):

@@ -6,17 +6,11 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.translations import are_parallel, find_translations, require_links
-from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
+from made_corpora import identified
 
-
-def corpus(language, **sentences):
-    return Corpus(tuple(Sentence(tuple(text.split()), id=id) for id, text in sentences.items()), language, language)
-
-
-EN = corpus("en", one="the cat", two="a b c", three="x")
-FR = corpus("fr", three="y", one="le chat")
+EN = identified("en", one="the cat", two="a b c", three="x")
+FR = identified("fr", three="y", one="le chat")
 
 
 def test_translations_are_found_by_id_and_links_by_the_line_of_the_source(tmp_path):
@@ -57,7 +51,7 @@ def test_links_that_do_not_fit_are_refused(tmp_path, text, reason):
 
 
 def test_what_is_not_parallel_is_refused():
-    for target in (corpus("fr", four="y"), replace(FR, items=(replace(FR[0], id=None),))):
+    for target in (identified("fr", four="y"), replace(FR, items=(replace(FR[0], id=None),))):
         assert not are_parallel(EN, target)
         with pytest.raises(DataError, match="fr is not parallel to en"):
             find_translations(EN, target, words=False)

@@ -28,3 +28,8 @@ def loaded(kind, tmp_path_factory):
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return load_encoder(folder, device="cpu")
+
+
+@pytest.fixture
+def peft():
+    return pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")

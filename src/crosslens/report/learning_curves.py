@@ -9,7 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
@@ -107,7 +107,7 @@ def learning_curve_figure(results: Results) -> "altair.ConcatChart":
         ]
         ticks = sorted({row["sentences"] for row in rows})
         axis = alt.Axis(values=_apart(ticks), format=",d", labelOverlap=False, grid=False)
-        base = alt.Chart(alt.InlineData(values=rows), title=alt.Title(as_printed(title).split("; "), limit=260)).encode(
+        base = alt.Chart(inline_data(rows), title=alt.Title(as_printed(title).split("; "), limit=260)).encode(
             alt.X("sentences:Q", title="training sentences", scale=alt.Scale(type="log", nice=False), axis=axis),
             alt.Y("score:Q", title="score, points", scale=alt.Scale(zero=False)),
             alt.Color("model:N", sort=models, title=None, scale=scale, legend=legend),

@@ -10,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
 from crosslens.tasks.titles import as_printed
@@ -139,7 +139,7 @@ def _panel(pairs: Sequence[Pair], title: str) -> "altair.LayerChart":
     ]
     order = list(dict.fromkeys(row["language"] for row in rows))
     axis = alt.Axis(labelLimit=360, grid=True)
-    base = alt.Chart(alt.InlineData(values=rows), title=as_printed(title)).encode(
+    base = alt.Chart(inline_data(rows), title=as_printed(title)).encode(
         alt.Y("language:N", sort=order, title=None, axis=axis)
     )
     legend = alt.Legend(orient="bottom", symbolOpacity=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crosslens.errors import RequestError
 from crosslens.formatting import MINUS
 from crosslens.report.table import Cell, Notes, Row, Table
-from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.order import Order
 from crosslens.results.record import Results
 from crosslens.runs.recorded import read_results
@@ -148,7 +148,7 @@ def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
     languages = list(dict.fromkeys(row["language"] for row in rows))
     scale = alt.Scale(domain=models, range=list(COLOURS[: len(models)]))
     bars = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline_data(rows))
         .mark_bar()
         .encode(
             alt.X("language:N", sort=languages, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=240)),

@@ -96,9 +96,11 @@ def mean_of(cells: Sequence[Cell]) -> Cell:
     lacking = sum(not cell.by_seed for cell in cells)
     if not cells or lacking:
         return Cell({}, lacks=lacking)
-    seeds = [seed for seed in cells[0].by_seed if all(seed in cell.by_seed for cell in cells)]
-    every = {seed for cell in cells for seed in cell.by_seed}
-    values = {seed: statistics.fmean(cell.by_seed[seed] for cell in cells) for seed in seeds}
+    common = set(cells[0].by_seed).intersection(*(cell.by_seed for cell in cells))
+    every = set().union(*(cell.by_seed for cell in cells))
+    seeds = [seed for seed in cells[0].by_seed if seed in common]
+    by_cell = [[cell.by_seed[seed] for seed in seeds] for cell in cells]
+    values = dict(zip(seeds, map(statistics.fmean, zip(*by_cell, strict=True)), strict=True))
     left_out = max(len(every) - len(seeds), *(cell.left_out for cell in cells))
     return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), left_out)
 

@@ -1,7 +1,7 @@
 """Charts of results: similarity of translations by layer, and scores by target and condition."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,11 @@ def grammar() -> Any:
     except ImportError:
         raise RequestError("charts need altair", hint="pip install 'crosslens[report]'") from None
     return altair
+
+
+def inline_data(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Return rows as the data of a chart. altair copies lists, and all rows in them, whenever a chart is changed."""
+    return grammar().InlineData(values=tuple(rows))
 
 
 def main_measure(results: Results) -> str:
@@ -112,7 +117,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
     style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
     y = alt.Y("value:Q", title=f"{metric_name(measure)}, {over}", scale=alt.Scale(domainMin=0))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
+    base = alt.Chart(inline_data(rows)).encode(layer_axis())
     lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
     band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
     translations = alt.datum.sentences == SENTENCE_PAIRS[""]
@@ -397,7 +402,7 @@ def heat_map(
         title: of the map; a list of lines.
     """
     alt = grammar()
-    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(x, y)
+    base = alt.Chart(inline_data(rows), title=title).encode(x, y)
     numbers = [alt.Tooltip(f"{name}:Q", format=form) for name, form in formats.items()]
     boxes = base.mark_rect().encode(colour, tooltip=[y.shorthand, x.shorthand, *numbers])
     ink = alt.condition(dark, alt.value("white"), alt.value("black"))

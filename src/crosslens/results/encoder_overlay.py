@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cells, Column, Key, groups_of
-from crosslens.results.chart import COLOURS, SHAPES, grammar, styled
+from crosslens.results.chart import COLOURS, SHAPES, grammar, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
@@ -146,7 +146,7 @@ def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str])
     shape = alt.Shape("encoder:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     x = alt.X("depth:Q", title="re-initialised layers, as a share of the depth", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("value:Q", title="change, points", scale=alt.Scale(nice=False, padding=12), axis=alt.Axis(tickCount=5))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x, y, colour, detail=["encoder:N", "line:N"])
+    base = alt.Chart(inline_data(rows)).encode(x, y, colour, detail=["encoder:N", "line:N"])
     tip = ["encoder:N", "line:N", "layers:N", alt.Tooltip("value:Q", format="+.2f")]
     zero_shot, same = (base.transform_filter(alt.datum.line == line) for line in (ZERO_SHOT, SAME))
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeWidth=1.5, color="#59636e")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell, Cells, Column, Key
-from crosslens.results.chart import COLOURS, grammar, row_names, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, row_names, styled
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 
@@ -203,7 +203,7 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
     )
     axis = alt.Axis(domain=False, ticks=False, tickCount=5)
     y = alt.Y("value:Q", title="change, points", scale=alt.Scale(nice=False, padding=12), axis=axis)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x, y)
+    base = alt.Chart(inline_data(rows)).encode(x, y)
     tip = ["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))]
     parts = {name: base.transform_filter(alt.datum.of == name).encode(colour, tooltip=tip) for name in colours}
     targets, means = parts[TARGET].encode(detail=["line:N", "size:N"]), (parts[ZERO_SHOT], parts[SAME])

@@ -7,38 +7,20 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForTokenClassification
 
-from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.adapters import add_lora, save_lora
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
 from crosslens.similarity.compare import compare
 from crosslens.training.checkpoint import load_model, save_model
-from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
-from crosslens.training.recipe import Recipe
+from toy_adapters import states, trained
 from toy_architectures import IDS, MASK, bits, tagged
-
-RECIPE = Recipe(batch=2, epochs=3, learning_rate=1e-2, select="last", encoder_dropout="off")
 
 
 def test_the_public_names_can_be_the_first_ones_that_are_used():
     code = "import crosslens as xl; xl.save_lora, xl.add_lora"
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True).stderr == ""
-
-
-@pytest.fixture
-def peft():
-    return pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")
-
-
-def states(encoder):
-    with torch.inference_mode():
-        return layer_outputs(encoder, IDS, MASK)
-
-
-def trained(encoder, seed=1):
-    return finetune(encoder, "pos", train=tagged(), recipe=RECIPE, seed=seed)
 
 
 def test_merged_and_unmerged_are_the_same_and_peft_reads_what_was_saved(peft, encoder, tmp_path):

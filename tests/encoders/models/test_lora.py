@@ -5,16 +5,12 @@ import sys
 import pytest
 import torch
 
-from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.adapters import add_lora, begin_update, end_update
 from crosslens.errors import EncoderError, RequestError
-from crosslens.training.finetune import finetune
-from crosslens.training.recipe import Recipe
-from toy_architectures import IDS, MASK, bits, changed, inside, tagged
-
-RECIPE = Recipe(batch=2, epochs=3, learning_rate=1e-2, select="last", encoder_dropout="off")
+from toy_adapters import states, trained
+from toy_architectures import IDS, MASK, bits, changed, inside
 
 
 def test_without_peft_the_error_names_what_installs_it(encoder, monkeypatch):
@@ -22,20 +18,6 @@ def test_without_peft_the_error_names_what_installs_it(encoder, monkeypatch):
     with pytest.raises(RequestError, match="LoRA needs PEFT") as error:
         add_lora(encoder, 2)
     assert error.value.hint == "pip install 'crosslens[lora]'"
-
-
-@pytest.fixture
-def peft():
-    return pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")
-
-
-def states(encoder):
-    with torch.inference_mode():
-        return layer_outputs(encoder, IDS, MASK)
-
-
-def trained(encoder, seed=1):
-    return finetune(encoder, "pos", train=tagged(), recipe=RECIPE, seed=seed)
 
 
 def test_in_every_family_it_begins_with_no_change_and_leaves_the_model_as_it_was(peft, loaded, kind):

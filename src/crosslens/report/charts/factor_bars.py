@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.pretraining_factors import MEAN, factor_blocks, factor_columns, rows_of, target_names
-from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
@@ -58,7 +58,7 @@ def _panel(block: Comparison, languages: list[str]) -> "altair.LayerChart":
     ]
     conditions = [column.label for column in columns]
     present = [name for name in languages if any(bar["language"] == name for bar in bars)]
-    of_languages = alt.Chart(alt.InlineData(values=[bar for bar in bars if bar["language"] != MEAN]))
+    of_languages = alt.Chart(inline_data(bar for bar in bars if bar["language"] != MEAN))
     x = alt.X("condition:N", sort=conditions, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=240))
     offset = alt.XOffset("language:N", sort=present, scale=alt.Scale(domain=present))
     tip = ["condition:N", "language:N", alt.Tooltip("score:Q", format=".1f")]
@@ -73,7 +73,7 @@ def _panel(block: Comparison, languages: list[str]) -> "altair.LayerChart":
     scores = of_languages.mark_bar().encode(x, offset, score, colour, tooltip=tip)
     lines = of_languages.mark_rule(color="#444444").encode(x, offset, alt.Y("low:Q"), alt.Y2("high:Q"))
     means = (
-        alt.Chart(alt.InlineData(values=[bar for bar in bars if bar["language"] == MEAN]))
+        alt.Chart(inline_data(bar for bar in bars if bar["language"] == MEAN))
         .mark_tick(color="black", thickness=2, orient="horizontal")
         .encode(x, score, tooltip=tip)
     )

@@ -35,6 +35,7 @@ from crosslens.results.chart import (
     by_state,
     compared_scores,
     grammar,
+    inline_data,
     layer_axis,
     score_map,
     short_label,
@@ -268,7 +269,7 @@ def by_seed(results: Results) -> "altair.FacetChart":
     if len({row["seed"] for row in rows}) < 2:
         raise RequestError("these results contain a single seed")
     order = list(dict.fromkeys(row["condition"] for row in rows))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline_data(rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
         alt.Y("value:Q", title="mean over other languages, points", scale=alt.Scale(zero=False)),
     )
@@ -319,7 +320,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
     scale = alt.Scale(domain=order, range=list(COLOURS))
     colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
     dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on", legend=alt.Legend(**LONG))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(layer_axis())
+    base = alt.Chart(inline_data(rows)).encode(layer_axis())
     y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
     precise = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
     tip = ["encoder:N", "answers:N", "layer:Q", *precise]
@@ -360,7 +361,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.L
     colour = alt.Color("of:N", sort=order, title="gap and similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap and similarity", scale=alt.Scale(domain=order), legend=legend)
     title = alt.TitleParams("below 0: languages with more similar representations transfer better", subtitle=caveats)
-    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(layer_axis())
+    base = alt.Chart(inline_data(rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)

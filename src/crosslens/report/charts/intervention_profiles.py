@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.interventions import changed_after_training, treated
-from crosslens.results.chart import grammar, styled
+from crosslens.results.chart import grammar, inline_data, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
@@ -59,7 +59,7 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str) -> "al
     lines = [SAME, ZERO_SHOT]
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
     ink, filled = [LIGHT.same, LIGHT.zero_shot], [LIGHT.paper, LIGHT.zero_shot]
-    base = alt.Chart(alt.InlineData(values=points)).encode(
+    base = alt.Chart(inline_data(points)).encode(
         alt.X(
             "layers:N", sort=order, title=None, scale=alt.Scale(type="point", padding=0.5), axis=alt.Axis(labelAngle=0)
         ),

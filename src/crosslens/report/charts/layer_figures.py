@@ -17,6 +17,7 @@ from crosslens.results.chart import (
     SENTENCE_PAIRS,
     grammar,
     heat_map,
+    inline_data,
     layer_axis,
     similarity_curves,
     similarity_style,
@@ -84,7 +85,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
         encoders = list(dict.fromkeys(row["encoder"] for row in rows))
         scale = alt.Scale(domain=encoders, range=list(COLOURS))
         legend = alt.Legend(symbolOpacity=1, symbolType="stroke", orient="bottom", columns=1, labelLimit=200)
-        base = alt.Chart(alt.InlineData(values=rows), title=group).encode(
+        base = alt.Chart(inline_data(rows), title=group).encode(
             layer_axis(),
             alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, highest])),
             alt.Color("encoder:N", sort=encoders, title=None, scale=scale, legend=legend),
@@ -171,7 +172,7 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
     for place, (pair, panel) in enumerate(rows.items()):
         y = alt.Y("value:Q", title=None if place % across else "CKA", scale=scale, axis=alt.Axis(tickCount=5))
         x = layer_axis() if place + across >= len(rows) else layer_axis().title(None)
-        base = alt.Chart(alt.InlineData(values=panel), title=_wrapped(names[pair])).encode(x)
+        base = alt.Chart(inline_data(panel), title=_wrapped(names[pair])).encode(x)
         curves = similarity_curves(base, y, style, size=14)
         panels.append(alt.layer(*curves).properties(width=140, height=120))
     title = f"similarity of translations from {sources.pop()}" if len(sources) == 1 else "similarity of translations"

@@ -6,7 +6,7 @@ import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.pretraining_steps import Series, series_of
-from crosslens.results.chart import COLOURS, LONG, grammar, styled
+from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
     colour = alt.Color("what:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend)
     dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=["zero-shot score", "other"], range=DASHES), legend=None)
     tip = ["what:N", "step:Q", alt.Tooltip("share:Q", format=".0f"), alt.Tooltip("value:Q", format=".3f")]
-    base = alt.Chart(alt.InlineData(values=rows), title=encoder).encode(x)
+    base = alt.Chart(inline_data(rows), title=encoder).encode(x)
     half = alt.Chart(alt.InlineData(values=[{"half": 50}])).mark_rule(color="#888888").encode(alt.Y("half:Q"))
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)
     lines = base.mark_line(strokeWidth=2).encode(y, colour, dash, tooltip=tip)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from crosslens.formatting import plain
 from crosslens.report.charts.label_places import place_labels
 from crosslens.report.correlations import names_of
-from crosslens.results.chart import COLOURS, grammar, styled
+from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks import main_metric
@@ -75,13 +75,13 @@ def _panel(correlated: Correlated, *, title: str, x: str) -> "altair.LayerChart"
         if place is not None
     ]
     y = "transfer gap" if correlated.outcome == "gap" else metric_name(main_metric(correlated.task))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(inline_data(rows)).encode(
         alt.X("similarity:Q", title=x, scale=alt.Scale(domain=across, nice=False, zero=False)),
         alt.Y("outcome:Q", title=f"{y}, points", scale=alt.Scale(domain=up, nice=False, zero=False)),
     )
     tip = ["language:N", alt.Tooltip("similarity:Q", format=".3f"), alt.Tooltip("outcome:Q", format=".1f")]
     points = base.mark_point(filled=True, size=36, color=COLOURS[0], opacity=1).encode(tooltip=tip)
-    names = alt.Chart(alt.InlineData(values=labels)).mark_text(
+    names = alt.Chart(inline_data(labels)).mark_text(
         fontSize=FONT, align=alt.expr("datum.align"), baseline="middle", x=alt.expr("datum.x"), y=alt.expr("datum.y")
     )
     fit = base.transform_regression("similarity", "outcome").mark_line(color="#888888", strokeDash=[4, 3], clip=True)
