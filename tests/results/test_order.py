@@ -79,6 +79,15 @@ def test_everything_but_the_order_of_languages_stays():
     assert ordered.sorted("family") is ordered
 
 
+def test_sorted_results_are_not_sorted_again(monkeypatch):
+    by_name = Results.of(scores()).sorted("name")
+    assert by_name.sorted("score").sorted("name") == by_name
+    monkeypatch.setattr("crosslens.results.order.reference_scores", None)
+    assert by_name.sorted("name") is by_name
+    with pytest.raises(TypeError):
+        by_name.sorted("score")
+
+
 def test_scores_of_several_sources_are_sorted_by_the_source_first():
     """Uralic comes behind Indo-European; sources keep their order where scores decide."""
     results = Results.of(

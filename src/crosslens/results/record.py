@@ -283,7 +283,12 @@ class Results:
         """
         from crosslens.results.order import in_order
 
-        return in_order(self, by)
+        mark = (in_order, by)
+        if mark in self._remembered:  # tables, figures and the page of a report ask for the same order
+            return self
+        ordered = in_order(self, by)
+        ordered._remembered[mark] = True
+        return ordered
 
     def table(self, *, sort: "Order" = "score") -> "pandas.DataFrame":
         """Tabulate scores by target and condition, or else similarities by pair and layer.
