@@ -47,6 +47,21 @@ def test_axe_finds_no_fault(opened, media):
 
 
 @pytest.mark.browser
+def test_axe_finds_no_fault_where_models_differ_in_more_than_layers(browser, tmp_path):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="see above").Axe()
+    one = Results.of(
+        score(target, 80.0, condition=condition) for target in ("en", "fr") for condition in ("none", "1-2")
+    )
+    results = one.with_columns(train="ud/en_ewt:train") + one.with_columns(train="ud/en_gum:train")
+    (tmp_path / "index.html").write_text(make_page(results, title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.locator("#tiles h2").count() == 2
+    assert [fault["id"] for fault in axe.run(tab).response["violations"]] == []
+    tab.close()
+
+
+@pytest.mark.browser
 def test_no_screen_cuts_the_page_or_covers_a_label(opened):
     for width in WIDTHS:
         opened.set_viewport_size({"width": width, "height": 900})

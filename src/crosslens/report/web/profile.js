@@ -31,7 +31,7 @@ const opening = (table) => {
     .filter(Boolean).flatMap((text, i) => [i ? " · " : "", make("bdi", {}, text)]));
   at("headline").textContent = table.overviews[0]?.headline ?? "";
   at("tiles").replaceChildren(...table.overviews.flatMap((overview) => [
-    table.overviews.length > 1 ? make("h3", {}, overview.apart || "default settings") : null, tiles(overview)].filter(Boolean)));
+    table.overviews.length > 1 ? make("h2", { class: "models" }, overview.apart || "default settings") : null, tiles(overview)].filter(Boolean)));
   const languages = [...state.languages];
   at("chosen").hidden = !languages.length;
   at("chosen").replaceChildren("Following ", ...languages.flatMap((language, i) => [i ? ", " : "", make("bdi", {}, language)]), " ",
