@@ -4,9 +4,9 @@ import pytest
 
 from crosslens.report.blocks import score_blocks
 from crosslens.report.findings import effects
-from crosslens.report.overview import overviews
+from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.results.record import Results
-from made_records import PLAIN, made_up, score
+from made_records import PLAIN, made_up, score, similarity
 
 
 def overview(results):
@@ -57,3 +57,42 @@ def test_a_target_without_a_score_is_absent_from_the_profile():
 def test_there_is_no_overview_without_a_same_language_score():
     (block,) = score_blocks(Results.of([score("fr", 80.0)]))
     assert overviews(block, names={}, correlated=[]) == []
+
+
+def with_similarities(languages=("de", "fi", "fr", "hi", "ru", "zh"), **columns):
+    """Scores that fall by 5 points and CKA that falls by 0.1 from language to language, in two layers."""
+    scores = [score("en", 95.0), *(score(name, 90.0 - 5 * n, **columns) for n, name in enumerate(languages))]
+    cka = [
+        similarity("cka", 0.9 - 0.1 * n - 0.2 * layer, layer=layer, target=name)
+        for n, name in enumerate(languages)
+        for layer in (0, 1)
+    ]
+    return Results.of([*scores, *cka])
+
+
+def panels(results):
+    correlated = [*transfer_correlations(results), *transfer_correlations(results, layers="each")]
+    return [panel for block in score_blocks(results) for panel in gap_panels(correlated, block)]
+
+
+def test_gap_and_similarity_stand_beside_each_other_for_each_layer():
+    (panel,) = panels(with_similarities())
+    assert panel["name"] == "POS tagging, en, pretrained"
+    assert panel["gaps"] == {"de": 5.0, "fi": 10.0, "fr": 15.0, "hi": 20.0, "ru": 25.0, "zh": 30.0}
+    assert [each["layer"] for each in panel["layers"]] == [None, 0, 1]
+    assert [each["similarities"]["de"] for each in panel["layers"]] == [0.8, 0.9, 0.7]
+    for each in panel["layers"]:
+        assert each["coefficient"].startswith("ρ −1.00, 95 % CI −1.00 to −1.00, 6 languages")
+        assert list(each["similarities"]) == list(panel["gaps"])
+
+
+def test_too_few_languages_are_named_as_such():
+    (panel,) = panels(with_similarities(("de", "fi", "fr")))
+    assert panel["layers"][0]["coefficient"].endswith("3 languages are too few to say anything")
+    (made,) = overviews(
+        score_blocks(with_similarities(("de", "fi", "fr")))[0],
+        names={},
+        correlated=transfer_correlations(with_similarities(("de", "fi", "fr"))),
+    )
+    assert "correlation" not in made
+    assert panels(Results.of(PLAIN)) == []

@@ -8,7 +8,9 @@ import urllib.parse
 
 import pytest
 
-from made_records import HOSTILE
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_records import HOSTILE, score, similarity
 
 
 @pytest.fixture
@@ -134,3 +136,39 @@ def test_a_number_leads_to_its_run_and_hostile_names_stay_text(opened):
     assert opened.title() == f"A {HOSTILE}"
     # At a phone's width tables scroll by themselves, and the page does not.
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_gap_and_similarity_are_drawn_at_the_chosen_layer(browser, tmp_path):
+    languages = ("de", "fi", "fr", "hi", "ru", "zh")
+    scores = [score("en", 95.0), *(score(name, 90.0 - 5 * place) for place, name in enumerate(languages))]
+    cka = [
+        similarity("cka", 0.8 - 0.1 * layer * place, layer=layer, target=name)
+        for place, name in enumerate(languages)
+        for layer in (1, 2)
+    ]
+    (tmp_path / "index.html").write_text(make_page(Results.of([*scores, *cka]), title="t"), "utf-8")
+    tab = browser.new_page(viewport={"width": 800, "height": 800})
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.inner_text("#layer-name") == "mean over layers"
+    across = [circle.get_attribute("cx") for circle in tab.locator("#gaps circle").all()]
+    assert len(set(across)) == len(languages)
+    assert {*languages} <= set(tab.locator("#gaps text").all_text_contents())
+    tab.focus("#layer")
+    tab.keyboard.press("End")
+    assert (tab.inner_text("#layer-name"), tab.evaluate("location.hash")) == ("layer 2", "#layer=2")
+    assert "ρ −1.00" in tab.inner_text("#gaps figcaption")
+    assert tab.evaluate("document.activeElement.id") == "layer"
+    tab.locator("#gaps summary").click()
+    assert tab.locator("#gaps tbody tr").last.inner_text().split("\t")[1:] == ["30.0", "−0.200"]
+    tab.locator("#gaps circle").first.click()
+    assert tab.evaluate("location.hash") == "#layer=2&language=de"
+    assert tab.locator("#gaps circle.chosen").count() == 1
+    tab.reload()
+    assert tab.inner_text("#layer-name") == "layer 2"
+    tab.close()
+
+
+@pytest.mark.browser
+def test_without_similarities_there_is_no_chart_of_gaps(opened):
+    assert not opened.is_visible("#gap")

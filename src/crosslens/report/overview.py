@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crosslens.errors import RequestError
+from crosslens.formatting import plain
 from crosslens.report.blocks import Block
 from crosslens.report.findings import Effect, Estimate, effects, headline, metric_name, task_name
 from crosslens.results.cells import Key
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import Correlated, available_correlations
+from crosslens.similarity.transfer_gap import Correlated, Layers, available_correlations
 
 
 def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Correlated]) -> list[dict[str, Any]]:
@@ -28,18 +29,44 @@ def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Co
     return [_overview(effect, names, correlations[0] if correlations else None) for effect in known]
 
 
-def transfer_correlations(results: Results) -> list[Correlated]:
-    """Correlate transfer gap and CKA (mean over layers) in pretrained encoders, where there are enough languages."""
+def transfer_correlations(results: Results, *, layers: Layers = "mean") -> list[Correlated]:
+    """Correlate transfer gap and CKA of pretrained encoders, where the results hold both."""
     try:
-        correlated = available_correlations(results)
+        correlated = available_correlations(results, layers=layers)
     except RequestError:
         return []
-    return [each for each in correlated if each.state == "pretrained" and not each.caveats]
+    return [each for each in correlated if each.state == "pretrained"]
+
+
+def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str, Any]]:
+    """Transfer gap and CKA of each language, by layer, as the page's chart takes them.
+
+    Args:
+        correlated: by layer, and over all layers.
+        block: scores of one task, source and encoder.
+
+    Returns:
+        One chart for each variant of the models.
+    """
+    panels: dict[str, dict[str, Any]] = {}
+    for each in correlated:
+        if (each.task, each.source, each.encoder) != (block.task, block.source, block.encoder):
+            continue
+        result = each.correlation
+        gaps = {language: round(each.gaps[language], 4) for language in result.languages}
+        name = ", ".join(filter(None, (task_name(each.task), each.source, each.variant, each.state)))
+        panel = panels.setdefault(each.variant, {"name": name, "gaps": gaps, "layers": []})
+        value, low, high = (plain(number, decimals=2) for number in (result.value, result.low, result.high))
+        known = [] if each.undefined else [f"ρ {value}, 95 % CI {low} to {high}", f"{len(result.languages)} languages"]
+        coefficient = ", ".join([*known, *each.caveats])
+        similarities = {language: round(each.similarities[language], 4) for language in result.languages}
+        panel["layers"].append({"layer": each.layer, "coefficient": coefficient, "similarities": similarities})
+    return list(panels.values())
 
 
 def _same_models(correlated: Correlated, block: Block) -> bool:
     models = (correlated.task, correlated.source, correlated.encoder)
-    return not correlated.variant and models == (block.task, block.source, block.encoder)
+    return not correlated.variant and not correlated.caveats and models == (block.task, block.source, block.encoder)
 
 
 def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from crosslens.data.language_families import known_language
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.report.overview import overviews, transfer_correlations
+from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
@@ -80,9 +80,11 @@ def make_page(
     scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
     similar = _similarities(results.filter(metric="similarity", target_layer=None))
     correlated = transfer_correlations(results) if blocks else []
+    by_layer = [*correlated, *transfer_correlations(results, layers="each")] if correlated else []
     heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
     for heat, block, table in zip(heats, blocks, tables, strict=True):
         names = {row: _named(row, table.rows) for row in table.rows}
+        heat["gaps"] = gap_panels(by_layer, block)
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
     records = {
         "scores": _columns(scores),
@@ -104,6 +106,7 @@ def make_page(
     parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if scores else []
     parts += [_file("curves.html")] if len(similar) else []
+    parts += [_file("gap.html")] if scores else []
     parts += [_file("results.html")] if scores else []
     parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
@@ -119,7 +122,7 @@ def make_page(
     )
 
 
-SCRIPTS = ("dom.js", "state.js", "profile.js", "encoders.js", "heat.js", "curves.js", "scores.js", "page.js")
+SCRIPTS = ("dom.js", "state.js", "profile.js", "encoders.js", "heat.js", "curves.js", "gap.js", "scores.js", "page.js")
 """Files of the page's script, in the order in which they use one another."""
 
 

@@ -4,7 +4,7 @@ const draw = () => {
     const table = tableInView();
     at("sort").value = state.sort || data.sort;
     if (document.activeElement !== at("find")) at("find").value = state.find;
-    facts(); opening(table); profiles(table); heat(table); scoreTable();
+    facts(); opening(table); profiles(table); heat(table); gaps(table); scoreTable();
     if (data.encoders.length) overlays();
   }
   if (similar.length) {

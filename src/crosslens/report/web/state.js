@@ -1,5 +1,5 @@
 // One state of the page, kept in the address, so that a view can be sent: #task=pos&language=fr,de&sort=name
-const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "language"];
+const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "layer", "language"];
 const state = {};
 const readState = () => {
   const told = new URLSearchParams(location.hash.slice(1));

@@ -1,0 +1,58 @@
+// Transfer gap against similarity: one point for each language, at the layer that is chosen ------------------------------
+const pen = document.createElement("canvas").getContext("2d");
+const PLACES = [[8, 4, "start"], [-8, 4, "end"], [0, -9, "middle"], [0, 18, "middle"]]; // of a name beside its point
+const between = ([low, high], most) => {
+  const step = [0.001, 0.002, 0.005].flatMap((s) => [1, 10, 100, 1000, 10000].map((by) => s * by)).sort((a, b) => a - b).find((s) => (high - low) / s <= most);
+  return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
+};
+const around = (values) => {
+  const low = Math.min(...values), high = Math.max(...values), margin = (high - low) * 0.06 || 1;
+  return [low - margin, high + margin];
+};
+// Names stand where they cover neither a point nor another name; the rest is named on hover and in the table.
+const named = (points, right) => {
+  const boxes = points.map((p) => [p.x - 5, p.y - 5, p.x + 5, p.y + 5]), texts = [];
+  for (const point of [...points].sort((a, b) => isChosen(b.language) - isChosen(a.language))) {
+    const width = pen.measureText(point.language).width;
+    for (const [dx, dy, anchor] of PLACES) {
+      const x = point.x + dx - (anchor === "end" ? width : anchor === "middle" ? width / 2 : 0), y = point.y + dy;
+      const box = [x, y - 10, x + width, y + 3];
+      if (x < 46 || box[2] > right || box[1] < 0 || boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+      boxes.push(box);
+      texts.push(make("text", { x: point.x + dx, y, "text-anchor": anchor }, point.language));
+      break;
+    }
+  }
+  return texts;
+};
+const scatter = (panel, { coefficient, similarities }) => {
+  const W = Math.max(300, Math.min(560, at("gap").clientWidth || 560)), H = 350, L = 46, B = 44, T = 22;
+  const languages = Object.keys(similarities).filter(isKept);
+  const [across, up] = [around(Object.values(similarities)), around(Object.values(panel.gaps))];
+  const x = (value) => L + (value - across[0]) / (across[1] - across[0]) * (W - L - 10), y = (value) => T + (up[1] - value) / (up[1] - up[0]) * (H - B - T);
+  const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
+    "aria-label": `Transfer gap against CKA, ${panel.name}; the values are in the table below` });
+  for (const value of between(up, 7)) svg.append(make("line", { class: "axis", x1: L, x2: W - 10, y1: y(value), y2: y(value) }),
+    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, up[1] - up[0] < 5 ? 1 : 0)));
+  for (const value of between(across, W < 400 ? 4 : 7)) svg.append(make("text", { x: x(value), y: H - 24, "text-anchor": "middle" }, written(value, across[1] - across[0] < 0.1 ? 3 : 2)));
+  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "CKA with the source"), make("text", { x: 0, y: 12 }, "gap, points"));
+  pen.font = "12px system-ui, sans-serif";
+  const points = languages.map((language) => ({ language, x: x(similarities[language]), y: y(panel.gaps[language]) }));
+  for (const { language, ...point } of points) svg.append(make("circle", { class: `${colourOf(language) || "series0"}${isChosen(language) ? " chosen" : ""}`, cx: point.x, cy: point.y, r: 5,
+    onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) },
+  make("title", {}, `${language}${described(language)}: gap ${written(panel.gaps[language], 1)} points, CKA ${written(similarities[language], 3)}`)));
+  svg.append(...named(points, W));
+  const rows = languages.map((language) => [language + described(language), written(panel.gaps[language], 1), written(similarities[language], 3)]);
+  return make("figure", {}, make("figcaption", {}, panel.name, make("br"), make("span", { class: "note" }, coefficient)), svg,
+    make("details", {}, make("summary", {}, "Show values"), make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Gap and CKA, ${panel.name}` },
+      make("table", {}, ...tableOf(["language", "gap, points", "CKA"], rows)))));
+};
+const gaps = (table) => {
+  at("gap").hidden = !table.gaps.length;
+  const layers = unique(table.gaps.flatMap((panel) => panel.layers.map((each) => each.layer))); // null: the mean, which is first
+  const place = Math.max(0, layers.findIndex((layer) => `${layer}` === state.layer));
+  Object.assign(at("layer"), { max: layers.length - 1, value: place });
+  at("layer-name").textContent = place === 0 ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
+  at("layer").oninput = () => set({ layer: +at("layer").value ? `${layers[at("layer").value]}` : "" });
+  at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => scatter(panel, each))));
+};
