@@ -41,6 +41,7 @@ GALLERY: dict[str, tuple[str, dict[str, object]]] = {
     "sentences": ("english-encoder", {}),
     "probes": ("five-tasks-real-encoder", {}),
     "pretraining-steps": ("checkpoints", {}),
+    "dose-response": ("dose-response", {}),
 }
 """Figure of the gallery -> file of records, and the columns that select some of them."""
 IMAGES = Path(__file__).with_name("images")

@@ -152,6 +152,18 @@ def test_treatments_and_their_controls_are_rows_of_one_table(reported, name, col
         assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == kinds
 
 
+def test_doses_have_similarity_and_slopes(reported):
+    report = reported("dose-response")
+    head, groups = report.table("dose-response")
+    assert [column for column in head if not column.endswith(" std")][:2] == ["CKA", "retrieval"]
+    assert {group.split(",")[0] for group in groups} == set(report.blocks)
+    kinds = {group.rpartition(": ")[2] for group in groups}
+    assert kinds == {"noise 6.output", "rotate 6.output", "erase 6.output"}
+    for group, rows in groups.items():
+        assert next(iter(rows)) == "none"
+        assert list(rows)[-2:] == ["slope over CKA", "slope over retrieval"], group
+
+
 @pytest.mark.parametrize("name", ["domains", "first-align-then-predict", "pretraining-domain", "pretraining-factors"])
 def test_published_differences_stand_below_ours(reported, name):
     report = reported(name)

@@ -54,6 +54,17 @@ def test_on_the_source_confidence_is_accuracy(encoder):
     assert again.threshold == probes.threshold
 
 
+def test_a_source_that_is_easy_gives_confidence_in_nearly_all_words(encoder):
+    """Where the held-out words are all right, the threshold is that of the least sure one."""
+    tags = {"the": "DET", "cat": "NOUN", "sees": "VERB"}
+    words = [tuple(np.random.default_rng(row).permutation(list(tags))) for row in range(40)]
+    items = tuple(Sentence(each, upos=tuple(tags[word] for word in each)) for each in words)
+    probes = train_probes(encoder, Corpus(items, "easy", "src"))
+    assert probes.accuracy > 95
+    confidence = measure_confidence(probes, read_states(encoder, Corpus(items[4::5], "held out", "src")))
+    assert confidence.confident == pytest.approx(probes.accuracy, abs=5)
+
+
 def test_running_text_is_read_as_words(encoder):
     lines = Corpus((Text(("the cat sees .",)), Text(("...",)), Text(("a dog",))), "raw", "en")
     states = read_states(encoder, lines)

@@ -89,6 +89,14 @@ def test_a_constant_guess_is_the_mean_of_other_languages_from_the_same_source():
     assert Rule(tuple(rows)).constant_error.value == pytest.approx(by_hand)
 
 
+def test_a_constant_guess_leaves_out_all_corpora_of_the_language():
+    scores = {("l0", "c0"): 90.0, ("l0", "c1"): 88.0, ("l1", "c2"): 50.0, ("l2", "c3"): 60.0}
+    rows = [Measured(*names, "en", score, (1.0, 1.0, 1.0, 1.0, 1.0)) for names, score in scores.items()]
+    # l0: guesses of 55; l1: the mean of 90, 88 and 60; l2: of 90, 88 and 50
+    by_hand = np.mean([35.0, 33.0, 238 / 3 - 50, 228 / 3 - 60])
+    assert Rule(tuple(rows)).constant_error.value == pytest.approx(by_hand)
+
+
 def test_the_interval_covers_its_share_of_the_languages():
     rule = made_up(40, noise=10)
     assert np.mean(rule.errors <= rule.half_width) == pytest.approx(LEVEL, abs=0.05)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from crosslens.data.language_families import known_language
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.conditions.interventions import before_training
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
@@ -78,9 +79,10 @@ def make_page(
     blocks = score_blocks(results)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
     scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
-    similar = _similarities(results.filter(metric="similarity", target_layer=None))
-    correlated = transfer_correlations(results) if blocks else []
-    by_layer = [*correlated, *transfer_correlations(results, layers="each")] if correlated else []
+    unchanged = before_training(results)
+    similar = _similarities(unchanged.filter(metric="similarity", target_layer=None))
+    correlated = transfer_correlations(unchanged) if blocks else []
+    by_layer = [*correlated, *transfer_correlations(unchanged, layers="each")] if correlated else []
     heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
     for heat, block, table in zip(heats, blocks, tables, strict=True):
         names = {row: _named(row, table.rows) for row in table.rows}

@@ -9,6 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.blocks import column_head, on_one_layer, score_head, scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons
+from crosslens.report.conditions.dose_response import dose_response
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
 from crosslens.report.conditions.language_heads import language_heads
@@ -71,6 +72,7 @@ def all_tables(
         lambda: encoder_ranking(results),
         lambda: interventions(readable, significance=significance),
         lambda: gap_recovered(readable),
+        lambda: dose_response(readable),
         lambda: heads(readable, significance=significance),
         lambda: language_heads(readable),
         lambda: metrics(results),

@@ -19,6 +19,7 @@ from crosslens.runs.question import (
     CorpusRef,
     FittedScore,
     IntervenedScore,
+    IntervenedSimilarity,
     Overlap,
     PatchedScore,
     ProbeQuestion,
@@ -97,7 +98,7 @@ def answers(
         elif isinstance(first, Similarity):
             similarities = [question for question in group if isinstance(question, Similarity)]
             answered = _similarities(subject, similarities, corpora)
-            note(f"compared {first.corpus}")
+            note(f"compared {first.corpus}{_under(first)}")
         elif isinstance(first, Overlap):
             answered = {}
             overlaps = [question for question in group if isinstance(question, Overlap)]
@@ -116,7 +117,8 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         if isinstance(question, Similarity):
-            key: tuple[object, ...] = (question.kind, question.corpus, question.sentences)
+            under = (question.condition, question.seed) if isinstance(question, IntervenedSimilarity) else ()
+            key: tuple[object, ...] = (question.kind, question.corpus, question.sentences, *under)
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
         elif isinstance(question, Score):
@@ -128,9 +130,9 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
     yield from groups.values()
 
 
-def _later(question: Score) -> Condition:
+def _later(question: Score | IntervenedSimilarity) -> Condition:
     """The interventions on the trained model."""
-    if not isinstance(question, IntervenedScore):
+    if not isinstance(question, IntervenedScore | IntervenedSimilarity):
         return Condition()
     return Condition.parse(question.condition).up_to("after training")
 
@@ -138,6 +140,18 @@ def _later(question: Score) -> Condition:
 def _exchanged(question: Score) -> Condition:
     """The interventions on the weights of the trained model."""
     return Condition.of(tuple(part for part in _later(question).interventions if not part.edits_states))
+
+
+def _edited(question: Score | IntervenedSimilarity) -> Condition:
+    """The interventions on states of the trained model."""
+    return Condition.of(tuple(part for part in _later(question).interventions if part.edits_states))
+
+
+def _under(question: Question) -> str:
+    """``" under noise=1 3.output"``; "" without interventions after training."""
+    if not isinstance(question, IntervenedScore | IntervenedSimilarity):
+        return ""
+    return f" under {Condition.parse(question.condition).label}"
 
 
 def _swapped(exchanged: Condition, folder: Path) -> Condition:
@@ -169,8 +183,7 @@ def _scores(
         if name not in variants:
             split = "test" if isinstance(question, PatchedScore) else "train"
             source = corpora.planned(reference, split=split) if reference else None
-            edits = Condition.of(tuple(part for part in _later(question).interventions if part.edits_states))
-            variants[name] = intervened(model, [edits], sources, seed=question.seed, reference=source)
+            variants[name] = intervened(model, [_edited(question)], sources, seed=question.seed, reference=source)
         return variants[name]
 
     by_corpus: dict[CorpusRef, list[Score]] = {}
@@ -185,13 +198,11 @@ def _scores(
         evaluated = evaluate_variants([variant(question) for question in of_corpus], [corpus])
         for question, results in zip(of_corpus, evaluated, strict=True):
             columns: dict[str, str | None] = {"question": question.id}
-            under = ""
             if isinstance(question, IntervenedScore):
-                condition = Condition.parse(question.condition)
-                columns, under = {**columns, **condition.columns}, f" under {condition.label}"
+                columns |= Condition.parse(question.condition).columns
             blocks.append(results.with_columns(**columns))
             counts |= {key(question.id, metric): array for (*_, metric), array in results.counts.items() if metric}
-            note(f"evaluated {corpus.name}{under}")
+            note(f"evaluated {corpus.name}{_under(question)}")
         yield concatenated(blocks), counts
 
 
@@ -229,9 +240,17 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     by_measures: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for pair, of_pair in by_pair.items():
         by_measures.setdefault(tuple(question.measure for question in of_pair), []).append(pair)
+    first, against, columns = questions[0], None, {}
+    if isinstance(first, IntervenedSimilarity):
+        assert subject.model is not None
+        reference = corpora.planned(first.reference, split="train") if first.reference else None
+        changed = intervened(subject.model, [_edited(first)], Sources(), seed=first.seed, reference=reference)
+        against, columns = changed.encoder, {**Condition.parse(first.condition).columns, "settings": None}
     by_question: dict[str, Results] = {}
     for measures, pairs in by_measures.items():
-        results = compare(subject.encoder, parallel, pairs=[f"{a}-{b}" for a, b in pairs], measures=measures)
+        named = [f"{source}-{target}" for source, target in pairs]
+        results = compare(subject.encoder, parallel, pairs=named, measures=measures, against=against)
+        results = results.with_columns(**columns)
         answers = {key: records for key, records in results.groups("source", "target", "measure")}
         for pair in pairs:
             for question in by_pair[pair]:

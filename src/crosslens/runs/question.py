@@ -156,6 +156,29 @@ class Similarity(Question):
 
 
 @dataclass(frozen=True)
+class IntervenedSimilarity(Similarity):
+    """How similar is a language, whose states are changed in the fine-tuned model, to the unchanged source language?
+
+    Attributes:
+        condition: all interventions, before and after training, as `Condition.text`.
+        seed: random seed of the interventions after training.
+        reference: corpus that the interventions learn from; None: they learn from none.
+    """
+
+    kind: ClassVar[str] = "intervened similarity"
+    owns: ClassVar[frozenset[str]] = Similarity.owns | frozenset(Condition().columns)
+
+    condition: str
+    seed: int
+    reference: CorpusRef | None
+
+    @property
+    def about(self) -> str:
+        """The pair, the measure and the condition."""
+        return f"{super().about} under {Condition.parse(self.condition).label}"
+
+
+@dataclass(frozen=True)
 class ProbeQuestion(Question):
     """How well does a linear probe predict labels from each layer?
 
@@ -229,6 +252,7 @@ _ALL: tuple[type[Question], ...] = (
     FittedScore,
     PatchedScore,
     Similarity,
+    IntervenedSimilarity,
     ProbeQuestion,
     Overlap,
     Perplexity,

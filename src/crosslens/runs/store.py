@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ LOCK = "lock"
 
 RUN_ID = re.compile(r"[0-9a-f]{16}")
 """Name of the folder of a finished run."""
+
+RUNS_IN_MEMORY = 64
+"""Runs whose records or counts are kept while a study is read, because its list names them once for each condition."""
 
 
 class Store:
@@ -130,12 +134,15 @@ class Store:
         now = versions.current()
         older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
         collected = []
+
+        @lru_cache(RUNS_IN_MEMORY)
+        def answers_of(run: str) -> dict[str | None, Results]:
+            return {key: records for (key,), records in self.answers(run).groups("question")}
+
         for views in _together(plan["asked"]):
             if not all(self.path(view["run"]).is_dir() for view in views):
                 continue
-            answers = [
-                {key: records for (key,), records in self.answers(view["run"]).groups("question")} for view in views
-            ]
+            answers = [answers_of(view["run"]) for view in views]
             for question, kind in views[0]["questions"]:
                 if all(question in by_question for by_question in answers):
                     owned = KINDS[kind].owns

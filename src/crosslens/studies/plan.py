@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -22,6 +22,7 @@ from crosslens.runs.question import (
     CorpusRef,
     FittedScore,
     IntervenedScore,
+    IntervenedSimilarity,
     Overlap,
     PatchedScore,
     Perplexity,
@@ -279,9 +280,12 @@ class _Planner:
                 tests = [SwappedScore(score.corpus, score.settings, full.text, seed, other.id) for score in tests]
             elif full != condition:
                 tests = [question for score in tests if (question := self._under(full, score, seed, selected, tests))]
-            similarities = ()
-            if full == condition and study.similarity is not None and "fine-tuned" in study.similarity.of:
+            similarities: tuple[Similarity, ...] = ()
+            state = "fine-tuned" if full == condition else "changed"
+            if study.similarity is not None and state in study.similarity.of:
                 similarities = self._similarities([self._train(source).language], partner)
+                if full != condition:
+                    similarities = self._changed(full, similarities, seed, selected)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities), tuned)
 
     def _under(
@@ -303,6 +307,19 @@ class _Planner:
         if any(part.reads_corpus for part in condition.interventions):
             return FittedScore(*settled, training.train)
         return IntervenedScore(*settled)
+
+    def _changed(
+        self, condition: Condition, similarities: Sequence[Similarity], seed: int, training: Training
+    ) -> tuple[Similarity, ...]:
+        """Ask for similarities under interventions on states; none for exchanged weights or translated states."""
+        later = [part for part in condition.interventions if part.stage == "after training"]
+        if not all(part.edits_states and not isinstance(part, Patch) for part in later):
+            return ()
+        reference = training.train if any(part.reads_corpus for part in later) else None
+        return tuple(
+            IntervenedSimilarity(**asdict(similarity), condition=condition.text, seed=seed, reference=reference)
+            for similarity in similarities
+        )
 
     def _analyses(self, sources: list[ChosenSource], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""
@@ -463,7 +480,7 @@ class _Planner:
             self.notes.append(f"{run.label}: {settings} has the {rank} dev score, {score:.2f} (of {len(tried)} tried)")
         return [run.training for _, run in ranked]
 
-    def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Question, ...]:
+    def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Similarity, ...]:
         comparison, name = self.study.similarity, self.data.parallel
         assert comparison is not None
         if name is None:

@@ -157,14 +157,15 @@ MOST_SEEDS = 1000
 PRETRAIN = "pretrain:"
 """Prefix of the encoder name if the study pretrains its own encoders."""
 
-State = Literal["pretrained", "untrained", "fine-tuned"]
+State = Literal["pretrained", "untrained", "fine-tuned", "changed"]
 
 
 class Similarity(Strict):
     """Similarity of the study's encoders on parallel sentences.
 
     Attributes:
-        of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training).
+        of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training),
+            ``changed`` (each model whose states an intervention changes: the source language's states are unchanged).
         measures: names of measures; None: the default ones and their baselines.
         sentences: number of sentences, from the first; None: all.
     """

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosslens.encoders.condition import Condition
 from crosslens.results.pivot import mean_name
-from crosslens.runs.counts import key
+from crosslens.results.record_rows import Row
+from crosslens.runs.counts import Counts, key
 from crosslens.runs.question import IntervenedScore, Score
 from crosslens.runs.run import Asked, ModelRun
-from crosslens.runs.store import Store
+from crosslens.runs.store import RUNS_IN_MEMORY, Store
 from crosslens.scores.intervals import Sample, linearised, mean_sample, q_values
 from crosslens.scores.unpaired import sample_of
 
@@ -160,15 +162,20 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
 def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, Scores]:
     """Read the contribution of each sentence to each score."""
     scores: dict[CellKey, Scores] = {}
+
+    @lru_cache(RUNS_IN_MEMORY)
+    def read(run: str, metric: str) -> tuple[Counts, dict[str, Row]]:
+        records = store.answers(run).filter(metric=metric, measure=None).records.to_pylist()
+        return store.counts(run), {record["question"]: record for record in records}
+
     by_settings: dict[tuple[Names, Condition, str, int], list[np.ndarray]] = {}  # several where a search chose several
     for planned in asked:
         run = planned.run
         if not isinstance(run, ModelRun) or not store.path(run.id).is_dir():
             continue
-        counts, training, columns = store.counts(run.id), run.training, planned.columns
+        training, columns = run.training, planned.columns
         metric = training.value.metric
-        records = store.answers(run.id).filter(metric=metric, measure=None).records.to_pylist()
-        answers = {record["question"]: record for record in records}
+        counts, answers = read(run.id, metric)
         for question in planned.questions:
             if not isinstance(question, Score):
                 continue

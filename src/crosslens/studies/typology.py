@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import langcodes
@@ -17,7 +17,7 @@ from crosslens.errors import DataError, RequestError, suggest
 from crosslens.results.cells import condition_of
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.counts import key
-from crosslens.runs.store import Store
+from crosslens.runs.store import RUNS_IN_MEMORY, Store
 from crosslens.scores.intervals import linearised
 from crosslens.scores.unpaired import Unpaired
 from crosslens.tasks import TASKS, find_task
@@ -80,12 +80,13 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
             raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
     identities: dict[str, dict[str, Any]] = {}
     scores = []
+    read_counts = lru_cache(RUNS_IN_MEMORY)(store.counts)
     for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
         start = _start(row)
         if start is None:
             continue
         run = row["run"]
-        counts = store.counts(run).get(key(row["question"], row["metric"]))
+        counts = read_counts(run).get(key(row["question"], row["metric"]))
         if counts is None or counts.shape[1] < 2 or not counts[1].sum():
             continue
         identity = identities.setdefault(run, store.describe(run)["identity"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_panels
 from crosslens.report.blocks import Block, score_blocks
+from crosslens.report.charts.dose_response_curves import dose_response_curves
 from crosslens.report.charts.factor_bars import factor_bars
 from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
@@ -145,6 +146,7 @@ def all_figures(
         "layer-profile": partial(layer_profiles, significance=significance),
         "encoders": encoders_overlaid,
         "interventions": intervention_profiles,
+        "dose-response": dose_response_curves,
         "pretraining-factors": factor_bars,
         "pretraining-steps": pretraining_curves,
         "heads": head_maps,
@@ -163,13 +165,14 @@ def all_figures(
     results = results.sorted(sort)
     last = last_checkpoints(results).sorted(sort)
     others = before_training(last)
-    shown = {"interventions": last, "heads": last, "pretraining-steps": before_training(results)}
+    every_step = before_training(results)
+    shown = {"interventions": last, "dose-response": last, "heads": last, "pretraining-steps": every_step}
     for name, make in makers.items():
         try:
             charts[name] = make(shown.get(name, others))
         except RequestError:  # these records do not fill it
             continue
-    return charts | layer_figures(results)
+    return charts | layer_figures(every_step)
 
 
 def layer_profiles(

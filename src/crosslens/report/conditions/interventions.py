@@ -18,6 +18,9 @@ CAPTION = (
     " fine-tuned model, without training it again."
 )
 
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+"""A dose in the name of a treatment."""
+
 
 def interventions(results: Results, *, significance: Significance | None = None) -> list[Table]:
     """Tabulate differences to the reference: two rows per intervention, one column per set of layers.
@@ -86,8 +89,17 @@ def before_training(results: Results) -> Results:
 def _dose(column: Column) -> tuple[str, float]:
     """What orders treatments of one kind: words such as ``random``, then the dose; without one it is whole."""
     treatment, _ = column.condition.treatment or ("", "")
-    numbers = re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", treatment)
-    return re.sub(r"[^a-z]", "", treatment.partition("=")[2]), float(numbers[0]) if numbers else 1.0
+    return re.sub(r"[^a-z]", "", treatment.partition("=")[2]), amount(treatment)
+
+
+def amount(treatment: str) -> float:
+    """The dose of a treatment; 1 where none is written.
+
+    >>> amount("noise=0.5"), amount("erase")
+    (0.5, 1.0)
+    """
+    numbers = re.findall(NUMBER, treatment)
+    return float(numbers[0]) if numbers else 1.0
 
 
 def lowest(address: str) -> int:

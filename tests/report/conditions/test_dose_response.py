@@ -1,0 +1,94 @@
+"""Similarity and transfer by dose, from made-up records whose slopes are known."""
+
+import numpy as np
+import pytest
+
+from crosslens.encoders.condition import Condition
+from crosslens.report.conditions.dose_response import dose_response, doses_of
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Results
+from made_records import score, similarity
+
+SEEDS = (1, 2, 3)
+NOISE = {0.5: 0.05, 1.0: 0.1, 2.0: 0.3}
+"""Dose -> by how much it lowers CKA."""
+
+
+def measured(condition, cka, changes, seed):
+    """Similarity of two pairs in the layer and above, and scores of the source and two other languages."""
+    described = Condition.read(condition).columns
+    at = {"seed": seed, "state": "fine-tuned", "task": "pos", "source": "en", "depth": 12, **described}
+    records = [
+        similarity("cka", cka - 0.2 * (layer == 12) + shift, layer=layer, target=target, **at)
+        for target, shift in (("fr", 0.1), ("de", -0.1))
+        for layer in (6, 12)
+    ]
+    bases = (("en", 95.0), ("fr", 80.0), ("de", 70.0))
+    return records + [
+        score(target, base + changes[target != "en"], seed=seed, condition=condition) for target, base in bases
+    ]
+
+
+def planted(*, slope=30.0, noise=0.0):
+    """Zero-shot scores that follow CKA with one slope a seed, and a rotation that costs 9 points and moves no CKA."""
+    rng = np.random.default_rng(0)
+    records = []
+    for seed in SEEDS:
+        records += measured("none", 0.7, (0.0, 0.0), seed)
+        for dose, lowered in NOISE.items():
+            change = -(slope + seed) * lowered + noise * rng.normal()
+            condition = {"noise": "6.output", "noise_dose": dose}
+            records += measured(condition, 0.7 - lowered, (-10 * lowered, change), seed)
+        records += measured({"rotate": "6.output", "degrees": 60}, 0.7, (-8.0, -9.0), seed)
+        records += measured({"erase": "6.output", "erase_dose": -1}, 0.7, (0.0, -4.0), seed)
+        records += measured({"erase": "6.output"}, 0.7, (0.0, 4.0), seed)
+    return Results.of(records)
+
+
+def test_the_planted_slope_comes_back_seed_by_seed():
+    noise, rotation, erasure = doses_of(planted())
+    assert [each.intervention for each in (noise, rotation, erasure)] == [
+        "noise 6.output",
+        "rotate 6.output",
+        "erase 6.output",
+    ]
+    assert noise.slopes("cka", "zero-shot") == pytest.approx({seed: (30 + seed) / 10 for seed in SEEDS})
+    assert noise.slopes("cka", "same language") == pytest.approx(dict.fromkeys(SEEDS, 1.0))
+    assert noise.slopes("cka", "beyond") == pytest.approx({seed: (20 + seed) / 10 for seed in SEEDS})
+    assert noise.amounts == (0.0, 0.5, 1.0, 2.0)
+    assert erasure.amounts == (0.0, -1.0, 1.0)
+
+
+def test_there_is_no_slope_where_similarity_does_not_move():
+    _, rotation, erasure = doses_of(planted())
+    for doses in (rotation, erasure):
+        assert doses.slopes("cka", "zero-shot") == {}
+    assert rotation.scores["zero-shot"][1] == dict.fromkeys(SEEDS, -9.0)
+
+
+def test_the_interval_covers_the_planted_slope():
+    (_, rows), *_ = dose_response(planted(noise=0.5))[0].groups.items()
+    slope = rows[-1].cells[2]  # behind CKA: same language, zero-shot, beyond
+    assert slope.interval.low < 3.2 < slope.interval.high
+    assert slope.value == pytest.approx(3.2, abs=0.3)
+
+
+def test_the_table_has_a_row_for_each_dose_and_slopes_below():
+    (table,) = (table for table in all_tables(planted()) if table.name == "dose-response")
+    assert table.head == ("CKA", "Δ same language", "Δ zero-shot", "beyond")
+    titles = {title.rpartition(": ")[2]: rows for title, rows in table.groups.items()}
+    assert list(titles) == ["noise 6.output", "rotate 6.output", "erase 6.output"]
+    rows = {row.label: [cell.value for cell in row.cells] for row in titles["noise 6.output"]}
+    assert rows["none"] == [pytest.approx(0.7), None, None, None]
+    assert rows["noise=1"] == pytest.approx([0.6, -1.0, -3.2, -2.2])
+    assert rows["slope over CKA"] == [None, *map(pytest.approx, (1.0, 3.2, 2.2))]
+    assert [row.cells[2].value for row in titles["erase 6.output"]] == [None, -4.0, 4.0, None]
+
+
+def test_a_dose_whose_similarity_was_not_measured_leaves_no_doubtful_slope():
+    records = [r for r in planted() if not (r.measure == "cka" and r.condition and "1.0" in r.condition)]
+    assert "noise 6.output" not in {each.intervention for each in doses_of(Results.of(records))}
+
+
+def test_scores_alone_make_no_table():
+    assert dose_response(planted().filter(measure=None)) == []
