@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from crosslens.report.charts.figures import all_figures, write_figures
-from crosslens.report.charts.printed import TEXT_WIDTH, printed, svg_width
+from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, _draw, printed, svg_width
 from crosslens.report.typology import typology_bars
 from made_figures import FIGURES, every_figure, typology
 from made_records import made_up
@@ -113,3 +113,22 @@ def test_a_pdf_has_the_size_of_the_paper(tmp_path):
     svg = svg_width((tmp_path / "seeds.svg").read_text("utf-8"))
     with pikepdf.open(tmp_path / "seeds.pdf") as pdf:
         assert float(pdf.pages[0].MediaBox[2]) == pytest.approx(svg * 72 / 96)
+
+
+def test_layouts_that_are_the_same_are_drawn_once(monkeypatch):
+    """A heat map of too many columns cannot be narrower, whatever the factor."""
+    alt = pytest.importorskip("altair")
+    rows = [{"x": f"{number:03}", "y": "a", "value": number} for number in range(200)]
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_rect().encode(x="x:N", y="y:N", color="value:Q")
+    specs = []
+
+    def draw(spec):
+        specs.append(spec)
+        return _draw(spec)
+
+    monkeypatch.setattr("crosslens.report.charts.printed._draw", draw)
+    assert svg_width(printed(chart.properties(width=alt.Step(20)), inches=2)) > 2 * PIXELS_PER_INCH
+    laid_out = [{**spec, "datasets": None} for spec in specs[1:]]
+    assert len(laid_out) > 1
+    assert all(spec not in laid_out[:place] for place, spec in enumerate(laid_out))
+    assert all(spec["datasets"] is specs[0]["datasets"] for spec in specs)

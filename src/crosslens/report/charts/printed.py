@@ -79,15 +79,25 @@ def printed(chart: "altair.TopLevelMixin", *, inches: float) -> str:
     columns = max(_columns(spec), default=1)
     columns = max(1, min(columns, int(width / (NARROWER * drawn / columns))))
     whole = Layout(width, columns, _axis_width(spec, width))
-    svg = _draw(_laid_out(spec, whole))
+    drawings: dict[str, str] = {}
+
+    def draw(layout: Layout) -> str:
+        """Draw a layout; those of a heat map that cannot be narrower are the same."""
+        laid_out = _laid_out(spec, layout)
+        key = json.dumps({name: part for name, part in laid_out.items() if name != "datasets"})
+        if key not in drawings:
+            drawings[key] = _draw(laid_out)
+        return drawings[key]
+
+    svg = draw(whole)
     wide = svg_width(svg)
     if wide <= width:
         return svg
     # Everything but the panels keeps its width, so the width of the chart is linear in theirs.
-    narrow = svg_width(_draw(_laid_out(spec, replace(whole, factor=0.5))))
+    narrow = svg_width(draw(replace(whole, factor=0.5)))
     factor = 0.5 + 0.5 * (width - narrow) / (wide - narrow) if wide > narrow else 0.5
     for _ in range(4):
-        svg = _draw(_laid_out(spec, replace(whole, factor=max(factor, 0.05))))
+        svg = draw(replace(whole, factor=max(factor, 0.05)))
         if svg_width(svg) <= width:
             break
         factor -= 1.1 * (svg_width(svg) - width) / max(wide - narrow, 1.0) * 0.5
@@ -135,7 +145,8 @@ def _axis_width(node: Spec, width: float) -> float:
 
 
 def _laid_out(spec: Spec, layout: Layout) -> Spec:
-    spec = copy.deepcopy(spec)
+    data = {"datasets": spec["datasets"]} if "datasets" in spec else {}  # as it is: copies of it would be large
+    spec = copy.deepcopy({name: part for name, part in spec.items() if name not in data}) | data
     config = spec.setdefault("config", {})
     config["axis"] = {**config.get("axis", {}), "labelLimit": LABELS * layout.width}
     bottom = {"direction": "vertical", "anchor": "start", "margin": 6}
