@@ -118,6 +118,8 @@ def test_case_is_folded_and_only_the_words_asked_for_are_kept(encoder):
     assert contextual_vectors(encoder, loud).counts.tolist() == [3, 1]
     assert contextual_vectors(encoder, loud, case="kept").words == ("The", "the", "THE", "cat")
     assert contextual_vectors(encoder, loud, words=["cat"]).words == ("cat",)
+    assert contextual_vectors(encoder, loud, words=["CAT", "The"]).words == ("the", "cat")
+    assert contextual_vectors(encoder, loud, words=["THE"], case="kept").counts.tolist() == [1]
     with pytest.raises(RequestError, match="loud contains none of the words"):
         contextual_vectors(encoder, loud, words=["dog"])
 

@@ -21,10 +21,14 @@ def test_languages_are_drawn_by_size_to_the_exponent_and_rounds_are_complete(tex
     assert np.abs(share - expected).max() < 4 * (0.25 / 4000) ** 0.5
     for language in (0, 1):
         steps = np.flatnonzero(streams.order == language)
-        seen = np.concatenate([streams.batch(int(s), size=4) for s in steps[:30]])
+        seen = np.concatenate([streams.batch(int(s), size=4) for s in steps[:150]])
         rows = {tuple(row) for row in streams.sequences[language]}
         first = [tuple(row) for row in seen[: sizes[language]]]
         assert set(first) == rows  # a round holds every sequence
+        size = sizes[language]
+        rounds = [sorted(map(tuple, seen[n * size : (n + 1) * size])) for n in range(len(seen) // size)]
+        assert len(rounds) > 1
+        assert all(each == rounds[0] for each in rounds)  # also where a step begins in one round and ends in the next
     for rows in streams.sequences:
         assert (rows[:, 0] == tokenizer.cls_token_id).all()
         assert (rows[:, -1] == tokenizer.sep_token_id).all()

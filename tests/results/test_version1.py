@@ -8,7 +8,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.results.record import read_results
-from crosslens.results.version1 import condition_of_label
+from crosslens.results.version1 import _partners, condition_of_label
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,11 @@ def test_results_of_version_1_are_read(file, tmp_path):
         assert row["train"] == tags.get("training_train")
     results.write(tmp_path / "again.parquet")
     assert read_results(tmp_path / "again.parquet").records.equals(results.records)
+
+
+def test_the_partner_of_a_bilingual_encoder_is_the_other_language_of_its_scores():
+    row = {"run": "r", "task": "pos", "encoder": "pretrain:lab", "source": "en"}
+    scores = [row | {"target": target} for target in ("en", "fr")]
+    similarity = row | {"task": None, "target": "de"}
+    alone = row | {"run": "s", "encoder": "e", "target": "fr"}
+    assert _partners([*scores, similarity, alone]) == {"r": "fr"}

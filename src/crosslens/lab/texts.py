@@ -83,7 +83,6 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
     roles = _roles(tree)
     assert roles is not None
     subject, object_ = roles
-    concepts, marks = concepts.copy(), marks.copy()
     if label == "contradiction":
         concepts[[subject, object_]], marks[[subject, object_]] = (
             concepts[[object_, subject]],
