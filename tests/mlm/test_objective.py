@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from transformers import AutoModelForMaskedLM
 
-from crosslens.mlm.objective import prediction_loss
+from crosslens.mlm.objective import Best, prediction_loss
 from toys import word_piece
 
 
@@ -31,3 +32,13 @@ def test_the_head_reads_only_what_is_hidden(kind):
     assert count == chosen.sum()
     assert float(found) == pytest.approx(float(wanted), rel=1e-5)
     assert model(input_ids=torch.from_numpy(ids)).logits.shape[:2] == (3, 12)  # nothing is left behind
+
+
+def test_the_mean_that_selects_is_geometric():
+    """A language of many subwords does not decide alone: 10 and 1000 are better than 100 and 200."""
+    model = nn.Linear(1, 1)
+    first = Best().after(1, {"en": 10.0, "fr": 1000.0}, model, "mean")
+    assert first.score == pytest.approx(100)
+    assert first.after(2, {"en": 100.0, "fr": 200.0}, model, "mean") is first
+    french = Best().after(1, {"en": 10.0, "fr": 1000.0}, model, "fr")
+    assert french.after(2, {"en": 100.0, "fr": 200.0}, model, "fr").step == 2

@@ -10,7 +10,7 @@ from crosslens.digests import stream_seed
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
 from crosslens.probes import find_probe, probing, softmax
-from crosslens.probes.probing import probe
+from crosslens.probes.probing import HELD_OUT, _held_out, probe
 from crosslens.probes.softmax import Fit
 from made_corpora import but, sentences, texts
 
@@ -235,3 +235,10 @@ def test_dev_data_may_be_given(encoder):
 def test_what_cannot_be_probed_is_refused(encoder, train, test, error, message):
     with pytest.raises(error, match=message):
         probe(encoder, "langid", train=train, test=test)
+
+
+def test_a_rare_label_is_held_out_once_and_a_frequent_one_in_proportion():
+    answers = np.array([0] * 2 + [1] * 40)
+    for seed in range(5):
+        held = _held_out(answers, seed)
+        assert (held[answers == 0].sum(), held[answers == 1].sum()) == (1, 40 // HELD_OUT)
