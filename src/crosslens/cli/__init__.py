@@ -112,10 +112,10 @@ class LazyGroup(click.Group):
                 click.echo("stopped; the same command resumes", err=True)
             raise
         except click.NoSuchOption as error:
-            advice = _advice_on_settings(error)
-            if advice is None:
+            suggestion = _advice_on_settings(error)
+            if suggestion is None:
                 raise
-            raise click.UsageError(f"No such option: {error.option_name} ({advice})", error.ctx) from None
+            raise click.UsageError(f"No such option: {error.option_name} ({suggestion})", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -86,6 +86,7 @@ def answers(
     Raises:
         StoreError: when data have changed since the questions were planned.
     """
+    sources = Sources()  # of all similarities: they are of one model
     for group in _grouped(questions):
         first = group[0]
         if isinstance(first, Score):
@@ -97,7 +98,7 @@ def answers(
             note(f"probed {first.test.name}")
         elif isinstance(first, Similarity):
             similarities = [question for question in group if isinstance(question, Similarity)]
-            answered = _similarities(subject, similarities, corpora)
+            answered = _similarities(subject, similarities, corpora, sources)
             note(f"compared {first.corpus}{_under(first)}")
         elif isinstance(first, Overlap):
             answered = {}
@@ -228,7 +229,9 @@ def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Resul
     ).results
 
 
-def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Corpora) -> dict[str, Results]:
+def _similarities(
+    subject: Subject, questions: Sequence[Similarity], corpora: Corpora, sources: Sources
+) -> dict[str, Results]:
     """Compare all pairs that share their measures in one call, which encodes each language once."""
     parallel = corpora.head(questions[0].corpus, questions[0].sentences)
     for question in questions:
@@ -244,7 +247,7 @@ def _similarities(subject: Subject, questions: Sequence[Similarity], corpora: Co
     if isinstance(first, IntervenedSimilarity):
         assert subject.model is not None
         reference = corpora.planned(first.reference, split="train") if first.reference else None
-        changed = intervened(subject.model, [_edited(first)], Sources(), seed=first.seed, reference=reference)
+        changed = intervened(subject.model, [_edited(first)], sources, seed=first.seed, reference=reference)
         against, columns = changed.encoder, {**Condition.parse(first.condition).columns, "settings": None}
     by_question: dict[str, Results] = {}
     for measures, pairs in by_measures.items():

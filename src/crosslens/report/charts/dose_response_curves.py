@@ -6,7 +6,7 @@ import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.dose_response import Doses, doses_of
-from crosslens.results.chart import COLOURS, LONG, grammar, styled
+from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed, metric_name
@@ -46,7 +46,7 @@ def dose_response_curves(results: Results) -> "altair.ConcatChart":
         colour = alt.Color("intervention:N", scale=scale, legend=alt.Legend(title=None, **wide))
         solid = alt.Scale(domain=list(LINES.values()), range=[[1, 0], [5, 3]])
         dash = alt.StrokeDash("score:N", scale=solid, legend=alt.Legend(title=None, **wide))
-        base = alt.Chart(alt.InlineData(values=points), title=title).encode(
+        base = alt.Chart(inline_data(points), title=title).encode(
             alt.X("similarity:Q", title="similarity in the changed layer", scale=alt.Scale(zero=False)),
             alt.Y("change:Q", title="change in points"),
             colour,
