@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,19 @@ from made_records import score
 
 TARGETS = ["en", *(f"{a}{b}" for a in "abcdefg" for b in "klmopqr")]
 CONDITIONS = ["none", *(f"{low}-{high}" for low in range(1, 13) for high in range(low + 1, 13))][:50]
+KNOWN = {
+    "study": "large",
+    "split": "test",
+    "n": 10_000,
+    "encoder_digest": "e" * 64,
+    "corpus_digest": "c" * 64,
+    "train": "ud/en_ewt:train",
+    "train_digest": "d" * 64,
+    "recipe": "small",
+    "settings": "limit=2000 precision=float32",
+    "signature": "accuracy|words:all|data:cccccccccccc|crosslens:0.1.0",
+}
+"""What most records of a study hold besides scores; the digests are text of the real length."""
 
 
 def many_records(seeds):
@@ -24,12 +38,15 @@ def many_records(seeds):
     for place in chance.permutation(len(runs)):
         task, name, seed = runs[place]
         run = {"task": task, "metric": "accuracy" if task == "pos" else "f1", "run": f"{task}-{name}-{seed}"}
-        record = replace(score("en", 0.0, seed=seed, condition=name), **run)
+        digest = sha256(run["run"].encode()).hexdigest()
+        record = replace(score("en", 0.0, seed=seed, condition=name), **run, **KNOWN, question=digest)
         for column in COLUMNS:
             kept[column] += [getattr(record, column)] * len(TARGETS)
     size = len(kept["task"])
     kept |= {"target": TARGETS * len(runs), "corpus": [f"ud/{target}" for target in TARGETS] * len(runs)}
-    kept |= {"value": (70 + 10 * chance.random(size)).tolist(), "tags": ["{}"] * size}
+    value = 70 + 10 * chance.random(size)
+    kept |= {"value": value.tolist(), "low": (value - 1).tolist(), "high": (value + 1).tolist()}
+    kept["tags"] = [f'{{"crosslens": "0.1.0", "run": "{name}", "torch": "2.13.0"}}' for name in kept["question"]]
     return Results(pa.table({name: pa.array(kept[name], SCHEMA.field(name).type) for name in COLUMNS}, schema=SCHEMA))
 
 

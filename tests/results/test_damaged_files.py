@@ -13,21 +13,23 @@ SCORE = Record(task="pos", source="en", target="en", metric="accuracy", value=90
 
 @pytest.mark.parametrize("column", ["value", "low", "fertility"])
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_numbers_are_finite(tmp_path, column, number):
+@pytest.mark.parametrize("encoded", [False, True])
+def test_numbers_are_finite(tmp_path, column, number, encoded):
     file = tmp_path / "results.parquet"
     Results.of([SCORE, Record(**{"metric": "accuracy", column: number})]).write(file)
     with pytest.raises(DataError, match=rf"results.parquet: record 2: {column} is {number}"):
-        read_results(file)
+        read_results(file, encoded=encoded)
 
 
 @pytest.mark.parametrize("tags", ["[1]", "null", "", "{"])
-def test_tags_are_objects(tmp_path, tags):
+@pytest.mark.parametrize("encoded", [False, True])
+def test_tags_are_objects(tmp_path, tags, encoded):
     file = tmp_path / "results.parquet"
     records = Results.of([SCORE]).records
     place = records.schema.get_field_index("tags")
     Results(records.set_column(place, records.schema.field(place), pa.array([tags], pa.string()))).write(file)
     with pytest.raises(DataError, match=r"results.parquet: the tags .* are not a JSON object"):
-        read_results(file)
+        read_results(file, encoded=encoded)
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", "[]", '[{"value": 1}]', "[" * 100_000, '{"value": 1', "\x00"])

@@ -4,6 +4,7 @@ import threading
 from types import MappingProxyType
 
 import pandas as pd
+import pyarrow.parquet
 import pytest
 
 from crosslens.errors import DataError, RequestError
@@ -55,6 +56,18 @@ def test_encoded_records_are_the_same_records(tmp_path, ending):
     for name, each in (("plain", results), ("encoded", encoded)):
         each.write(tmp_path / f"{name}.{ending}")
     assert (tmp_path / f"plain.{ending}").read_bytes() == (tmp_path / f"encoded.{ending}").read_bytes()
+    read = read_results(tmp_path / f"plain.{ending}", encoded=True)
+    assert read.records.schema == encoded.records.schema
+    assert list(read) == list(results)
+
+
+def test_several_row_groups_are_read_as_one_dictionary(tmp_path):
+    rows = Results.of([*SCORES, score("zh", None)] * 50).records.replace_schema_metadata({"crosslens.results": "2"})
+    pyarrow.parquet.write_table(rows, tmp_path / "results.parquet", row_group_size=7)
+    read = read_results(tmp_path / "results.parquet", encoded=True)
+    assert list(read) == list(read_results(tmp_path / "results.parquet"))
+    assert len(read) == len(rows)
+    assert {read.records[name].num_chunks for name in COLUMNS} == {1}
 
 
 def test_the_columns_are_the_ones_promised():

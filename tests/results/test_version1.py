@@ -56,6 +56,7 @@ def test_results_of_version_1_are_read(file, tmp_path):
         assert row["train"] == tags.get("training_train")
     results.write(tmp_path / "again.parquet")
     assert read_results(tmp_path / "again.parquet").records.equals(results.records)
+    assert read_results(file, encoded=True).records.equals(results.encoded().records)
 
 
 def test_the_partner_of_a_bilingual_encoder_is_the_other_language_of_its_scores():

@@ -68,6 +68,7 @@ def command(
     """
     from crosslens.errors import RequestError, suggest
     from crosslens.files import refuse_existing, write_folder
+    from crosslens.heap import release_heap
     from crosslens.report.papers import find_paper
 
     refuse_existing(out)
@@ -85,7 +86,7 @@ def command(
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = read_results(*paths).encoded().sorted(sort)  # once: a copy of many records is large
+    results = read_results(*paths, encoded=True).sorted(sort)  # once: a copy of many records is large
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)
@@ -116,6 +117,8 @@ def command(
         paragraphs = [*missing, *findings(results)]
         page = make_page(results, title=title, sort=sort, findings=paragraphs, runs=known_runs(paths))
         (folder / "index.html").write_text(page, "utf-8")
+        del page
+        release_heap()  # of many records, tables and page leave hundreds of MiB; figures need as much again
         try:
             figures[:] = write_figures(
                 results, folder, sort=sort, typology=typology, significance=intervals, width=width

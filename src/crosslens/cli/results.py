@@ -30,7 +30,7 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: 
 
     if file:
         refuse_existing(file, what="--csv")
-    results = read_results(*paths).encoded()
+    results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric is not None and metric not in metrics:
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))

@@ -112,16 +112,18 @@ def make_page(
     parts += [_file("results.html")] if scores else []
     parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style=style, script=script)}">'
-        f"<title>{escape(title)}</title>"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head><body><main>\n"
-        + "\n".join(parts)
-        + f'\n</main><script type="application/json" id="records">{text}</script>\n<script>{script}</script>'
-        + "</body></html>\n"
+    pieces = (  # joined once: of many records, each copy of the page takes 100 MB
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style=style, script=script)}">',
+        f"<title>{escape(title)}</title>",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{style}</style></head><body><main>\n",
+        "\n".join(parts),
+        '\n</main><script type="application/json" id="records">',
+        text,
+        f"</script>\n<script>{script}</script></body></html>\n",
     )
+    return "".join(pieces)
 
 
 SCRIPTS = ("dom.js", "state.js", "profile.js", "encoders.js", "heat.js", "curves.js", "gap.js", "scores.js", "page.js")

@@ -257,7 +257,7 @@ class Results:
 
     def encoded(self) -> "Results":
         """The same records with dictionary-encoded text, which takes a fifth of the memory."""
-        return Results(_encoded(self.records), self.counts)
+        return Results(_encoded(self.records, SCHEMA), self.counts)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
@@ -426,11 +426,13 @@ def remembered(function: "Callable[Concatenate[Results, P], R]") -> "Callable[Co
     return once
 
 
-def _encoded(table: pa.Table) -> pa.Table:
-    columns = [
-        column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column.combine_chunks()
-        for column in table.columns
-    ]
+def _encoded(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = []
+    for column, field_ in zip(table.columns, schema, strict=True):
+        if not pa.types.is_dictionary(column.type):
+            column = column.cast(field_.type)
+            column = column.dictionary_encode() if pa.types.is_string(field_.type) else column
+        columns.append(column.unify_dictionaries().combine_chunks())
     pa.default_memory_pool().release_unused()
     return pa.table(columns, names=table.column_names)
 
@@ -473,11 +475,13 @@ def mean_of_runs(parts: Sequence[Results]) -> Results:
     return Results(records).with_columns(low=None, high=None)
 
 
-def read_results(path: str | Path) -> Results:
+def read_results(path: str | Path, *, encoded: bool = False) -> Results:
     """Read a file written by `Results.write`, by this or an earlier version, or rewritten by pandas.
 
     Args:
         path: a ``.csv``, ``.parquet``, ``.json`` or ``.jsonl`` file that `Results.write` wrote.
+        encoded: whether text is dictionary-encoded, as by `Results.encoded`; of a ``.parquet`` file it is then never
+            decoded, which takes half the memory of encoding it afterwards.
 
     Returns:
         The records of the file.
@@ -507,7 +511,10 @@ def read_results(path: str | Path) -> Results:
             table = table.drop_columns([name for name in table.column_names if not name])  # the index of a frame
         elif path.suffix == ".parquet":
             whole = pa.BufferReader(path.read_bytes())  # read_table opens a path twice, and a run may replace the file
-            table = pyarrow.parquet.read_table(whole, page_checksum_verification=True)
+            kinds = pyarrow.parquet.read_schema(whole)
+            whole.seek(0)
+            texts = [name for name in kinds.names if encoded and pa.types.is_string(kinds.field(name).type)]
+            table = pyarrow.parquet.read_table(whole, read_dictionary=texts, page_checksum_verification=True)
         elif path.suffix in (".json", ".jsonl"):
             text = path.read_text("utf-8")
             rows = json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
@@ -517,7 +524,7 @@ def read_results(path: str | Path) -> Results:
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
         if table.column_names == VERSION_1:
-            return _checked(Results(updated(table, SCHEMA)), path)
+            table = updated(table, SCHEMA)
         for name in ADDED:
             if name not in table.column_names:
                 missing = pa.nulls(len(table), SCHEMA.field(name).type)
@@ -528,7 +535,7 @@ def read_results(path: str | Path) -> Results:
                 file=str(path),
                 hint="expected " + ", ".join(COLUMNS),
             )
-        return _checked(Results(table.cast(SCHEMA)), path)
+        return _checked(Results(_encoded(table, SCHEMA) if encoded else table.cast(SCHEMA)), path)
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         if is_refusal(error):
             raise

@@ -44,10 +44,14 @@ class Recorded:
         return replace(self, results=self.results.filter(**columns))
 
 
-def recorded(path: str | Path) -> list[Recorded]:
+def recorded(path: str | Path, *, encoded: bool = False) -> list[Recorded]:
     """Find the records of a results file, of all studies of a store, or of a folder and its subfolders.
 
     Folders are searched for ``results.csv``, or else ``results.parquet``.
+
+    Args:
+        path: file, store or folder.
+        encoded: whether text is dictionary-encoded, as by `Results.encoded`.
 
     Raises:
         DataError: for a file that cannot be read, or a folder without results.
@@ -55,18 +59,20 @@ def recorded(path: str | Path) -> list[Recorded]:
     path = Path(path)
     if is_store(path):  # its studies may be unfinished
         store = Store(path)
-        return [Recorded(store.collect(study), store.counts) for study in store.studies()]
+        collected = [store.collect(study) for study in store.studies()]
+        return [Recorded(study.encoded() if encoded else study, store.counts) for study in collected]
     files = _results_files(path) if path.is_dir() else [path]
-    return [Recorded(read_file(file), _counts_beside(file)) for file in files]
+    return [Recorded(read_file(file, encoded=encoded), _counts_beside(file)) for file in files]
 
 
-def read_results(*paths: str | Path) -> Results:
+def read_results(*paths: str | Path, encoded: bool = False) -> Results:
     """Read results files, folders that commands made, and stores of studies.
 
     Args:
         paths: a ``.csv``, ``.parquet``, ``.json`` or ``.jsonl`` file that `Results.write` wrote, by this or an earlier
             version, or rewritten by pandas; a folder that ``--out`` made, or one of several such folders; the folder
             of a study.
+        encoded: whether text is dictionary-encoded, as by `Results.encoded`, which takes a fifth of the memory.
 
     Returns:
         All records, without counts per sentence, which `test` takes from the folders themselves.
@@ -83,7 +89,7 @@ def read_results(*paths: str | Path) -> Results:
         >>> len(xl.read_results(folder))
         1
     """
-    places = [place for path in paths for place in recorded(path)]
+    places = [place for path in paths for place in recorded(path, encoded=encoded)]
     if not places:
         where = ", ".join(map(str, paths))
         raise DataError(f"no {' or '.join(NAMES)} in {where}", hint="name the folder that --out made")
