@@ -17,6 +17,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from rounding import OtherRounding
+from second_device import NAME, register
 from toys import conllu_text, iob_text, pairs_text, topics_text, word_piece
 
 hypothesis.settings.register_profile("crosslens", deadline=None)  # a busy machine is no failure
@@ -31,6 +32,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("no_onednn"):
         torch.backends.mkldnn.enabled = False
+    config.has_second_device = register()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -65,6 +67,16 @@ def treebanks(tmp_path_factory) -> Path:
             (root / "sib200" / code / f"{split}.tsv").write_text(topics_text(language), "utf-8")
             (root / "xnli" / f"{split}-{language}.tsv").write_text(pairs_text(language), "utf-8")
     return root
+
+
+@pytest.fixture
+def second_device(request, monkeypatch) -> torch.device:
+    """A device that computes on the CPU and refuses tensors of the CPU, as a GPU does."""
+    if not request.config.has_second_device:
+        pytest.skip("devices in Python need a newer torch")
+    monkeypatch.setattr(torch, "inference_mode", torch.no_grad)  # subclasses have no inference tensors
+    monkeypatch.setattr(torch.__future__, "get_swap_module_params_on_conversion", lambda: True)  # shared stay shared
+    return torch.device(NAME, 0)
 
 
 @pytest.fixture(scope="session")
