@@ -27,6 +27,28 @@ def test_differences_have_a_sign_and_means_a_line(run, tmp_path):
     assert "same-language mean of 1" in shown
 
 
+def test_the_main_metric_is_shown_and_the_others_are_named(run, tmp_path):
+    las = Record(task="parsing", encoder="e", source="en", target="en", metric="las", value=70.0, seed=1)
+    probe = Record(task=None, encoder="e", measure="langid", metric="accuracy", layer=1, value=0.5)
+    rows = [las, dataclasses.replace(las, metric="uas", value=80.0), probe]
+    Results.of(rows).write(tmp_path / "results.csv")
+    shown = run("results", "results.csv")[1]
+    assert "70.00" in shown
+    assert "80.00" not in shown
+    assert "accuracy by layer" in shown
+    assert "not shown: uas; see crosslens results --metric NAME, or --metric all" in shown
+    every = run("results", "results.csv", "--metric", "all")[1]
+    assert "70.00" in every
+    assert "80.00" in every
+    assert "not shown" not in every
+    only = run("results", "results.csv", "--metric", "uas")[1]
+    assert "70.00" not in only
+    assert "80.00" in only
+    assert run("results", "results.csv", "--metric", "uass")[0] == 2
+    Results.of(rows[1:]).write(tmp_path / "other.csv")  # without the main metric, nothing is left out
+    assert "80.00" in run("results", "other.csv")[1]
+
+
 def test_results_files_of_a_folder_are_read_once(run, tmp_path):
     score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
     for folder, endings in (("a", ("csv", "parquet")), ("b", ("parquet",))):

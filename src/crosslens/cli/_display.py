@@ -171,15 +171,22 @@ def show_tables(
 
     Args:
         results: the records.
-        metric: metric to print; None: all.
+        metric: metric to print, or ``all``; None: the main metric of each task, with the names of the others below.
         sort: order of the languages.
         notes: lines below the tables, such as corpora that were not evaluated.
     """
-    from crosslens.results.pivot import sections
+    from crosslens.results.pivot import main_scores, sections
 
-    results = results.sorted(sort)
-    for section in sections(results if metric is None else results.filter(metric=metric)):
+    shown = results = results.sorted(sort)
+    more: list[str] = []
+    if metric is None:
+        shown, more = main_scores(results)
+    elif metric != "all":
+        shown = results.filter(metric=metric)
+    for section in sections(shown):
         _print_section(section)
+    if more:
+        notes = [*notes, f"not shown: {', '.join(more)}; see crosslens results --metric NAME, or --metric all"]
     for note in notes:
         Console(emoji=False).print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
 

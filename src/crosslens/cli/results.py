@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.option(
     "--csv", "--parquet", "--json", "file", metavar="FILE", help="File for all records, in the format of its ending."
 )
-@click.option("--metric", metavar="NAME", help="Metric whose tables are shown [default: all].")
+@click.option("--metric", metavar="NAME", help="Metric to show, or all [default: the main metric of each task].")
 @sort_option
 def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: "Order") -> None:
     """Merge the results in PATHS (files, folders of runs, or folders searched recursively), and print their tables.
@@ -32,8 +32,8 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: 
         refuse_existing(file, what="--csv")
     results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
-    if metric is not None and metric not in metrics:
-        raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, metrics))
+    if metric not in (None, "all", *metrics):
+        raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, [*sorted(metrics), "all"]))
     if file:
         write_finished(file, results.write)
     show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths))

@@ -7,6 +7,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.compute as pc
 
 from crosslens.errors import RequestError
@@ -23,6 +24,7 @@ from crosslens.results.cells import (
     with_target_layers,
 )
 from crosslens.results.record import Results, remembered
+from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
     import pandas
@@ -213,6 +215,26 @@ def sections(results: Results) -> Iterator[Section]:
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
         yield Section(f"{metric} by layer, {encoder}{after}", block, decimals=3)
+
+
+def main_scores(results: Results) -> tuple[Results, list[str]]:
+    """Leave out scores by other metrics than the main one of their task, where it has scores by that one.
+
+    >>> rows = [xl.Record(task="parsing", metric=name, value=70.0) for name in ("las", "uas")]
+    >>> main, others = main_scores(xl.Results.of(rows))
+    >>> len(main), others
+    (1, ['uas'])
+
+    Returns:
+        The other records, and the names of the metrics that were left out.
+    """
+    scored = results.columns.together("measure", "task", "metric")
+    others = [
+        measure is None and metric != main_metric(task) and (None, task, main_metric(task)) in scored.values
+        for measure, task, metric in scored.values
+    ]
+    left_out = [metric for (_, _, metric), other in zip(scored.values, others, strict=True) if other]
+    return results.where(~np.array(others, bool)[scored.codes]), list(dict.fromkeys(left_out))
 
 
 def writers(frame: "pandas.DataFrame", *, decimals: int = 2) -> dict[Any, Callable[[Any], str]]:
