@@ -5,8 +5,9 @@ import pytest
 import torch
 
 import crosslens as xl
-from crosslens.alignment.vectors import contextual_vectors
+from crosslens.alignment.vectors import contextual_vectors, table_vectors
 from crosslens.data.dictionary import of_words
+from crosslens.tasks import find_task
 from toys import SENTENCES
 
 
@@ -47,12 +48,19 @@ def losses(encoder, task, train, settings):
 @pytest.mark.parametrize("task", ["pos", "parsing", "ner", "document", "nli"])
 @pytest.mark.parametrize("how", ["whole", "features", "frozen", "micro-batches"])
 def test_finetune(encoders, toy, task, how):
-    settings = {"micro_batch": 2} if how == "micro-batches" else {}
+    settings = {"frozen": {"encoder_dropout": "trained"}, "micro-batches": {"micro_batch": 2}}.get(how, {})
     if how == "features":
         encoders = [xl.as_features(each, seed=1) for each in encoders]
     if how == "frozen":
         encoders = [xl.freeze(each, "0-2") for each in encoders]
     a, b = (losses(each, task, toy("train", task=task), recipe(**settings)) for each in encoders)
+    assert a
+    assert b == pytest.approx(a, abs=2e-3)
+
+
+@pytest.mark.parametrize(("task", "settings"), [("document", {"pooling": "mean"}), ("parsing", {"tags": "gold"})])
+def test_settings_of_tasks(encoders, toy, task, settings):
+    a, b = (losses(each, find_task(task, settings), toy("train", task=task), recipe()) for each in encoders)
     assert a
     assert b == pytest.approx(a, abs=2e-3)
 
@@ -149,6 +157,12 @@ def test_align(encoders, english, tmp_path, monkeypatch):
     alike(sentences)
     alike(words)
     assert len(transferred[0]) == len(transferred[1]) > 0  # a rotation learnt from so few words depends on rounding
+
+
+def test_vectors_of_the_embeddings(encoders):
+    a, b = (table_vectors(each) for each in encoders)
+    assert a.words == b.words
+    assert np.array_equal(a.vectors, b.vectors)
 
 
 def test_pretrain_and_adapt(devices, tmp_path, english):

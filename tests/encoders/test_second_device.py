@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.interventions.read_as import read_as
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.training.evaluate import evaluate
@@ -39,6 +40,15 @@ def test_states(loaded, moved, second_device):
 
 def test_reinit(loaded, moved):
     equal(bits(random_init(loaded, "0,all", seed=3)), on_cpu(random_init(moved, "0,all", seed=3)))
+
+
+def test_without_the_causal_mask(loaded, moved, second_device, kind):
+    if not loaded.family.decoder or kind == "xlnet":
+        pytest.skip("has no causal mask")
+    a, b = (read_as(each, bidirectional="all") for each in (loaded, moved))
+    with torch.no_grad():
+        expected, states = a.states(IDS, MASK), b.states(IDS.to(second_device), MASK.to(second_device))
+    torch.testing.assert_close(expected[MASK.bool()], states.cpu()[MASK.bool()], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("task", ["pos", "parsing"])
