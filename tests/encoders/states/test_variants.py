@@ -10,6 +10,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.encoders.states.sublayers import SUBLAYERS
 from crosslens.encoders.states.variants import Variants, can_enter, height
@@ -84,6 +85,18 @@ def test_together_every_intervention_has_the_bits_that_it_has_alone(loaded, corp
     assert len({each.sum().item() for each in found[0]}) > 3
     windows = read_windows(loaded, corpus).windows
     assert can_enter(loaded, windows) is (loaded.family.name not in IN_FULL)
+
+
+def test_every_intervention_is_computed_on_a_second_device(loaded, second_device, corpus, english):
+    """What tells a tensor on the other device is the error it raises; rounding grows where means nearly cancel."""
+    moved = load_encoder(loaded.name, device=second_device)
+    expected, found = (
+        together([each, *of(each, corpus, *interventions(each), source=english)], corpus) for each in (loaded, moved)
+    )
+    states = [pair for batch in zip(found, expected, strict=True) for pair in zip(*batch, strict=True)]
+    assert len(states) > 20
+    for a, b in states:
+        torch.testing.assert_close(a.cpu(), b, rtol=1e-2, atol=3e-2)
 
 
 def test_only_the_lowest_changed_layer_and_those_above_are_computed(encoder, corpus):
