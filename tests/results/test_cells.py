@@ -240,3 +240,11 @@ def test_things_of_one_name_are_groups_of_their_own():
 def test_a_refusal_is_one_sentence_with_what_to_do():
     with pytest.raises(RequestError, match=r"several splits: test, dev \(filter\(split=…\) picks one\)"):
         cells(Results.of([score(split="test"), score(split="dev", value=2.0)]), rows=("target",))
+
+
+def test_layers_of_an_encoder_of_unknown_depth_come_last():
+    """Records made by hand may name them as they were asked for."""
+    asked = ("0,all", "all", "5-6", "0", "1-2", "none")
+    columns = [Column(Condition.parse(layers)) for layers in asked]
+    ordered = [column.label for column in sorted(columns, key=lambda column: column.order)]
+    assert ordered == ["reference", "0", "1-2", "5-6", "0,all", "all"]

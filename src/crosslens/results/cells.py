@@ -129,7 +129,7 @@ class Column:
         if self.condition.is_reference:
             return (0, 0, [], "")
         label = re.sub(r"\d+", lambda number: f"{int(number[0]):04}", self.condition.label)  # 9 before 10
-        if reinit is None or not reinit.acts_on or not reinit.acts_on[0].isdecimal():
+        if reinit is None or not re.fullmatch(r"[\d,-]+", reinit.acts_on or ""):  # "0,all": of an unknown depth
             return (2, 0, [], label)
         ends = [[int(end) for end in part.split("-")] for part in reinit.acts_on.split(",")]
         return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], label)
