@@ -36,6 +36,16 @@ def test_the_same_seed_makes_the_same_corpora():
         assert make(lab()) != make(lab(seed=1))
 
 
+@pytest.mark.parametrize("split", SIZES)
+def test_a_smaller_corpus_is_the_beginning_of_the_default_one(split):
+    one = lab()
+    whole = one.corpus("sov", split=split)
+    assert len(whole) == SIZES[split]
+    for count in (1, 7, SIZES[split]):
+        assert one.corpus("sov", split=split, sentences=count).items == whole.items[:count]
+    assert len(one.corpus("sov", split=split, sentences=SIZES[split] + 1)) == SIZES[split] + 1
+
+
 def test_in_another_process_too():
     code = "from crosslens.lab.presets import find_laboratory as f; print(f().corpus('sov', sentences=30).digest)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -88,6 +98,17 @@ def test_splits_share_no_structure_and_evaluation_sets_no_sentence_with_raw_text
         assert not sentences[split] & raw
 
 
+def test_each_split_is_drawn_apart(monkeypatch):
+    """If all splits had the same structures, the sentences with the same number would still have different ones."""
+    one = lab()
+    monkeypatch.setattr(Laboratory, "structures", lambda self, split: self.world.trees)
+    drawn = {split: [(s.upos, s.heads) for s in one.corpus("sov", split=split)][:300] for split in SIZES}
+    for split, other in combinations(SIZES, 2):
+        same = sum(a == b for a, b in zip(drawn[split], drawn[other], strict=True))
+        assert same < 15, (split, other)  # 1 by chance, more for short structures
+    assert len(set(drawn["train"])) > 100
+
+
 def test_raw_text_and_train_sets_have_the_structures_of_the_world():
     one = find_laboratory()
     known = {(s.upos, s.heads) for s in one.corpus("sov", split="train").sentences}
@@ -129,6 +150,17 @@ def test_entities_are_names():
             assert (tag == "O") == (kind != "PROPN")
     tags = Counter(tag for s in corpus.sentences for tag in s.entities)
     assert {"B-PER", "I-PER", "B-LOC", "B-ORG"} <= set(tags)
+
+
+def test_text_is_not_parallel():
+    """Of two languages of one grammar and one lexicon, no line has the same place, and few lines are common."""
+    same = {"a": Language(), "b": Language()}
+    one = lab(languages=same, anchors=1, names=1, numerals=1, homonyms=0)
+    pairs = dict(one.dictionary("a", "b"))
+    first = [" ".join(pairs.get(word, word) for word in line.split()) for line in one.text("a", sentences=500)]
+    second = one.text("b", sentences=500)
+    assert set(" ".join(first).split()) & set(" ".join(second).split()) > {"."}
+    assert len(set(first) & set(second)) < 50
 
 
 def test_text_is_of_the_same_grammar():
@@ -236,6 +268,9 @@ def test_unknown_names():
         find_laboratory("god")
     with pytest.raises(RequestError, match=r"no language 'x'.*known: sov, src"):
         lab().corpus("x")
+    for ask in (lambda one: one.dictionary("src", "x"), lambda one: one.text("x"), lambda one: one.documents("x")):
+        with pytest.raises(RequestError, match="no language 'x'"):
+            ask(lab())
     with pytest.raises(RequestError, match="unknown split 'tset'"):
         lab().corpus("src", split="tset")
 

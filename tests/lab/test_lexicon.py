@@ -1,5 +1,7 @@
 """What languages share and what they only seem to share, word by word."""
 
+from collections import Counter
+
 from crosslens.lab.grammar import KINDS
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
@@ -58,3 +60,21 @@ def test_anchors_are_frequent_and_rare_words():
         assert len(shared) == round(0.25 * len(ranked))
         assert min(shared) < len(ranked) / 3
         assert max(shared) > 2 * len(ranked) / 3
+
+
+def test_each_language_has_a_sound_change_of_its_own():
+    """Two languages' cognates are the source's words after two changes: one sound becomes one other in each."""
+    concepts, (first, *others) = lexicons(cognates=1)
+    changes = []
+    for words in others:
+        pairs = [(first[number], words[number]) for number in content(concepts) if first[number] != words[number]]
+        assert len(pairs) > 0.8 * len(content(concepts))
+        cognates = {(a, b) for a, b in pairs if len(a) == len(b)}
+        change = {}
+        for a, b in sorted(cognates):
+            for sound, other in zip(a, b, strict=True):
+                change.setdefault(sound, Counter())[other] += 1
+        regular = sum(counts.most_common(1)[0][1] for counts in change.values())
+        assert regular > 0.8 * sum(counts.total() for counts in change.values())
+        changes.append({sound: counts.most_common(1)[0][0] for sound, counts in change.items()})
+    assert changes[0] != changes[1]

@@ -46,3 +46,12 @@ def test_frequent_words_are_frequent():
 def test_worlds_that_cannot_be(settings, message):
     with pytest.raises(ValidationError, match=message):
         WorldSettings(**settings)
+
+
+def test_a_class_may_have_a_single_word_of_each_kind():
+    settings = WorldSettings(nouns=6, transitive=6, adjectives=6, classes=6)
+    world = World(settings, 0)
+    for kind in ("noun", "transitive", "adjective"):
+        assert sorted(world.topic(kind, np.arange(6)).tolist()) == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(ValidationError, match="7 classes for 6 words"):
+        WorldSettings(nouns=8, transitive=6, adjectives=8, classes=7)

@@ -164,7 +164,9 @@ class Laboratory:
         grammar = self._grammar(language)
         name = f"{self.name(language)}:{split}"
         items = []
-        for number, (tree, concepts, marks) in enumerate(self._sample(split, *stream, count=count)):
+        # Structures are drawn first, then words: to be a prefix, a smaller corpus draws as many structures.
+        sampled = self._sample(split, *stream, count=max(count, SIZES[split]))
+        for number, (tree, concepts, marks) in enumerate(itertools.islice(sampled, count)):
             items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
         return Corpus(tuple(items), name, language, split)
 

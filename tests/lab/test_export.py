@@ -1,0 +1,29 @@
+"""The settings and corpora that a laboratory exports."""
+
+import pytest
+
+from crosslens.corpora.catalogue import list_corpora, load_corpus
+from crosslens.lab.export import pretraining_settings
+from crosslens.lab.laboratory import DEFAULT_PRESET, SIZES, Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+from crosslens.lab.presets import PRESETS, find_laboratory
+from crosslens.mlm.pretrain_settings import Pretraining
+
+
+@pytest.mark.parametrize("sentences", [1, 7, 30_000, 60_000])
+def test_pretraining_has_a_step_and_twice_as_many_for_twice_the_text(sentences):
+    made = Laboratory(LaboratorySettings(languages={"a": Language(), "b": Language(order="SOV")}, sentences=sentences))
+    settings = Pretraining.model_validate(pretraining_settings(made))
+    assert settings.steps == {1: 1, 7: 1, 30_000: 1950, 60_000: 3900}[sentences]
+    assert dict(settings.corpora) == {"a": "text/a.txt", "b": "text/b.txt"}
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_a_corpus_is_found_under_the_name_that_it_has(preset):
+    made = find_laboratory(preset)
+    for language in made.languages:
+        corpus = made.corpus(language, split="dev", sentences=3)
+        assert corpus.name == f"{made.name(language)}:dev"
+        assert load_corpus(f"{corpus.name}[:3]").items == corpus.items
+        if preset == DEFAULT_PRESET:
+            assert list_corpora()[made.name(language)] == [*SIZES]
