@@ -1,4 +1,5 @@
 import errno
+import fcntl
 import os
 import stat
 
@@ -6,7 +7,17 @@ import pytest
 
 from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.errors import RequestError
-from crosslens.files import disk_reason, new_folder, refuse_existing, temporary_folder, write_bytes, write_text
+from crosslens.files import (
+    allow_overwriting,
+    disk_reason,
+    is_refusal,
+    lock_reason,
+    new_folder,
+    refuse_existing,
+    temporary_folder,
+    write_bytes,
+    write_text,
+)
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -130,3 +141,77 @@ def test_a_full_disk_names_the_file_or_folder_that_was_written(tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert disk_reason(error.value) == f"{tmp_path}/out: no space left on device"
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("write", [write_text, lambda path, content: write_bytes(path, content.encode())])
+def test_another_writer_may_look_at_a_file_before_it_is_locked(tmp_path, monkeypatch, write):
+    """It takes the file for abandoned and locks it; this writer begins with another file, and both are done."""
+    flock, looked = fcntl.flock, []
+
+    def look(handle, operation):
+        if not looked:
+            looked.append(handle)
+            raise BlockingIOError(errno.EWOULDBLOCK, "Resource temporarily unavailable")
+        flock(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", look)
+    write(tmp_path / "out", "x")
+    assert looked
+    assert (tmp_path / "out").read_text() == "x"
+    write(tmp_path / "out", "y")  # removes the file that nobody has locked now
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_lock_that_another_process_holds_is_a_lock(tmp_path):
+    """The file system can lock; that is all that is asked."""
+    with open(tmp_path / "lock", "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert lock_reason(tmp_path / "lock") is None
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(os.open(tmp_path / "lock", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert lock_reason(tmp_path / "lock") is None
+    assert lock_reason(tmp_path / "nowhere" / "lock") == f"{tmp_path}/nowhere/lock: no such file or directory"
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_what_is_to_be_replaced_stays_until_the_new_folder_has_its_name(tmp_path, monkeypatch, failing):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.json").write_text("old")
+    replace, calls = os.replace, []
+
+    def fail(source, target):
+        calls.append((source, target))
+        if len(calls) == failing:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        with pytest.raises(OSError, match="Input/output"), new_folder(tmp_path / "out") as folder:
+            (folder / "new.json").write_text("new")
+        assert [(path.name, path.read_text()) for path in (tmp_path / "out").iterdir()] == [("run.json", "old")]
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "new.json").write_text("new")
+        assert [(path.name, path.read_text()) for path in (tmp_path / "out").iterdir()] == [("new.json", "new")]
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    finally:
+        end()
+
+
+@pytest.mark.parametrize(
+    ("number", "refused"),
+    [
+        (errno.EIO, True),
+        (errno.EACCES, True),
+        (errno.ESTALE, True),
+        (errno.EINVAL, False),  # a damaged file pointed outside itself
+        (errno.ENOENT, False),
+        (errno.EISDIR, False),
+        (errno.ENOTDIR, False),
+    ],
+)
+def test_a_refusal_is_not_damage_nor_absence(number, refused):
+    assert is_refusal(OSError(number, os.strerror(number))) == refused
+    assert not is_refusal(ValueError(number, "damaged"))

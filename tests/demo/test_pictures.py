@@ -1,11 +1,13 @@
 """The pictures of artificial languages agree with the laboratory that they show."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from crosslens.demo.pictures import describe_grammar, pictures, story, telling_sentence, vocabularies
 from crosslens.encoders.condition import Condition
+from crosslens.lab.grammar import KINDS
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.lab.presets import LANGUAGES, find_laboratory
@@ -69,6 +71,117 @@ def test_the_layers_drawn_are_those_of_the_conditions(good):
     assert stack.count("<rect") == 3 * 6
     assert stack.count('<rect class="fresh"') == 2 + 5
     assert re.findall(r'text-anchor="middle">(.*?)<', stack) == ["reference", "1-2", "0-4"]
+
+
+@pytest.mark.parametrize("condition", [Condition(), Condition(layers="1-2"), Condition(layers="0,4"), "all"])
+def test_the_reinitialised_layers_are_drawn_at_their_place(good, condition):
+    """From the bottom: the embeddings, the layers from 1 on, and the head."""
+    condition = Condition(layers="0,all") if condition == "all" else condition
+    drawn = pictures(good, conditions=[condition], depth=4)
+    stack = drawn[drawn.index('aria-label="Layers of each condition"') :]
+    rows = re.findall(r'y="(\d+)" text-anchor="end">(.*?)<', stack)
+    assert [name for _, name in rows] == ["task head", "layer 4", "layer 3", "layer 2", "layer 1", "embeddings"]
+    boxes = re.findall(r'<rect class="(\w+)" x="\d+" y="(\d+)" width="\d+" height="(\d+)"', stack)
+    assert len(boxes) == len(rows)
+    reinitialised = condition.reinitialised(4)
+    for layer, (baseline, _), (kind, top, height) in zip(("head", 4, 3, 2, 1, 0), rows, boxes, strict=True):
+        assert int(top) < int(baseline) < int(top) + int(height)  # the name stands beside its box
+        assert kind == ("head" if layer == "head" else "fresh" if layer in reinitialised else "kept")
+
+
+def tree_of(drawn, language):
+    """The words, boxes, roles and arcs of the picture of a sentence: texts with their middle, (left, right), paths."""
+    svg = drawn[drawn.index(f"Sentence and its tree in {language}") :].partition("</svg>")[0]
+    boxes = [
+        (float(left), float(left) + float(width))
+        for left, width in re.findall(r'<rect class="word[^"]*" x="([\d.]+)" y="\d+" width="(\d+)"', svg)
+    ]
+    texts = re.findall(r'<text( class="role")? x="([\d.]+)" y="\d+" text-anchor="middle">(.*?)</text>', svg)
+    words = [(text, float(x)) for role, x, text in texts if not role]
+    roles = [(text, float(x)) for role, x, text in texts if role]
+    path = r'd="M([\d.]+) (\d+)Q[\d.]+ (\d+) [\d.]+ \d+H[\d.]+Q([\d.]+) \d+ ([\d.]+) \d+l'
+    return words, boxes, roles, [tuple(map(float, arc)) for arc in re.findall(path, svg)]
+
+
+def test_the_arcs_lead_from_heads_to_dependents(good):
+    drawn = pictures(good, conditions=CONDITIONS, depth=4)
+    for language, sentence in telling_sentence(good).items():
+        words, boxes, roles, arcs = tree_of(drawn, language)
+        assert [word for word, _ in words] == list(sentence.words)
+        assert [middle for _, middle in roles] == [middle for _, middle in words]
+        role_of = dict(zip(sentence.relations, (role for role, _ in roles), strict=True))
+        assert (role_of["root"], role_of["nsubj"], role_of["obj"], role_of["punct"]) == (
+            "verb",
+            "subject",
+            "object",
+            "",
+        )
+        middles = [middle for (_, middle), tag in zip(words, sentence.upos, strict=True) if tag != "PUNCT"]
+        assert middles == pytest.approx([(left + right) / 2 for left, right in boxes], abs=0.06)
+        assert all(right < left for (_, right), (left, _) in pairwise(boxes))
+        expected = {
+            (place, head - 1)
+            for place, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True))
+            if head and relation != "punct"
+        }
+        heights = {}
+        for start, floor, top, turn, end in arcs:
+            dependent = min(range(len(words)), key=lambda place: abs(words[place][1] - end))
+            head = min(range(len(words)), key=lambda place: abs(words[place][1] - start))
+            assert turn == end == pytest.approx(words[dependent][1], abs=0.06)
+            assert (start > words[head][1]) == (dependent > head)  # it leaves on the side of the dependent
+            assert top > 0
+            heights.setdefault(abs(dependent - head), set()).add(floor - top)
+            expected.remove((dependent, head))
+        assert not expected
+        assert len(heights) > 1
+        assert all(max(heights[near]) < min(heights[far]) for near, far in pairwise(sorted(heights)))
+
+
+def test_the_sentence_is_as_telling_as_any_and_short(good):
+    """No other test sentence with as many of its relations repeats fewer, or has as many and is shorter."""
+    chosen = telling_sentence(good)
+    translations = zip(*(good.corpus(language) for language in good.languages), strict=True)
+
+    def of(sentences):
+        relations = [relation for relation in sentences[0].relations if relation not in ("case", "det")]
+        telling = len({"nsubj", "obj", "amod", "nmod"} & set(relations))
+        return len(relations) - len(set(relations)), telling, max(len(sentence) for sentence in sentences)
+
+    repeated, telling, length = of([*chosen.values()])
+    others = [of(sentences) for sentences in translations]
+    assert repeated == min(other[0] for other in others) == 0
+    assert telling == max(other[1] for other in others if other[0] == 0) == 4
+    assert length == min(other[2] for other in others if other[:2] == (0, 4))
+
+
+def test_the_table_counts_the_words_and_shows_the_most_frequent(good):
+    """Counted by hand from the lexicons: the kind of a word, its share, and the words of rank 1."""
+    drawn = pictures(good, conditions=CONDITIONS, depth=4)
+    table = drawn[drawn.index('<table class="lexicon">') : drawn.index("</table>")]
+    rows = {
+        re.search("<th[^>]*>(.*?)</th>", row)[1]: re.findall("<td[^>]*>(.*?)</td>", row)
+        for row in table.split("<tr>")[2:]
+    }
+    concepts, lexicons = good.world.concepts, good.lexicons
+    places = [place for place, (kind, _) in enumerate(concepts) if is_counted(kind)]
+    for column, (language, lexicon) in enumerate(lexicons.items()):
+        others = [lexicons[other] for other in lexicons if other != language]
+        shared = sum(all(words[place] == lexicon[place] for words in others) for place in places)
+        friends = sum(
+            any(lexicon[place] in words for words in others) and all(words[place] != lexicon[place] for words in others)
+            for place in places
+        )
+        counts = {"shared": shared, "false friends": friends, "own": len(places) - shared - friends}
+        assert min(counts.values()) > 0
+        for name, count in counts.items():
+            assert rows[name][column] == f"{100 * count / len(places):.0f} %"
+        for name, kind, rank in (("noun 1", "noun", 0), ("noun 3", "noun", 2), ("verb 1", "transitive", 0)):
+            assert rows[name][column] == lexicon[concepts.index((kind, rank))]
+
+
+def is_counted(kind):
+    return KINDS[kind].upos in ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
 
 
 def test_the_words_of_a_concept_stand_in_one_row(good):

@@ -98,6 +98,25 @@ def test_what_came_from_elsewhere_is_written_as_uner(tmp_path, toy):
     assert conllu.read(tmp_path / "tagged.conllu")[0].upos[0] == "X"
 
 
+def test_a_comment_may_look_like_a_row(tmp_path):
+    """Where words are numbered, or stand alone, a line that begins with # is a comment, whatever its columns."""
+    comment = "#\tParis\tB-LOC\t-\tme\n"
+    text = UNER.replace("# sent_id = d-2\n", "# sent_id = d-2\n" + comment)
+    corpus = iob.read(written(tmp_path, text))
+    assert [s.words for s in corpus.sentences] == [("Anna", "Smith", "slept", "."), ("#", "Paris")]
+    assert iob.to_text(corpus) == text
+    for plain in ("Paris\n# a\tB-LOC\nis\n", "Paris\n# a comment\nis\n"):
+        assert [s.words for s in iob.read(written(tmp_path, plain)).sentences] == [("Paris", "is")]
+
+
+def test_a_word_that_is_a_hash_becomes_no_comment(tmp_path):
+    """Of sentences that are written in another layout, comments are kept, but not rows."""
+    read = iob.read(written(tmp_path, "# a note\n#\tO\nParis\tB-LOC\n"))
+    assert read[0].words == ("#", "Paris")
+    mixed = Corpus((read[0], Sentence(("A",), entities=("O",))), "mixed")
+    assert iob.to_text(mixed) == "# a note\n1\t#\tO\t-\t-\n2\tParis\tB-LOC\t-\t-\n\n1\tA\tO\t-\t-\n\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -42,3 +42,19 @@ def test_rows_are_read_in_order_with_their_lines():
 def test_wrong_rows(row, message):
     with pytest.raises(DataError, match=message):
         read_rows([(3, row)], ["text", "label"], file="f.csv")
+
+
+def test_only_the_rows_of_the_language_are_read():
+    columns = ["language", "sentence1", "sentence2", "gold_label", "pairID"]
+    values = [("fr", "a", "b", "neutral", 1), ("de", "c", "d", "neutral", 1), ("fr", "e", "f", "entailment", 2)]
+    rows = [(line, dict(zip(columns, row, strict=True))) for line, row in enumerate(values, start=2)]
+    corpus = read_rows(rows, columns, file="f.tsv", language="fr")
+    assert [(item.segments, item.label, item.where.line) for item in corpus.texts] == [
+        (("a", "b"), "neutral", 2),
+        (("e", "f"), "entailment", 4),
+    ]
+    assert len(read_rows(rows, columns, file="f.tsv", language="de")) == 1
+    with pytest.raises(DataError, match=r"contains 2 languages.*choose one: fr=f.tsv"):
+        read_rows(rows, columns, file="f.tsv")
+    with pytest.raises(DataError, match="contains no sentences"):
+        read_rows(rows, columns, file="f.tsv", language="en")

@@ -1,0 +1,40 @@
+"""What is wrong with a request for fine-tuning is found before work begins."""
+
+import pytest
+
+import crosslens.runs.finetuning as finetuning
+from crosslens.errors import DataError, RequestError
+from crosslens.runs.finetuning import check_finetuning, finetune_and_evaluate
+
+ROLES = ("train", "dev", "test")
+
+
+def names(folder, unannotated):
+    """Names of corpora by role; one of them is a file without annotation."""
+    plain = folder / "plain.txt"
+    plain.write_text("the cat sees a small dog .\n", "utf-8")
+    corpora = {"train": "ud/en_toy", "dev": "ud/en_toy", "test": "ud/fr_pud"} | {unannotated: str(plain)}
+    return {"train": corpora["train"], "dev": corpora["dev"], "tests": [corpora["test"]]}
+
+
+@pytest.mark.parametrize("unannotated", ROLES)
+def test_data_without_annotation_are_refused_before_an_encoder_is_loaded(treebanks, tmp_path, monkeypatch, unannotated):
+    monkeypatch.setattr(finetuning, "describe_encoder", lambda *_: pytest.fail("an encoder was loaded"))
+    monkeypatch.setattr(finetuning, "train_model", lambda *_, **__: pytest.fail("training began"))
+    with pytest.raises(DataError, match=r"plain\.txt.*has no upos"):
+        finetune_and_evaluate("nowhere", "pos", **names(tmp_path, unannotated), data=str(treebanks))
+
+
+def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treebanks):
+    def dev_of(**settings):
+        request = check_finetuning(
+            "pos", train="ud/en_toy", tests=["ud/*_pud"], recipe="small", settings=settings, data=str(treebanks)
+        )
+        assert (request.train, request.tests) == ("ud/en_toy", ("ud/en_pud", "ud/fr_pud"))
+        return request.dev
+
+    assert dev_of(select="best") == "ud/en_toy:dev"
+    assert dev_of(select="last", schedule="plateau") == "ud/en_toy:dev"
+    assert dev_of(select="last", schedule="linear") is None
+    with pytest.raises(RequestError, match="name of the training data is empty"):
+        check_finetuning("pos", train="", tests=["ud/fr_pud"], data=str(treebanks))
