@@ -1,6 +1,10 @@
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from tokenizers import normalizers
 
 from crosslens.alignment.vectors import (
     contextual_vectors,
@@ -143,6 +147,27 @@ def test_the_table_has_the_rows_of_whole_words(encoder):
         ids = encoder.tokenizer(word, add_special_tokens=False)["input_ids"]
         assert len(ids) == 1
         assert np.array_equal(table[ids[0]], row)
+
+
+def test_the_vector_of_a_word_of_several_subwords_is_their_mean(encoder):
+    words = ("the", "qx", "sees")
+    states, owners = states_of(encoder, words)
+    places = [place for place, owner in enumerate(owners) if owner == 1]
+    assert len(places) == 2
+    vectors = contextual_vectors(encoder, Corpus((Sentence(words),), "en", "en"))
+    expected = states[:, places].mean(1)
+    assert np.allclose(vectors.vectors[:, vectors.places()["qx"]], expected, atol=1e-5)
+
+
+def test_the_unknown_subword_is_the_vector_of_no_word(encoder):
+    """The vocabulary has the word, but the tokenizer reads other letters for it, which it does not know."""
+    tokenizer = copy.deepcopy(encoder.tokenizer)
+    tokenizer.backend_tokenizer.normalizer = normalizers.Replace("garden", "ж")
+    assert tokenizer.tokenize("garden") == [tokenizer.unk_token]
+    before = table_vectors(encoder, language="en").words
+    assert "garden" in before
+    after = table_vectors(replace(encoder, tokenizer=tokenizer), language="en").words
+    assert set(after) == set(before) - {"garden"}
 
 
 def test_running_text_is_cut_at_spaces_and_punctuation():

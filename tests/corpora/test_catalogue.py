@@ -225,6 +225,16 @@ def test_parallel_treebanks_are_joined_by_id(treebanks):
         load_parallel("ud/xyz", data=treebanks)
 
 
+def test_raw_text_is_read_from_the_first_folder_that_has_it(tmp_path, monkeypatch):
+    for folder, languages in (("given", ["en"]), ("set", ["en", "fr"])):
+        (tmp_path / folder / "raw").mkdir(parents=True)
+        for language in languages:
+            (tmp_path / folder / "raw" / f"{language}.txt").write_text(f"{folder} {language}\n", "utf-8")
+    monkeypatch.setenv("CROSSLENS_DATA", str(tmp_path / "set"))
+    for data, expected in ((tmp_path / "given", ["given en", "set fr"]), (None, ["set en", "set fr"])):
+        assert [load_text(f"raw/{language}", data=data)[0].text for language in ("en", "fr")] == expected
+
+
 def test_a_folder_of_the_same_name_does_not_hide_raw_text(tmp_path, monkeypatch):
     """`crosslens lab export --out lab` writes a folder ``lab/src``."""
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,7 @@
 """Adapting an encoder: it goes on from the checkpoint, keeps the tokenizer, and says what the text was made of."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.mlm.adapt import adapt
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Masking
+from crosslens.mlm.streams import cut_stream
 from toys import SENTENCES, byte_level, metaspace, word_piece
 
 SMALL = Adaptation(epochs=6, length=16, batch=4, learning_rate=3e-3, held_out=0.1)
@@ -160,3 +162,31 @@ def test_specials_of_other_tokenizers(tmp_path):
     facts = adapt(tmp_path / "x", {"en": text("en")}, tmp_path / "out", settings=settings, device="cpu")
     assert facts["steps"] > 0
     assert facts["fertility en"] > 1
+
+
+def test_an_epoch_reads_every_block_and_is_then_validated(masked_bert, tmp_path):
+    """Also where the last batch of an epoch is smaller than the others."""
+    settings = SMALL.model_copy(update={"epochs": 3, "batch": 5})
+    corpus = text()
+    lines = [item.text for item in corpus][:-12]  # the last tenth is held out
+    tokenizer = load_encoder(masked_bert, device="cpu").tokenizer
+    blocks = len(cut_stream("fr", lines, tokenizer, length=settings.length))
+    assert blocks % 5
+    validated = []
+    facts = adapt(
+        *(masked_bert, {"fr": corpus}, tmp_path / "out"),
+        settings=settings,
+        device="cpu",
+        validated=lambda step, perplexities: validated.append(step),
+    )
+    steps = math.ceil(blocks / 5)
+    assert validated == [0, steps, 2 * steps, 3 * steps]
+    assert facts["steps"] == 3 * steps
+
+
+def test_the_seed_chooses_what_is_hidden_in_the_held_out_text(masked_bert, tmp_path):
+    def before(seed, name):
+        settings = SMALL.model_copy(update={"epochs": 1, "seed": seed})
+        return adapt(masked_bert, {"fr": text(times=4)}, tmp_path / name, settings=settings)["perplexity before fr"]
+
+    assert before(1, "a") == before(1, "b") != before(2, "c")

@@ -154,3 +154,40 @@ def test_a_name_is_a_file_beside_the_settings_or_a_corpus(tmp_path):
     assert find_text("raw/en", tmp_path) == str(tmp_path / "raw" / "en")
     assert find_text("raw/fr", tmp_path) == "raw/fr"
     assert find_text("missing.txt", tmp_path) == str(tmp_path / "missing.txt")
+
+
+def test_every_setting_of_the_shape_is_one_of_the_encoder(texts, tmp_path):
+    shape = Shape(layers=3, width=24, heads=4, feedforward=40, positions=20, dropout=0.2, initializer_range=0.3)
+    settings = SMALL.model_copy(update={"shape": shape, "steps": 1})
+    pretrain(settings, tmp_path / "out", base=texts, device="cpu")
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    expected = {
+        "num_hidden_layers": 3,
+        "hidden_size": 24,
+        "num_attention_heads": 4,
+        "intermediate_size": 40,
+        "max_position_embeddings": 20,
+        "hidden_dropout_prob": 0.2,
+        "attention_probs_dropout_prob": 0.2,
+        "initializer_range": 0.3,
+    }
+    assert {name: config[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"warmup": 0.5},
+        {"betas": (0.5, 0.6)},
+        {"weight_decay": 0.4},
+        {"clip": 1e-9},  # so small that AdamW's epsilon is felt
+        {"learning_rate": 1e-3},
+        {"embedding_learning_rate": 1e-3},
+        {"schedule": "inverse-sqrt"},
+    ],
+)
+def test_every_setting_of_the_optimiser_changes_the_weights(texts, tmp_path, changed):
+    short = SMALL.model_copy(update={"steps": 6})
+    for name, settings in (("plain", short), ("changed", short.model_copy(update=changed))):
+        pretrain(settings, tmp_path / name, base=texts, device="cpu")
+    assert weights(tmp_path / "plain") != weights(tmp_path / "changed")

@@ -1,9 +1,10 @@
 """The settings of a pretraining, as files and overrides write them."""
 
 import pytest
+from pydantic import ValidationError
 
 from crosslens.errors import RequestError
-from crosslens.mlm.pretrain_settings import Pretraining
+from crosslens.mlm.pretrain_settings import Masking, Pretraining
 from crosslens.settings import read_settings
 
 SETTINGS = """\
@@ -50,3 +51,14 @@ def test_settings_are_yaml_1_2_and_can_be_overridden(tmp_path):
             read_settings(path, Pretraining)
     with pytest.raises(RequestError, match="there is no settings file"):
         read_settings(tmp_path / "x.yaml", Pretraining)
+
+
+@pytest.mark.parametrize(("masked", "replaced"), [(0.9, 0.1), (0.7, 0.3), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)])
+def test_all_chosen_subwords_may_be_hidden(masked, replaced):
+    assert Masking(masked=masked, replaced=replaced).masked == masked
+
+
+@pytest.mark.parametrize(("masked", "replaced"), [(0.9, 0.11), (1.0, 0.01), (0.6, 0.6)])
+def test_no_more_than_all_chosen_subwords_can_be_hidden(masked, replaced):
+    with pytest.raises(ValidationError, match="add up to more than 1"):
+        Masking(masked=masked, replaced=replaced)

@@ -71,3 +71,14 @@ def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(tex
     np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
     with pytest.raises(RequestError, match="no line of the text has a subword"):
         sort_lines({"en": [""]}, {"en": tokenizer}, length=24, budget=60, seed=1)
+
+
+def test_a_longer_line_is_cut_between_its_special_tokens():
+    text = {"en": ["the cat sees the dog " * times for times in (1, 2, 8)]}
+    tokenizer = VOCABULARIES["words"](text["en"], size=40, positions=24)
+    lines = sort_lines(text, {"en": tokenizer}, length=9, budget=60, seed=1)
+    rows = [row for sequence in lines.sequences for row in sequence.tolist()]
+    assert sorted(map(len, rows)) == [7, 9, 9]
+    for row in rows:
+        assert (row[0], row[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
+        assert row[1:-1] == tokenizer(text["en"][2], add_special_tokens=False)["input_ids"][: len(row) - 2]

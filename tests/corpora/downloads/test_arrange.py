@@ -14,6 +14,8 @@ from crosslens.errors import DownloadError, RequestError
         (["zh"], ["zho_Hans", "zho_Hant", "yue_Hant"], ["zho_Hans", "zho_Hant"]),
         (["zho_Hant", "en"], ["zho_Hans", "zho_Hant", "eng_Latn"], ["eng_Latn", "zho_Hant"]),
         (["ar"], ["arb_Arab", "eng_Latn"], ["arb_Arab"]),
+        (["ms"], ["msa", "zsm", "deu"], ["msa"]),  # a macrolanguage's language only where its own code is missing
+        (["ms"], ["zsm", "deu"], ["zsm"]),
         (["fr-en"], ["fr-en", "fr-de", "en-fr"], ["fr-en"]),
     ],
 )

@@ -59,6 +59,7 @@ def damaged(content):
     [
         (b"", "the file is empty"),
         (b"<!DOCTYPE html>\n<html>", "the file is a web page"),
+        (b"\r\n  <html><body>", "the file is a web page"),
         (b"please come back", "the file is neither a zip nor a tar archive"),
         (b"PK\x03\x04 and no more", "it is incomplete"),
     ],

@@ -5,7 +5,9 @@ import torch
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import layer_outputs
-from crosslens.encoders.states.sites import addresses, replacing, sites
+from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.matmul import inference
+from crosslens.encoders.states.sites import addresses, read_sites, replacing, sites
 from crosslens.encoders.states.sublayers import SUBLAYERS
 from crosslens.errors import EncoderError
 from toy_architectures import IDS, MASK
@@ -95,3 +97,19 @@ def test_every_listed_address_is_found(loaded):
 def test_what_an_encoder_lacks_is_refused(encoder, at, message):
     with pytest.raises(EncoderError, match=message):
         Condition(zero=at).interventions[0].apply(encoder, seed=1)
+
+
+def test_states_are_read_without_dropout_also_during_training(encoder, toy):
+    windows = read_windows(encoder, toy("test")).windows
+
+    def read():
+        with inference():
+            return [
+                each for _, _, states in read_sites(encoder, sites(encoder, "2.output"), windows) for each in states
+            ]
+
+    before = read()
+    encoder.trained.train()
+    after = read()
+    assert before
+    assert all(torch.equal(first, second) for first, second in zip(before, after, strict=True))

@@ -121,6 +121,15 @@ def test_a_rotation_keeps_lengths_turns_by_its_angle_and_is_undone_by_its_opposi
     assert float(torch.trace(matrix)) == pytest.approx(width // 2 * 2 * 0.5 + width % 2, abs=1e-5)
 
 
+def test_another_seed_turns_other_planes(encoder, windows):
+    def turned(seed):
+        rotation = Condition(rotate="1.output", degrees=40).interventions[0]
+        return states(rotation.apply(encoder, seed=seed).prepared(windows), windows)
+
+    assert torch.equal(turned(1), turned(1))
+    assert not torch.allclose(turned(1), turned(2), atol=1e-2)
+
+
 def test_opposite_rotations_at_one_place_change_nothing(encoder, windows):
     both = Condition.read([{"rotate": "1.output", "degrees": 40}, {"rotate": "1.output", "degrees": -40}])
     turned = encoder
