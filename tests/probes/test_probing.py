@@ -242,3 +242,44 @@ def test_a_rare_label_is_held_out_once_and_a_frequent_one_in_proportion():
     for seed in range(5):
         held = _held_out(answers, seed)
         assert (held[answers == 0].sum(), held[answers == 1].sum()) == (1, 40 // HELD_OUT)
+
+
+def test_shared_texts_are_counted_in_the_test_data(encoder):
+    train, test = texts(4, seed=1), texts(4, seed=2)
+    twice = replace(train, items=(*train.items, test[0], test[0]))
+    with pytest.raises(RequestError, match="1 of the 12 items of toy2 are also in toy1"):
+        probe(encoder, "langid", train=twice, test=test)
+
+
+def test_a_label_may_occur_twice(encoder, fitted):
+    train = texts(4, seed=1)
+    rare = [text for text in train.texts if text.label != "cc"] + [text for text in train.texts if text.label == "cc"][
+        :2
+    ]
+    probed = probe(encoder, "langid", train=replace(train, items=tuple(rare)), test=texts(2, seed=2))
+    assert probed.answers == ("aa", "bb", "cc")
+
+
+def test_a_feature_that_is_the_same_for_all_training_items_is_left_as_it_is(encoder, fitted, monkeypatch):
+    read = probing.represent
+
+    def with_a_constant(*args, **options):
+        states = read(*args, **options)
+        vectors = states.vectors.copy()
+        vectors[:, :, 0] = 3.0
+        return replace(states, vectors=vectors)
+
+    monkeypatch.setattr(probing, "represent", with_a_constant)
+    probe(encoder, "langid", train=texts(6, seed=1), test=texts(2, seed=2))
+    scaled, _ = fitted[0]["train"]
+    assert not scaled[:, :, 0].any()
+    assert np.isfinite(scaled).all()
+
+
+def test_records_are_of_the_test_data_and_in_the_order_of_layers(encoder, fitted):
+    train, test = replace(texts(4, seed=1), split="train"), replace(texts(2, seed=2), split="dev")
+    frame = probe(encoder, "langid", train=train, test=test).results.to_pandas()
+    assert set(frame["split"]) == {"dev"}
+    layers = frame["layer"].tolist()
+    assert layers == sorted(layers)
+    assert layers.count(0) == layers.count(encoder.depth) == 6  # three accuracies, and the recall of three labels

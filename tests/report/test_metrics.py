@@ -65,3 +65,17 @@ def test_conditions_are_differences(scores):
 def test_a_task_with_one_metric_has_no_table(scores):
     results = Results.of(scored("accuracy", target, value, task="pos") for (_, target, _), value in scores.items())
     assert metrics(results) == []
+
+
+@pytest.mark.parametrize(("left_out", "expected"), [("en", ["x, mean of 2"]), ("fr de", ["en"])])
+def test_a_part_without_scores_has_no_row(scores, left_out, expected):
+    results = Results.of(
+        scored(metric, target, value, seed=seed)
+        for (metric, target, seed), value in scores.items()
+        if target not in left_out.split()
+    )
+    (table,) = metrics(results)
+    (rows,) = table.groups.values()
+    assert [row.label for row in rows] == [
+        f"{name}: en – {part}" for name in ("las", "uas_nopunct") for part in expected
+    ]

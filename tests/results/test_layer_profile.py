@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import replace
 
@@ -122,3 +123,21 @@ def test_models_that_read_text_in_other_ways_have_profiles_of_their_own():
     assert [compared.variant for compared in maps] == list(readings)
     assert [compared.differences["fr", compared.columns[1]] for compared in maps] == [-9.0, -4.0]
     assert len(score_chart(results).to_dict()["concat"]) == 2
+
+
+def test_the_line_of_zero_shot_transfer_is_solid_and_that_of_the_same_language_dashed():
+    chart = profile_chart([layer_profile(records(), source="en")], ink=DARK).to_dict()
+    marks = [layer for layer in _layers_of(chart) if isinstance(layer["mark"], dict) and "strokeDash" in layer["mark"]]
+    assert len(marks) == 2
+    for layer in marks:
+        (line,) = [name for name in (ZERO_SHOT, SAME) if name in json.dumps(layer["transform"])]
+        assert layer["mark"]["strokeDash"] == ([1, 0] if line == ZERO_SHOT else [4, 3])
+
+
+def _layers_of(chart):
+    """All layers with a mark, at any depth."""
+    for name in ("layer", "hconcat", "vconcat", "concat"):
+        for part in chart.get(name, ()):
+            yield from _layers_of(part)
+    if "mark" in chart:
+        yield chart

@@ -45,6 +45,8 @@ def test_results_of_version_1_are_read(file, tmp_path):
     results = read_results(file)
     rows = results.records.to_pylist()
     assert len(rows) == len(old) > 200
+    layers = sorted((row["encoder"], row["layer"]) for row in old if row["layer"] is not None)
+    depths = dict(layers)  # the last one is the deepest
     for row, before in zip(rows, old, strict=True):
         tags = json.loads(before["tags"])
         same = [name for name in before if name not in ("tags", "ablation", "components", "seed")]
@@ -54,6 +56,8 @@ def test_results_of_version_1_are_read(file, tmp_path):
         label = tags.get("condition", before["ablation"] or "reference")
         assert Condition.parse(row["condition"]).label == label
         assert row["train"] == tags.get("training_train")
+        assert row["seed"] == (tags.get("seed") if before["seed"] is None else before["seed"])
+        assert row["depth"] == depths.get(row["encoder"])
     results.write(tmp_path / "again.parquet")
     assert read_results(tmp_path / "again.parquet").records.equals(results.records)
     assert read_results(file, encoded=True).records.equals(results.encoded().records)

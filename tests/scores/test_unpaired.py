@@ -54,3 +54,9 @@ def test_contributions_of_sentences_are_summarised_as_before():
     assert (ours.variance, ours.sentences) == (theirs.variance, theirs.sentences)
     with pytest.raises(RequestError, match="an interval over sentences needs 2"):
         sample_of([np.ones(1)])
+
+
+def test_seeds_on_the_same_sentences_have_the_mean_of_their_variances():
+    sample = sample_of([Unpaired(60.0, 1.0), Unpaired(62.0, 3.0), Unpaired(64.0, 8.0)])
+    assert sample.variance == pytest.approx(4.0)
+    assert sample.scores.tolist() == [60.0, 62.0, 64.0]

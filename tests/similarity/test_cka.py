@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosslens.errors import RequestError
-from crosslens.similarity.cka import centre, debiased_cka, length_blocks, length_matched_cka, linear_cka, shuffled_cka
+from crosslens.similarity.cka import (
+    centre,
+    debiased_cka,
+    length_blocks,
+    length_matched_cka,
+    linear_cka,
+    permuted,
+    shuffled_cka,
+)
 
 shapes = st.tuples(st.integers(4, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 10_000))
 
@@ -172,3 +180,18 @@ def test_blocks_are_stretches_of_lengths_and_large_enough(lengths):
 def test_a_null_without_lengths_is_refused():
     with pytest.raises(RequestError, match="needs the sentence lengths"):
         length_matched_cka(np.eye(4), np.eye(4))
+
+
+@given(shapes)
+def test_reordered_rows_are_those_of_the_reordered_matrix(shape):
+    """Everything that is kept of a matrix moves with its rows."""
+    X, Y = sample(shape)
+    order = np.random.default_rng(shape[-1]).permutation(len(X))
+    lengths = np.arange(len(X)) % 3
+    block = length_blocks(lengths, smallest=2)
+    moved = permuted(dataclasses.replace(centre(X), block=block), order)
+    expected = centre(X[order])
+    assert np.array_equal(moved.block, block[order])
+    np.testing.assert_allclose(moved.features, expected.features, atol=1e-9)
+    np.testing.assert_allclose(moved.squares, expected.squares, atol=1e-9)
+    assert debiased_cka(moved, Y) == pytest.approx(debiased_cka(X[order], Y), abs=1e-7, nan_ok=True)

@@ -197,3 +197,20 @@ def test_retrieval_needs_one_width_and_counts_no_ties():
     assert np.isnan(retrieval(generator.normal(size=(9, 3)), generator.normal(size=(9, 4))))
     X = np.repeat(generator.normal(size=(5, 3)), 2, axis=0)  # every sentence comes twice
     assert retrieval(X, X) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [([10.0, 1.1, 0.1], 2), ([10.0, 0.6, 0.6], 1), ([5.0, 5.0, 5.0], 3), ([10.0, 1.1, 0.0], 2)],
+)
+def test_svcca_keeps_the_directions_of_99_percent_of_the_variance(values, kept):
+    """X has known singular values; of its directions, Y has only those that are left out."""
+    generator = np.random.default_rng(0)
+    sample = generator.normal(size=(40, 7))
+    left = np.linalg.qr(sample - sample.mean(0))[0]  # orthogonal and centred
+    X = left[:, :3] * values
+    kept_alone, others = left[:, :kept], left[:, kept:6]
+    assert svcca(X, kept_alone) == pytest.approx(1, abs=1e-6)
+    assert svcca(X, others) == pytest.approx(0, abs=1e-6)
+    mixed = np.concatenate([left[:, :1], left[:, 3:6]], axis=1)  # one of the kept directions
+    assert svcca(X, mixed) == pytest.approx(1 / kept, abs=1e-6)

@@ -72,6 +72,14 @@ def test_similarity_is_the_mean_over_pairs_with_its_nulls(records):
         similarity_chart(records, measure="rsa")
 
 
+def test_the_band_is_of_translations_alone(records):
+    """Bands of baselines would lie on one another."""
+    band, line, _ = similarity_chart(records).to_dict()["layer"]
+    assert band["mark"]["type"] == "area"
+    assert band["transform"] == [{"filter": "(datum.sentences === 'translations')"}]
+    assert "transform" not in line
+
+
 def test_a_line_is_the_state_of_one_encoder_and_says_over_how_many_pairs(records):
     """Layers 0-2 of 4 are not all, two encoders of one name are two, and seeds of one pair are one pair."""
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.report.charts.figures import correlation_by_layer
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
@@ -95,3 +96,22 @@ def test_languages_without_room_for_a_name_are_counted():
     ((subtitle, _, points, names),) = panels(score_against_overlap(scores(crowd) + overlaps(crowd))).values()
     assert len(points) == 30
     assert subtitle[-1] == f"{30 - len(names)} of 30 languages not named, for lack of room"
+
+
+def test_coefficients_by_layer_are_drawn_with_both_ends_of_their_interval():
+    gaps = {"fr": 88.0, "sv": 80.0, "de": 84.0, "ru": 70.0, "zh": 60.0, "ar": 65.0}
+    alike = {
+        0: dict(zip(gaps, (0.8, 0.5, 0.6, 0.55, 0.3, 0.2), strict=True)),
+        1: dict(zip(gaps, range(6), strict=True)),
+    }
+    results = scores({"en": 96.0, **gaps}) + Results.of(
+        similarity("cka", value, layer=layer, target=target)
+        for layer in alike
+        for target, value in alike[layer].items()
+    )
+    (rows,) = correlation_by_layer(results).to_dict()["datasets"].values()
+    assert [row["layer"] for row in rows] == [0, 1]
+    for row in rows:
+        by_hand = correlate({target: 96.0 - value for target, value in gaps.items()}, alike[row["layer"]])
+        assert (row["value"], row["low"], row["high"]) == pytest.approx((by_hand.value, by_hand.low, by_hand.high))
+        assert row["low"] < row["value"] < row["high"]

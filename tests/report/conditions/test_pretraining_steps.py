@@ -105,3 +105,16 @@ def test_other_tables_are_of_the_last_step():
     assert last_checkpoints(without) is without
     assert pretraining_steps(without) == []
     assert len(last_checkpoints(results + without)) == len(results) // 4 + 2
+
+
+def test_untrained_encoders_and_single_steps_are_in_no_row():
+    """An untrained encoder has no steps; of a quantity at one step there is no course."""
+    text = '{"checkpoint": "100"}'
+    others = [
+        *(similarity("cka", 0.9, seed=1, layer=1, target="fr", condition=text, state="untrained"),),
+        similarity("rsa", 0.5, seed=1, layer=1, target="fr", condition=text),
+    ]
+    by_step, onsets = pretraining_steps(made())
+    with_others, onsets_with_others = pretraining_steps(made() + Results.of(others))
+    assert with_others == by_step
+    assert onsets_with_others == onsets

@@ -113,6 +113,8 @@ def test_what_moves_the_other_way_or_not_at_all_is_said_so():
     assert "leaves zero-shot accuracy unchanged (+0.0 ± 0.0 points on average over 2 languages)" in told(
         made_up({"1-2": 0})
     )
+    assert "leaves zero-shot accuracy unchanged (+0.0 ± 0.0 points" in told(made_up({"1-2": 0.04}))  # as it is printed
+    assert "lowers zero-shot accuracy by 0.1 ± 0.0 points" in told(made_up({"1-2": 0.06}))
 
 
 def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enough():

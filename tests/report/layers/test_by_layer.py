@@ -236,3 +236,15 @@ def test_probes_stand_beside_their_control():
 
 def test_scores_alone_have_no_table_by_layer():
     assert [table for make in BY_LAYER for table in make(Results.of(PLAIN))] == []
+
+
+def test_there_is_a_mean_over_pairs_only_of_what_every_pair_has():
+    """One pair has no unrelated sentences, and a language with itself is no pair."""
+    records = [
+        *(similarity("cka", value, target=target) for target, value in (("fr", 0.5), ("de", 0.7), ("en", 1.0))),
+        similarity("cka_shuffled", 0.1, target="fr"),
+    ]
+    rows = shown(only(Results.of(records), "similarity-cka"))
+    means = {key: values for key, values in rows.items() if key[0].startswith("mean")}
+    assert means == {("mean of 2 pairs", "pretrained"): [pytest.approx(0.6)]}
+    assert rows["en–fr", "pretrained, unrelated"] == [0.1]

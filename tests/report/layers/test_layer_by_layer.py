@@ -58,3 +58,9 @@ def test_the_maps_draw_the_numbers_of_the_table_for_each_state():
     )
     drawn = {(row["layer"], row["target"], row["value"]) for row in rows}
     assert drawn == {(0, 0, 0.9), (0, 1, 0.5), (1, 0, 0.6), (1, 1, 0.8), (0, 1, 0.3)}
+
+
+def test_baselines_are_set_apart_from_the_rows_of_translations():
+    (table,) = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
+    kinds = {title: {row.kind for row in rows} for title, rows in table.groups.items()}
+    assert kinds == {"en–fr, pretrained": {"plain"}, "en–fr, pretrained, unrelated": {"beside"}}
