@@ -1,6 +1,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
@@ -75,3 +76,14 @@ def test_from_the_command_line(run, tiny_bert):
     assert (status, "overlap_types" in said) == (0, True)
     status, said, _ = run("results", "out")
     assert status == 0
+
+
+def test_the_overlap_of_tokens_has_an_interval_around_it_and_that_of_types_none(encoder):
+    """Of 40 sentences, half have the words of the training data: the interval is about that of 40 throws of a coin."""
+    test = corpus(*["the cat", "chien voit"] * 20)
+    records = subword_overlap(encoder, train=corpus("the cat"), tests=[test]).to_pandas().set_index("measure")
+    types, tokens = records.loc["overlap_types"], records.loc["overlap_tokens"]
+    assert np.isnan([types["low"], types["high"]]).all()
+    assert tokens["low"] < tokens["value"] < tokens["high"]
+    assert tokens["n"] > types["n"]
+    assert 10 < tokens["high"] - tokens["low"] < 45
