@@ -93,7 +93,8 @@ def command(
     significance = (intervals or significance_of(results)) if spread == "interval" else None
     tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(paths, results, sort=sort, skipped=say)
-    tables += [] if typology is None else [typology_table(typology)]
+    classes = None if typology is None else typology_table(typology)
+    tables += [] if classes is None else [classes]
     if rules:  # imports torch, which other tables do not need
         from crosslens.report.transfer_rule import rule_tables
         from crosslens.unseen.rule import read_rule
@@ -115,7 +116,8 @@ def command(
         if tables:
             (folder / "tables.tex").write_text(latex_document([table.name for table in tables]), "utf-8")
         paragraphs = [*missing, *findings(results)]
-        page = make_page(results, title=title, sort=sort, findings=paragraphs, runs=known_runs(paths))
+        runs = known_runs(paths)
+        page = make_page(results, title=title, sort=sort, findings=paragraphs, runs=runs, typology=classes)
         (folder / "index.html").write_text(page, "utf-8")
         del page
         release_heap()  # of many records, tables and page leave hundreds of MiB; figures need as much again

@@ -19,6 +19,8 @@ from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
+from crosslens.report.sections.all_sections import all_sections
+from crosslens.report.table import Table
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.order import Order, places_of
@@ -57,6 +59,7 @@ def make_page(
     opening: str = "",
     findings: Sequence[str] = (),
     runs: Mapping[str, Mapping[str, str]] | None = None,
+    typology: Table | None = None,
 ) -> str:
     """Make a self-contained HTML page of results: findings, interactive tables, and the run behind every number.
 
@@ -68,6 +71,7 @@ def make_page(
         opening: HTML that explains the experiment further, in the classes of the page's style sheet.
         findings: Findings, one paragraph each.
         runs: Run id -> details from `known_runs`.
+        typology: Easy, intermediate and hard languages, from `crosslens.report.typology.typology_table`.
 
     Returns:
         HTML without external references. Equal results give identical pages.
@@ -88,6 +92,7 @@ def make_page(
         names = {row: _named(row, table.rows) for row in table.rows}
         heat["gaps"] = gap_panels(by_layer, block)
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
+    sections = all_sections(results, blocks, typology=typology)
     records = {
         "scores": _columns(scores),
         "similarities": _columns(_by_column(similar)),
@@ -96,6 +101,7 @@ def make_page(
         "kinds": list(SENTENCE_PAIRS.values()),
         "encoders": _encoders(results) if blocks else [],
         "languages": _languages(results),
+        "sections": [section.values() for section in sections],
         "runs": _runs(results, runs or {}),
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
@@ -103,12 +109,15 @@ def make_page(
     parts = [f"<h1>{escape(title)}</h1>"]
     parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
     parts += [opening] if opening else []
+    parts += [_file("opening.html")] if scores else []
+    parts += [_file("languages.html")] if scores or len(similar) or sections else []
     parts += [_file("profile.html")] if scores else []
     parts += [_file("encoders.html")] if records["encoders"] else []
     parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if scores else []
     parts += [_file("curves.html")] if len(similar) else []
     parts += [_file("gap.html")] if scores else []
+    parts += [section.html() for section in sections]
     parts += [_file("results.html")] if scores else []
     parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
     style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
@@ -126,7 +135,19 @@ def make_page(
     return "".join(pieces)
 
 
-SCRIPTS = ("dom.js", "state.js", "profile.js", "encoders.js", "heat.js", "curves.js", "gap.js", "scores.js", "page.js")
+SCRIPTS = (
+    "dom.js",
+    "state.js",
+    "profile.js",
+    "encoders.js",
+    "heat.js",
+    "lines.js",
+    "curves.js",
+    "gap.js",
+    "sections.js",
+    "scores.js",
+    "page.js",
+)
 """Files of the page's script, in the order in which they use one another."""
 
 

@@ -55,11 +55,13 @@ class Row:
         label: Label in the first column.
         cells: One cell per column.
         kind: ``plain``; ``mean`` of the rows above; ``beside``: published scores, or numbers compared with them.
+        language: Tag of the language that the row is about; None for other rows.
     """
 
     label: str
     cells: tuple[Cell, ...]
     kind: Literal["plain", "mean", "beside"] = "plain"
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

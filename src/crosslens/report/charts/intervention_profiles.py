@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
-from crosslens.report.conditions.interventions import changed_after_training, treated
+from crosslens.report.conditions.interventions import changed_after_training
+from crosslens.report.conditions.treatment_effects import treatment_effects
 from crosslens.results.chart import grammar, inline_data, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
-from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
 
@@ -32,20 +32,22 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
     alt = grammar()
     rows = []
     for block in changed_after_training(results):
-        columns = treated(block)
         panels = []
-        for treatment in dict.fromkeys(treatment for treatment, _ in columns):
-            addresses = [address for of, address in columns if of == treatment]
-            points = []
-            for line, keys in ((SAME, block.same), (ZERO_SHOT, block.cross)):
-                for address in addresses if keys else ():
-                    cell = mean_row(block.compared, keys, columns[treatment, address])
-                    if cell.mean is not None:
-                        low, high = min(cell.by_seed.values()), max(cell.by_seed.values())
-                        at = address.replace("-", "–")
-                        points.append({"line": line, "layers": at, "value": cell.mean, "low": low, "high": high})
-            order = [address.replace("-", "–") for address in addresses]
-            panels.append(_panel(points, order, treatment))
+        for effect in treatment_effects(block):
+            points = [
+                {
+                    "line": line,
+                    "layers": address.replace("-", "–"),
+                    "value": cell.mean,
+                    "low": min(cell.by_seed.values()),
+                    "high": max(cell.by_seed.values()),
+                }
+                for line, by_address in ((SAME, effect.same), (ZERO_SHOT, effect.cross))
+                for address, cell in by_address.items()
+                if cell.mean is not None
+            ]
+            order = [address.replace("-", "–") for address in effect.addresses]
+            panels.append(_panel(points, order, effect.treatment))
         if panels:
             title = ", ".join(filter(None, (as_printed(block.title), block.label, f"source {block.source}")))
             rows.append(alt.concat(*panels, columns=ACROSS).properties(title=alt.TitleParams(title)))

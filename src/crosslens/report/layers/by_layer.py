@@ -280,6 +280,12 @@ def _head(record: cells.Row, layer: OnOneLayer) -> cells.Row:
 
 def probes(results: Results) -> list[Table]:
     """Accuracy of linear probes, with the control task of Hewitt & Liang (2019)."""
+    caption = "Accuracy of linear probes by layer (0: embeddings), percent."
+    return _table("probes", caption, probe_lines(results), "score")
+
+
+def probe_lines(results: Results) -> list[Line]:
+    """One line per probe, state of the encoder and kind of labels."""
     lines = []
     for (measure,), block in results.filter(metric=list(PROBED), target=None).groups("measure"):
         for state, records in by_state(block) if measure is not None else ():
@@ -288,7 +294,7 @@ def probes(results: Results) -> list[Table]:
                 for row in table.rows:
                     values = {layer: table.get(row, layer) for layer in table.columns}
                     lines.append(Line(str(measure), state.name, values, PROBED[str(metric)]))
-    return _table("probes", "Accuracy of linear probes by layer (0: embeddings), percent.", lines, "score")
+    return lines
 
 
 def _explained(lines: Sequence[Line]) -> str:

@@ -25,28 +25,31 @@ const named = (points, right) => {
   }
   return texts;
 };
-const scatter = (panel, { coefficient, similarities }) => {
-  const W = Math.max(300, Math.min(560, at("gap").clientWidth || 560)), H = 350, L = 46, B = 44, T = 22;
-  const languages = Object.keys(similarities).filter(isKept);
-  const [across, up] = [around(Object.values(similarities)), around(Object.values(panel.gaps))];
-  const x = (value) => L + (value - across[0]) / (across[1] - across[0]) * (W - L - 10), y = (value) => T + (up[1] - value) / (up[1] - up[0]) * (H - B - T);
-  const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
-    "aria-label": `Transfer gap against CKA, ${panel.name}; the values are in the table below` });
-  for (const value of between(up, 7)) svg.append(make("line", { class: "axis", x1: L, x2: W - 10, y1: y(value), y2: y(value) }),
-    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, up[1] - up[0] < 5 ? 1 : 0)));
-  for (const value of between(across, W < 400 ? 4 : 7)) svg.append(make("text", { x: x(value), y: H - 24, "text-anchor": "middle" }, written(value, across[1] - across[0] < 0.1 ? 3 : 2)));
-  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "CKA with the source"), make("text", { x: 0, y: 12 }, "gap, points"));
+// A point for each language. Axes are { title, digits, values }; a longer label than the title is for readers of screens.
+const scatter = ({ name, label, coefficient, languages, across, up, width }) => {
+  const W = Math.max(300, Math.min(560, width || 560)), H = 350, L = 46, B = 44, T = 22;
+  const [horizontal, vertical] = [around(across.values), around(up.values)];
+  const x = (value) => L + (value - horizontal[0]) / (horizontal[1] - horizontal[0]) * (W - L - 10), y = (value) => T + (vertical[1] - value) / (vertical[1] - vertical[0]) * (H - B - T);
+  const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
+  for (const value of between(vertical, 7)) svg.append(make("line", { class: "axis", x1: L, x2: W - 10, y1: y(value), y2: y(value) }),
+    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, vertical[1] - vertical[0] < 5 ? 1 : 0)));
+  const fine = horizontal[1] - horizontal[0];
+  for (const value of between(horizontal, W < 400 ? 4 : 7)) svg.append(make("text", { x: x(value), y: H - 24, "text-anchor": "middle" }, written(value, fine < 0.1 ? 3 : fine < 5 ? 2 : 0)));
+  svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, across.title), make("text", { x: 0, y: 12 }, up.title));
   pen.font = "12px system-ui, sans-serif";
-  const points = languages.map((language) => ({ language, x: x(similarities[language]), y: y(panel.gaps[language]) }));
-  for (const { language, ...point } of points) svg.append(make("circle", { class: `${colourOf(language) || "series0"}${isChosen(language) ? " chosen" : ""}`, cx: point.x, cy: point.y, r: 5,
+  const points = languages.map((language, i) => ({ language, value: across.values[i], height: up.values[i], x: x(across.values[i]), y: y(up.values[i]) })).filter((point) => isKept(point.language));
+  for (const { language, value, height, ...point } of points) svg.append(make("circle", { class: `${colourOf(language) || "series0"}${isChosen(language) ? " chosen" : ""}`, cx: point.x, cy: point.y, r: 5,
     onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) },
-  make("title", {}, `${language}${described(language)}: gap ${written(panel.gaps[language], 1)} points, CKA ${written(similarities[language], 3)}`)));
+  make("title", {}, `${language}${described(language)}: ${up.title} ${written(height, up.digits)}, ${across.title} ${written(value, across.digits)}`)));
   svg.append(...named(points, W));
-  const rows = languages.map((language) => [language + described(language), written(panel.gaps[language], 1), written(similarities[language], 3)]);
-  return make("figure", {}, make("figcaption", {}, panel.name, make("br"), make("span", { class: "note" }, coefficient)), svg,
-    make("details", {}, make("summary", {}, "Show values"), make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Gap and CKA, ${panel.name}` },
-      make("table", {}, ...tableOf(["language", "gap, points", "CKA"], rows)))));
+  const rows = points.map(({ language, value, height }) => [language + described(language), written(height, up.digits), written(value, across.digits)]);
+  return make("figure", {}, make("figcaption", {}, name, make("br"), make("span", { class: "note" }, coefficient)), svg,
+    make("details", {}, make("summary", {}, "Show values"), make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `${label}, values` },
+      make("table", {}, ...tableOf(["language", up.title, across.title], rows)))));
 };
+const gapAt = (panel, { coefficient, similarities }) => scatter({ name: panel.name, label: `Transfer gap against CKA, ${panel.name}`, coefficient,
+  languages: Object.keys(similarities), width: at("gap").clientWidth, across: { title: "CKA with the source", digits: 3, values: Object.values(similarities) },
+  up: { title: "gap, points", digits: 1, values: Object.keys(similarities).map((language) => panel.gaps[language]) } });
 const gaps = (table) => {
   at("gap").hidden = !table.gaps.length;
   const layers = unique(table.gaps.flatMap((panel) => panel.layers.map((each) => each.layer))); // null: the mean, which is first
@@ -54,5 +57,5 @@ const gaps = (table) => {
   Object.assign(at("layer"), { max: layers.length - 1, value: place });
   at("layer-name").textContent = place === 0 ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
   at("layer").oninput = () => set({ layer: +at("layer").value ? `${layers[at("layer").value]}` : "" });
-  at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => scatter(panel, each))));
+  at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
 };

@@ -1,10 +1,11 @@
 // Drawing and wiring ---------------------------------------------------------------------------------------------------
 const draw = () => {
+  if (at("chosen")) facts();
   if (scores.length) {
     const table = tableInView();
     at("sort").value = state.sort || data.sort;
     if (document.activeElement !== at("find")) at("find").value = state.find;
-    facts(); opening(table); profiles(table); heat(table); gaps(table); scoreTable();
+    opening(table); profiles(table); heat(table); gaps(table); scoreTable();
     if (data.encoders.length) overlays();
   }
   if (similar.length) {
@@ -14,9 +15,11 @@ const draw = () => {
     }
     curves();
   }
+  sections();
 };
+if (at("chosen")) for (const id of ["family", "script", "colour"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
 if (scores.length) {
-  for (const id of ["source", "encoder", "sort", "family", "script", "colour"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
+  for (const id of ["source", "encoder", "sort"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("find").addEventListener("input", () => set({ find: at("find").value }));
   at("filter").addEventListener("input", () => { shownRows = 100; scoreTable(); });
   at("more").addEventListener("click", () => { shownRows += 1000; scoreTable(); });

@@ -32,10 +32,6 @@ const opening = (table) => {
   at("headline").textContent = table.overviews[0]?.headline ?? "";
   at("tiles").replaceChildren(...table.overviews.flatMap((overview) => [
     table.overviews.length > 1 ? make("h2", { class: "models" }, overview.apart || "default settings") : null, tiles(overview)].filter(Boolean)));
-  const languages = [...state.languages];
-  at("chosen").hidden = !languages.length;
-  at("chosen").replaceChildren("Following ", ...languages.flatMap((language, i) => [i ? ", " : "", make("bdi", {}, language)]), " ",
-    make("button", { onclick: () => set({ languages: new Set() }) }, "Show all"));
 };
 
 // Filters and colours by family and script.
@@ -56,6 +52,10 @@ const facts = () => {
   const others = state.colour && targets.some((language) => colourOf(language) === "other");
   at("colours").replaceChildren(...[...colours].map(([value, colour]) => make("li", {}, make("i", { class: colour }), value)),
     ...(others ? [make("li", {}, make("i", { class: "thin" }), "others")] : []));
+  const languages = [...state.languages];
+  at("chosen").hidden = !languages.length;
+  at("chosen").replaceChildren("Following ", ...languages.flatMap((language, i) => [i ? ", " : "", make("bdi", {}, language)]), " ",
+    make("button", { onclick: () => set({ languages: new Set() }) }, "Show all"));
 };
 
 const profile = (overview, apart) => {

@@ -1,5 +1,5 @@
 // One state of the page, kept in the address, so that a view can be sent: #task=pos&language=fr,de&sort=name
-const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "layer", "language"];
+const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "layer", "view", "language"];
 const state = {};
 const readState = () => {
   const told = new URLSearchParams(location.hash.slice(1));
@@ -27,7 +27,8 @@ const UNKNOWN = "unknown";
 const factOf = (language, name) => data.languages[language]?.[name] || UNKNOWN;
 const FACTS = ["family", "script"];
 const isKept = (language) => FACTS.every((name) => !state[name] || factOf(language, name) === state[name]);
-const targets = unique([...data.tables.flatMap((table) => table.rows.map((row) => row.language)), ...similar.map((record) => record.language)].filter(Boolean));
+const inSections = data.sections.flatMap(({ panels }) => panels.flatMap((panel) => [panel.language, ...[...(panel.lines ?? []), ...(panel.rows ?? [])].map((each) => each.language), ...(panel.languages ?? [])]));
+const targets = unique([...data.tables.flatMap((table) => table.rows.map((row) => row.language)), ...similar.map((record) => record.language), ...inSections].filter(Boolean));
 const valuesOf = (name) => {
   const counts = new Map();
   for (const language of targets) counts.set(factOf(language, name), (counts.get(factOf(language, name)) ?? 0) + 1);

@@ -1,0 +1,56 @@
+"""Section with scatter plots of the zero-shot score against subword overlap."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from crosslens.errors import RequestError
+from crosslens.formatting import plain
+from crosslens.report.blocks import Block
+from crosslens.report.sections.section import Section, rounded
+from crosslens.results.record import Results
+from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
+from crosslens.tasks import main_metric
+from crosslens.tasks.titles import metric_name
+
+SUBWORDS = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
+"""Measure -> which subwords are counted."""
+
+NOTE = (
+    "One point for each target language: its zero-shot score and the share of subwords in its test data that occur in"
+    " the source language's training data. Types count each subword once, tokens count each occurrence. Pearson's r is"
+    " over all languages."
+)
+
+
+def overlap_scatter(results: Results, blocks: Sequence[Block]) -> list[Section]:
+    """Make Figure 3 of Wu & Dredze (2019) for each task, where the results hold scores and overlaps.
+
+    Args:
+        results: scores and overlaps of reference models.
+        blocks: tables of scores on the page, in their order; charts show with the table of their scores.
+    """
+    correlated: list[Correlated] = []
+    with suppress(RequestError):  # too few languages, or several corpora of a language, which the tables report
+        correlated = available_correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score")
+    panels = [_panel(each, blocks) for each in correlated]
+    return [Section("overlap", "Score against subword overlap", NOTE, "scatter", panels, {})] if panels else []
+
+
+def _panel(correlated: Correlated, blocks: Sequence[Block]) -> dict[str, Any]:
+    result = correlated.correlation
+    value, low, high = (plain(number, decimals=2) for number in (result.value, result.low, result.high))
+    known = [f"r {value}, 95 % CI {low} to {high}", f"{len(result.languages)} languages"]
+    models = (correlated.task, correlated.source, correlated.encoder)
+    metric = metric_name(main_metric(correlated.task))
+    return {
+        "name": ", ".join(filter(None, (f"subword {SUBWORDS[correlated.measure]}", correlated.variant))),
+        "coefficient": ", ".join([*([] if correlated.undefined else known), *correlated.caveats]),
+        "tables": [place for place, block in enumerate(blocks) if (block.task, block.source, block.encoder) == models],
+        "x": f"shared subword {SUBWORDS[correlated.measure]}, percent",
+        "y": f"{metric}, points",
+        "languages": list(result.languages),
+        "across": [rounded(correlated.similarities[language]) for language in result.languages],
+        "up": [rounded(correlated.outcomes[language]) for language in result.languages],
+        "digits": [1, 1],
+    }

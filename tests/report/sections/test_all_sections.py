@@ -1,0 +1,48 @@
+"""The page has a section for what the records hold, in one order, and none for what they do not hold."""
+
+import json
+import re
+
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_records import HOSTILE, PLAIN, score
+from made_sections import everything, one_layer, typology
+
+NAMES = ["interventions", "overlap", "probes", "words", "transfer-by-layer-pos", "typology"]
+
+
+def names(page):
+    return re.findall(r'<section id="([^"]*)" class="(?:curves|scatter|heat)"', page)
+
+
+def test_sections_stand_in_one_order_and_only_where_records_fill_them():
+    page = make_page(everything(), title="t", typology=typology())
+    assert names(page) == NAMES
+    embedded = json.loads(re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1])
+    assert [section["name"] for section in embedded["sections"]] == NAMES
+    assert names(make_page(Results.of(PLAIN), title="t")) == []
+    assert names(make_page(Results.of(one_layer()), title="t")) == ["transfer-by-layer-pos"]
+
+
+def test_a_table_keeps_its_caption_notes_levels_and_languages():
+    page = make_page(Results.of(PLAIN), title="t", typology=typology())
+    assert '<p class="note">Scores by language.</p>' in page
+    assert '<ol class="note"><li>Muller 2022: 10K sentences of raw text</li></ol>' in page
+    (section,) = json.loads(re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1])["sections"]
+    assert [panel["title"] for panel in section["panels"]] == ["POS tagging: easy", "POS tagging: hard"]
+    (row,) = section["panels"][1]["rows"]
+    assert row["language"] == "hi"
+    assert [cell.get("value") for cell in row["cells"]] == [60.0, None, -7.0]
+    assert [cell.get("level") for cell in row["cells"]] == [None, None, "five"]
+
+
+def test_the_page_without_records_stays_small():
+    page = make_page(everything(), title="t", typology=typology())
+    records = re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1]
+    assert len(page.encode()) - len(records.encode()) < 300 * 1024
+
+
+def test_no_name_is_markup():
+    records = [score(target, 80.0, condition=condition, encoder=HOSTILE) for target in ("en", HOSTILE)
+               for condition in ("none", {"freeze": "1"})]  # fmt: skip
+    assert "<img" not in make_page(Results.of(records), title="t")

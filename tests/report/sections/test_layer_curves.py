@@ -1,0 +1,63 @@
+"""Curves by layer hold the numbers of the tables by layer."""
+
+from crosslens.report.sections.layer_curves import layer_curves
+from crosslens.results.record import Results
+from made_records import PLAIN
+from made_sections import one_layer, probes, retrieval, retrieved
+
+
+def sections(records, tasks=()):
+    return {section.name: section for section in layer_curves(Results.of(records), tasks)}
+
+
+def lines(panel):
+    return {(line["name"], line["kind"]): line["values"] for line in panel["lines"]}
+
+
+def test_probes_stand_beside_their_control_which_is_dashed():
+    section = sections(probes())["probes"]
+    (panel,) = section.panels
+    assert panel["labels"] == ["0", "1", "2"]
+    assert lines(panel) == {
+        ("pretrained", ""): [95.0, 90.0, 80.0],
+        ("pretrained", "shuffled labels"): [3.0, 4.0, 2.0],
+    }
+    assert section.about["kinds"] == ["true labels", "shuffled labels"]
+    assert section.about["styles"] == [0, 1]
+    assert panel["language"] is None
+
+
+def test_retrieval_has_a_chart_for_each_pair_and_a_view_for_each_cutoff():
+    section = sections(retrieval())["words"]
+    assert section.about["views"] == ["precision at 1", "precision at 5"]
+    assert [(panel["title"], panel["view"], panel["language"]) for panel in section.panels] == [
+        ("en–fr", "precision at 1", "fr"),
+        ("en–hi", "precision at 1", "hi"),
+        ("en–fr", "precision at 5", "fr"),
+        ("en–hi", "precision at 5", "hi"),
+    ]
+    assert lines(section.panels[2]) == {
+        ("mono-en and mono-fr", ""): [80.0, 70.0, 60.0],
+        ("mono-en and mono-fr", "identity"): [25.0, 15.0, 5.0],
+    }
+    assert section.about["kinds"] == ["measured", "identity"]
+    assert "identity (no mapping)" in section.note
+
+
+def test_static_word_vectors_have_no_curve():
+    assert "words" not in sections([retrieved("fr", 50.0, layer=None)])
+
+
+def test_transfer_shows_with_the_tables_of_its_task():
+    section = sections(one_layer(), ["parsing", "pos", "pos"])["transfer-by-layer-pos"]
+    assert [(panel["title"], panel["tables"]) for panel in section.panels] == [("en → en", [1, 2]), ("en → fr", [1, 2])]
+    assert [panel["language"] for panel in section.panels] == [None, "fr"]
+    assert section.panels[1]["places"] == [0, 2]
+    assert lines(section.panels[1]) == {("e and f", ""): [70.0, 60.0]}
+    without = sections(one_layer())["transfer-by-layer-pos"]
+    assert [panel["tables"] for panel in without.panels] == [None, None]
+
+
+def test_records_without_a_layer_or_that_contradict_one_another_have_no_section():
+    assert sections(PLAIN) == {}
+    assert sections([retrieved("fr", 20.0), retrieved("fr", 21.0)]) == {}

@@ -1,0 +1,29 @@
+"""Scatter plots hold the values that were correlated, with the coefficient in words."""
+
+from crosslens.report.blocks import score_blocks
+from crosslens.report.sections.overlap_scatter import overlap_scatter
+from crosslens.results.record import Results
+from made_sections import TARGETS, frozen, overlaps
+
+
+def test_score_and_overlap_of_each_language_with_its_coefficient():
+    results = Results.of([*frozen(), *overlaps(), *overlaps("overlap_tokens", factor=-0.5)])
+    (section,) = overlap_scatter(results, score_blocks(results))
+    types, tokens = section.panels
+    assert (types["name"], tokens["name"]) == ("subword types", "subword tokens")
+    assert types["coefficient"].startswith("r 1.00, 95 % CI 1.00 to 1.00, 6 languages")
+    assert tokens["coefficient"].startswith("r −1.00")
+    assert dict(zip(types["languages"], types["up"], strict=True)) == TARGETS
+    assert tokens["across"] == [-0.5 * TARGETS[language] for language in tokens["languages"]]
+    assert types["tables"] == [0]
+
+
+def test_equal_scores_have_a_reason_in_place_of_a_coefficient():
+    results = Results.of(frozen({})).with_columns(value=80.0) + Results.of(overlaps())
+    (section,) = overlap_scatter(results, score_blocks(results))
+    assert section.panels[0]["coefficient"].startswith("no coefficient: all scores are equal")
+
+
+def test_scores_alone_have_no_scatter():
+    results = Results.of(frozen())
+    assert overlap_scatter(results, score_blocks(results)) == []

@@ -1,0 +1,133 @@
+"""Sections of the page in a real browser: charts, the page's one state, and tables for readers of screens."""
+
+import pytest
+
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_sections import TARGETS, everything, one_layer, typology
+
+pytestmark = pytest.mark.browser
+
+CURVES = ("interventions", "probes", "words", "transfer-by-layer-pos")
+
+
+@pytest.fixture
+def shown(browser, tmp_path):
+    """The page with every section; on leaving it there may have been no error."""
+    (tmp_path / "index.html").write_text(make_page(everything(), title="t", typology=typology()), "utf-8")
+    tab = browser.new_page(viewport={"width": 1000, "height": 900})
+    errors = []
+    tab.on("console", lambda message: errors.append(message.text))
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto((tmp_path / "index.html").as_uri())
+    yield tab
+    assert errors == []
+    tab.close()
+
+
+def table(tab, name):
+    """Row -> cells of the table under charts."""
+    rows = tab.locator(f"#{name} details table tr").all()
+    return {cells[0]: cells[1:] for cells in (row.locator("th, td").all_text_contents() for row in rows)}
+
+
+def test_every_chart_has_its_values_as_a_table(shown):
+    for name in CURVES:
+        assert shown.locator(f"#{name} svg").count() > 0
+        assert "the values are in the table below" in shown.locator(f"#{name} svg").first.get_attribute("aria-label")
+    assert table(shown, "probes") == {
+        "layer (0: embeddings)": ["0", "1", "2"],
+        "probe langid, pretrained": ["95.0", "90.0", "80.0"],
+        "probe langid, pretrained, shuffled labels": ["3.0", "4.0", "2.0"],
+    }
+    assert table(shown, "interventions")["frozen, zero-shot, mean"] == ["−1.5", "−4.5", "−9.5"]
+    assert table(shown, "interventions")["frozen, hi"] == ["−1.5", "−4.5", "−9.5"]
+    assert table(shown, "transfer-by-layer-pos")["en → fr, e and f"] == ["70.0", "60.0"]
+    assert shown.locator("#overlap svg").count() == shown.locator("#overlap details table").count() == 2
+    rows = shown.locator("#typology tbody tr").all()
+    assert [row.locator("th, td").all_text_contents() for row in rows] == [
+        ["POS tagging: easy"],
+        ["French, Latin", "90.001", "80.00", "+10.00"],
+        ["POS tagging: hard"],
+        ["Hindi, Devanagari", "60.00", "not run", "−7.00"],
+    ]
+    assert shown.locator("#typology td.five").all_text_contents() == ["−7.00"]
+
+
+def test_marks_stand_where_their_values_are(shown):
+    heights = [float(circle.get_attribute("cy")) for circle in shown.locator("#probes circle").all()]
+    true, shuffled = heights[:3], heights[3:]
+    assert true == sorted(true)
+    assert (true[2] - true[1]) / (true[1] - true[0]) == pytest.approx(2)  # 95, 90, 80
+    assert min(shuffled) > max(true)
+    assert shown.locator("#probes polyline.null").count() == 1
+    assert shown.locator("#interventions .target").count() == len(TARGETS)
+    assert shown.locator("#interventions .whisker").count() == 6
+
+
+def test_a_cutoff_is_chosen_and_kept_in_the_address(shown):
+    first = table(shown, "words")
+    assert first["en–fr, mono-en and mono-fr"] == ["60.0", "50.0", "40.0"]
+    shown.select_option("#words select", "precision at 5")
+    assert shown.evaluate("location.hash") == "#view=precision+at+5"
+    assert table(shown, "words")["en–fr, mono-en and mono-fr"] == ["80.0", "70.0", "60.0"]
+    before = shown.inner_html("main")
+    shown.reload()
+    assert shown.inner_html("main") == before
+
+
+def test_a_language_is_followed_from_and_into_every_section(shown):
+    assert shown.locator("#words figure").count() == 2
+    shown.locator("#words figcaption button", has_text="en–hi").press("Enter")  # by the keyboard
+    assert shown.evaluate("location.hash") == "#language=hi"
+    assert shown.locator("#words figcaption").all_text_contents() == ["en–hi"]
+    assert shown.locator("#interventions .target.chosen").count() == 1
+    assert shown.locator("#overlap circle.chosen").count() == 2
+    assert shown.locator("#typology tr.chosen th").all_text_contents() == ["Hindi, Devanagari"]
+    shown.click("#chosen button")
+    shown.locator("#overlap circle").first.click()
+    assert shown.locator("#overlap circle.chosen").count() == 2
+    shown.click("#chosen button")
+    shown.locator("#interventions .target .reach").first.dispatch_event("click")
+    assert shown.locator("#interventions .target.chosen").count() == 1
+
+
+def test_filters_hold_in_every_section(shown):
+    shown.select_option("#script", "Devanagari")
+    assert shown.locator("#words figcaption").all_text_contents() == ["en–hi"]
+    assert shown.locator("#overlap circle").count() == 2
+    assert shown.locator("#interventions .target").count() == 1
+    assert shown.locator("#typology tbody tr:not(.mean)").count() == 1
+    assert len(table(shown, "interventions")) == 1 + 1 + 2  # head, Hindi, both means
+
+
+def test_filters_and_followed_languages_need_no_table_of_scores(browser, tmp_path):
+    (tmp_path / "index.html").write_text(make_page(Results.of(one_layer()), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.locator("#transfer-by-layer-pos figure").count() == 2
+    tab.locator("#transfer-by-layer-pos figcaption button").click()
+    assert tab.inner_text("#chosen").startswith("Following fr")
+    assert tab.locator("#transfer-by-layer-pos figure").count() == 1
+    tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(shown, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="`make browser` runs this test").Axe()
+    shown.emulate_media(color_scheme=scheme)
+    shown.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    checked = axe.run(shown).response
+    assert len(checked["passes"]) > 10
+    assert [(fault["id"], node["html"]) for fault in checked["violations"] for node in fault["nodes"]] == []
+
+
+def test_no_screen_cuts_a_chart(shown):
+    for width in (390, 768, 1400, 2000):
+        shown.set_viewport_size({"width": width, "height": 900})
+        shown.wait_for_function(f"innerWidth === {width}")
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        ends = shown.evaluate(
+            "[...document.querySelectorAll('svg.chart')].map((svg) => svg.getBoundingClientRect().right)"
+        )
+        assert max(ends) <= width
