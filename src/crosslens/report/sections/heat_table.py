@@ -1,5 +1,7 @@
 """Section with a printed table, its differences coloured."""
 
+from typing import Any
+
 from crosslens.report.sections.section import Section, rounded
 from crosslens.report.table import Cell, Table
 from crosslens.tasks.titles import as_printed
@@ -26,7 +28,7 @@ def heat_table(table: Table, title: str) -> Section:
     return Section(table.name, title, table.caption, "heat", panels, about)
 
 
-def _cell(cell: Cell) -> dict[str, float | int | str | None]:
+def _cell(cell: Cell) -> dict[str, Any]:
     shown = {"value": rounded(cell.value), "level": cell.level, "note": cell.note}
     return {name: value for name, value in shown.items() if value is not None} | {
         "difference": cell.kind in ("difference", "vs_paper")

@@ -7,14 +7,12 @@ from typing import Any
 from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block
+from crosslens.report.charts.scatter import OVERLAP
 from crosslens.report.sections.section import Section, rounded
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
+from crosslens.similarity.transfer_gap import Correlated, available_correlations
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import metric_name
-
-SUBWORDS = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
-"""Measure -> which subwords are counted."""
 
 NOTE = (
     "One point for each target language: its zero-shot score and the share of subwords in its test data that occur in"
@@ -32,7 +30,7 @@ def overlap_scatter(results: Results, blocks: Sequence[Block]) -> list[Section]:
     """
     correlated: list[Correlated] = []
     with suppress(RequestError):  # too few languages, or several corpora of a language, which the tables report
-        correlated = available_correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score")
+        correlated = available_correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     panels = [_panel(each, blocks) for each in correlated]
     return [Section("overlap", "Score against subword overlap", NOTE, "scatter", panels, {})] if panels else []
 
@@ -44,10 +42,10 @@ def _panel(correlated: Correlated, blocks: Sequence[Block]) -> dict[str, Any]:
     models = (correlated.task, correlated.source, correlated.encoder)
     metric = metric_name(main_metric(correlated.task))
     return {
-        "name": ", ".join(filter(None, (f"subword {SUBWORDS[correlated.measure]}", correlated.variant))),
+        "name": ", ".join(filter(None, (f"subword {OVERLAP[correlated.measure]}", correlated.variant))),
         "coefficient": ", ".join([*([] if correlated.undefined else known), *correlated.caveats]),
         "tables": [place for place, block in enumerate(blocks) if (block.task, block.source, block.encoder) == models],
-        "x": f"shared subword {SUBWORDS[correlated.measure]}, percent",
+        "x": f"shared subword {OVERLAP[correlated.measure]}, percent",
         "y": f"{metric}, points",
         "languages": list(result.languages),
         "across": [rounded(correlated.similarities[language]) for language in result.languages],
