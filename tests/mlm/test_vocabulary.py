@@ -66,3 +66,11 @@ def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():
         alone = VOCABULARIES["bpe"](lines, size=100, positions=16)
         for line in lines:
             assert united[language].tokenize(line) == alone.tokenize(line)
+
+
+def test_only_characters_within_words_have_a_subword_that_continues_one():
+    """X and y begin words and are in none: their place in the vocabulary is left for merges."""
+    tokenizer = VOCABULARIES["wordpiece"](["Xab yba", "Xaab yaba"], size=40, positions=16)
+    continuing = {piece for piece in tokenizer.get_vocab() if piece.startswith("##") and len(piece) == 3}
+    assert continuing == {"##a", "##b"}
+    assert "X" in tokenizer.get_vocab()
