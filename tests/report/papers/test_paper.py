@@ -6,6 +6,10 @@ import pytest
 
 from crosslens.errors import RequestError
 from crosslens.report.papers import PAPERS, find_paper, read_published
+from crosslens.report.papers.paper import Paper
+from crosslens.report.tables import layer_deltas
+from crosslens.results.record import Results
+from made_records import PLAIN
 
 
 @pytest.mark.parametrize("file", [file for paper in PAPERS.values() for file in paper.differences])
@@ -51,3 +55,21 @@ def test_published_averages_of_other_systems_follow_from_their_rows(paper):
 def test_a_paper_that_there_is_not():
     with pytest.raises(RequestError, match=r"no numbers of 'muler2021'.*did you mean 'muller2021'"):
         find_paper("muler2021")
+
+
+def test_no_published_mean_is_over_languages_that_each_lack_another_number(monkeypatch):
+    """French lacks the reference and German the difference: no language has both columns."""
+    find = Paper.find
+
+    def with_gaps(self, task, source, target, condition):
+        lacking = "fr" if condition.is_reference else "de"
+        return None if lacking in target else find(self, task, source, target, condition)
+
+    def labels():
+        (table,) = layer_deltas(Results.of(PLAIN), beside=find_paper("muller2021"))
+        ((_, *rows),) = table.groups.values()
+        return [row.label for row in rows if row.kind == "beside"]
+
+    assert labels()[-2:] == ["muller2021", "ours − theirs"]
+    monkeypatch.setattr(Paper, "find", with_gaps)
+    assert not any("languages" in label for label in labels())
