@@ -12,7 +12,7 @@ from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import RequestError
-from crosslens.tasks import TASKS, find_task
+from crosslens.tasks import TASKS, find_task, main_metric
 from crosslens.tasks.task import UNSEEN
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -262,3 +262,9 @@ def test_a_label_that_training_lacks_is_no_other_label(name, toy):
         assert fewer.tolist() == [UNSEEN if number == 0 else number - 1 for number in whole]
         passed_over += int((whole == 0).sum())
     assert passed_over
+
+
+def test_the_main_metric_of_what_is_no_task_is_none():
+    """Records of other programs name other tasks."""
+    assert {main_metric(task) for task in (None, "", "chunking", "POS")} == {None}
+    assert (main_metric("pos"), main_metric("parsing"), main_metric("ner")) == ("accuracy", "las", "f1")

@@ -51,12 +51,13 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
 
 
 def test_an_ablation_is_remembered(encoder, toy, tmp_path):
-    model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=4)
+    model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=9)
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model", device="cpu")
     assert again.encoder.changes == model.encoder.changes
+    assert [change.seed for change in again.encoder.changes] == [4]
     row = evaluate(again, [toy("test")]).records.to_pylist()[0]
-    assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 4)
+    assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 9)
 
 
 def test_damaged_models_are_refused(tagger, tmp_path):

@@ -1,10 +1,15 @@
 """Predictions for words, texts and corpora, with a model or its folder."""
 
+from dataclasses import replace
+
 import pytest
 
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError
 from crosslens.training.finetune import finetune
-from crosslens.training.predict import predict
+from crosslens.training.predict import predict, read_for
 from toy_trainings import FAST
 
 
@@ -25,3 +30,28 @@ def test_a_table_trains_and_texts_are_predicted(encoder, toy):
     assert [text.label for text in predict(model, table["text"]).texts] == [
         text.label for text in predict(same, corpus).texts
     ]
+
+
+def test_a_head_left_in_training_predicts_without_dropout(encoder, toy):
+    recipe = FAST.model_copy(update={"head_dropout": 0.5})
+    model = finetune(encoder, "pos", train=toy(), recipe=recipe, seed=1)
+    before = [sentence.upos for sentence in predict(model, toy("test")).sentences]
+    for _ in range(3):
+        model.head.train()
+        model.encoder.trained.train()
+        assert [sentence.upos for sentence in predict(model, toy("test")).sentences] == before
+
+
+@pytest.mark.parametrize(("window", "context"), [(12, 0), (12, 3), (20, 8)])
+def test_text_is_read_in_the_windows_of_the_recipe(tagger, toy, window, context):
+    sentence = Sentence(tuple(word for each in toy().sentences for word in each.words))
+    corpus = Corpus((sentence,), "long", "en")
+    recipe = tagger.recipe.model_copy(update={"window": window, "context": context})
+    read = read_for(replace(tagger, recipe=recipe), corpus).windows
+    expected = make_windows(tagger, corpus, window, context)
+    assert len(read) > 2
+    assert [(each.first, each.last) for each in read] == [(each.first, each.last) for each in expected]
+
+
+def make_windows(model, corpus, window, context):
+    return read_windows(model.encoder, corpus, window=window, context=context).windows

@@ -3,7 +3,7 @@ from pydantic import ValidationError
 
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
-from crosslens.training.recipe import RECIPES, Recipe, default_recipe, differing, find_recipe, overrides
+from crosslens.training.recipe import RECIPES, Recipe, default_recipe, differing, find_recipe, overrides, recipe_columns
 
 
 def test_the_first_papers_settings():
@@ -113,3 +113,19 @@ def test_the_default_recipe_is_the_task_s_own():
     for task in TASKS.built_in:
         assert find_recipe("default", task) == find_recipe("muller2021", task) == default_recipe(find_task(task))
     assert find_recipe("muller2021", "nli").name == "wu2019.nli"
+
+
+def test_the_column_of_settings_has_what_was_replaced_but_selection_and_values_that_were_searched():
+    task = find_task("pos")
+    recipe = find_recipe("muller2021", "pos", {"select": "last", "epochs": "9", "batch": "8"})
+    name = "muller2021.pos"
+    assert recipe_columns(find_recipe("muller2021", "pos"), task) == {"recipe": name, "settings": None}
+    assert set(recipe_columns(recipe, task)["settings"].split()) == {"epochs=9", "batch=8"}
+    assert set(recipe_columns(recipe, task, tuned=["batch"])["settings"].split()) == {"epochs=9", "batch=tuned"}
+    assert overrides(recipe, task)["select"] == "last"
+
+
+def test_a_given_setting_of_the_task_replaces_the_recipes():
+    by_recipe = RECIPES["wu2019-ref.parsing"].task
+    assert by_recipe["arc_size"] != 32
+    assert find_recipe("wu2019-ref", "parsing", {"arc_size": "32"}).task == {**by_recipe, "arc_size": 32}

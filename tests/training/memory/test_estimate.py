@@ -86,6 +86,27 @@ def test_batches_windows_and_checkpointing_change_activations():
     assert activations(precision="bfloat16") < activations()
 
 
+def test_with_checkpointing_the_states_of_each_layer_and_all_of_a_single_layer_are_kept():
+    encoder = trained("bert")
+
+    def activations(checkpointing):
+        recipe = Recipe(batch=ROWS, gradient_checkpointing=checkpointing)
+        return training_memory(encoder, recipe, length=LENGTH).activations
+
+    states = 4 * ROWS * LENGTH * encoder.width
+    without_layers = activations("layers") - encoder.depth * states - activations("off") // encoder.depth
+    assert 0 < without_layers < activations("off") / encoder.depth  # the embeddings
+
+
+def test_dropout_keeps_what_it_left_out():
+    encoder = trained("bert")
+    on, off = (
+        training_memory(encoder, Recipe(batch=ROWS, encoder_dropout=dropout), length=LENGTH).activations
+        for dropout in ("checkpoint", "off")
+    )
+    assert off < on
+
+
 def test_an_architecture_that_needs_numbers_has_no_estimate():
     assert training_memory(trained("xlm"), RECIPE, length=9) is None
 
