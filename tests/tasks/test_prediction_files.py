@@ -57,6 +57,19 @@ def test_files_are_named_after_corpora_and_formats(task, suffix, corpora):
     assert prediction_files(find_task(task), corpora) == [f"ud_en_pud-test{suffix}", f"ud_fr_pud-test{suffix}"]
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("./fr.conllu", "fr.conllu"),
+        ("../data/fr.conllu", "data_fr.conllu"),
+        ("/data/fr.conllu", "data_fr.conllu"),
+        ("a.b/fr_x.conllu", "a.b_fr_x.conllu"),
+    ],
+)
+def test_files_of_corpora_are_neither_hidden_nor_elsewhere(name, file, corpora):
+    assert prediction_files(find_task("pos"), [replace(corpora[0], name=name)]) == [file]
+
+
 LAYOUTS = {
     "uner.iob2": "# sent_id = 1\n1\tthe\tO\t-\tann\n2\tcat\tB-ANIMAL\tOBJ\tbob\n3\tsleeps\tO\t-\tann\n\n",
     "conll.txt": "-DOCSTART- -X- O O\n\nthe DT B-NP O\ncat NN I-NP B-ANIMAL\nsleeps VB B-VP O\n\n",

@@ -14,6 +14,7 @@ from crosslens.encoders.inputs import read_windows
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task, main_metric
 from crosslens.tasks.task import UNSEEN
+from crosslens.tasks.titles import as_printed
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -268,3 +269,10 @@ def test_the_main_metric_of_what_is_no_task_is_none():
     """Records of other programs name other tasks."""
     assert {main_metric(task) for task in (None, "", "chunking", "POS")} == {None}
     assert (main_metric("pos"), main_metric("parsing"), main_metric("ner")) == ("accuracy", "las", "f1")
+
+
+def test_titles_keep_the_capitals_of_a_tasks_name():
+    assert as_printed("ner, f1, source en") == "NER, F1, source en"
+    assert as_printed("nli fr") == "NLI fr"
+    assert as_printed("pos, accuracy") == "POS tagging, accuracy"
+    assert as_printed("document: x").startswith("Document classification")

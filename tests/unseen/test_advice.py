@@ -9,7 +9,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
 from crosslens.data.sentence import Text
 from crosslens.errors import RequestError
-from crosslens.unseen.advice import advise
+from crosslens.unseen.advice import _adapting, advise
 from crosslens.unseen.rule import Measured, Provenance, Rule, read_rule
 from made_rules import made_up
 
@@ -126,6 +126,29 @@ def test_adapting_goes_by_the_languages_most_alike(encoder):
         advice = advise(encoder, text, {"src": text}, schemes=(), rule=fitted_to(encoder, rows))
         assert advice.recommendation == word
         assert f"l4 {gain:+.1f}" in advice.reasons[-1] or f"l2 {gain:+.1f}" in advice.reasons[-1]
+
+
+def test_adaptation_is_judged_by_three_languages_that_score_alike_as_they_are(encoder):
+    """Not by those that score alike after adaptation; with exactly three there are enough."""
+    text = Corpus(load_corpus("lab/src")[:200].items * 8, "long", "xx")
+    scores = {"near": (50.0, 90.0), "nearer": (50.1, 90.0), "nearest": (49.9, 90.0), "far": (90.0, 50.0)}
+    rows = [
+        Measured(language, language, "src", before, features, after)
+        for (language, (before, after)), features in zip(scores.items(), ANYTHING * 4, strict=False)
+    ]
+    rule = fitted_to(encoder, rows)
+    evidence = advise(encoder, text, {"src": text}, schemes=(), rule=rule).evidence[""]
+    helps, reason = _adapting(rule, 50.0, evidence)
+    assert helps
+    assert all(f"{language} +" in reason for language in ("near", "nearer", "nearest"))
+    assert "far" not in reason
+    for count, assessed in ((3, True), (2, False)):
+        _, reason = _adapting(fitted_to(encoder, rows[:count] + not_adapted(rows[count:])), 50.0, evidence)
+        assert ("is not assessed" not in reason) == assessed
+
+
+def not_adapted(rows):
+    return [replace(row, adapted=None) for row in rows]
 
 
 def test_parallel_sentences_are_looked_for(encoder, toy):

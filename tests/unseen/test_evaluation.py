@@ -47,9 +47,39 @@ def test_regrets_of_the_choice_are_those_of_the_scores():
     assert errors["regret of the source of the highest estimate"].value <= errors["regret of always en"].value
 
 
-@pytest.mark.parametrize("names", ["", "l99", "l0 l1 l2 l3 l4 l5"])
+@pytest.mark.parametrize("names", ["", "l99", "l0 l1 l2 l3 l4 l5", "l0 l1 l2 l3 l4"])
 def test_without_languages_kept_apart_or_to_fit_there_is_nothing(names):
     assert kept_apart(Rule(made_up(7).measured, Provenance(kept_apart=names))) == {}
+    assert kept_apart(Rule(made_up(8).measured, Provenance(kept_apart="l0 l1 l2 l3 l4"))) != {}  # three to fit
+
+
+def test_a_constant_guess_knows_no_score_of_a_language_kept_apart():
+    """By hand: the mean of the languages that are fitted to, from the same source."""
+    rule = Rule(made_up(6, noise=3).measured, APART)
+    fitted_to = [row for row in rule.measured if row.language not in ("l1", "l3")]
+    wrong = []
+    for row in rule.measured:
+        if row.language in ("l1", "l3"):
+            scores = [other.score for other in fitted_to if other.source == row.source]
+            wrong.append(abs(sum(scores) / len(scores) - row.score))
+    assert len(wrong) == 4
+    assert kept_apart(rule)["error of a constant guess"].value == pytest.approx(sum(wrong) / 4)
+
+
+def test_a_corpus_measured_from_one_source_has_no_regret():
+    """There was nothing to choose: its regret would be 0 whatever the rule says."""
+    rows = made_up(8).measured
+    scores = {(row.language, row.source): row.score for row in rows}
+    better = next(language for language, _ in scores if scores[language, "fr"] > scores[language, "en"])
+    other = "l7" if better != "l7" else "l6"
+    known = Provenance("made up", kept_apart=f"{better} {other}")
+    both = kept_apart(Rule(tuple(row for row in rows if row.language != other), known))
+    one_source = kept_apart(Rule(tuple(row for row in rows if (row.language, row.source) != (other, "fr")), known))
+    assert both["regret of always en"].value > 0
+    regrets = [name for name in both if name.startswith("regret")]
+    assert len(regrets) == 2
+    for name in regrets:
+        assert one_source[name].value == pytest.approx(both[name].value, abs=1e-6)
 
 
 def test_transfer_of_another_encoder_is_estimated_without_its_language():
