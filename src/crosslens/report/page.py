@@ -21,7 +21,7 @@ from crosslens.report.overview import gap_panels, overviews, transfer_correlatio
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
 from crosslens.report.table import Table
-from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
+from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart, settings_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.order import Order, places_of
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
@@ -265,7 +265,12 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
         for column in table.columns
         for difference in [table.is_difference(column)]
     ]
-    whose = {"task": block.task, "source": block.source_label, "encoder": block.encoder}
+    whose = {
+        "task": block.task,
+        "title": as_printed(block.task),
+        "source": block.source_label,
+        "encoder": block.encoder,
+    }
     return {**whose, "columns": columns, "rows": rows}
 
 
@@ -309,6 +314,8 @@ def _similarities(results: Results) -> list[Row]:
                             "pair": pair,
                             "language": target,
                             "different": source != target,
+                            "encoder": state.encoder,
+                            "two": "against" in settings_of(record["settings"]),
                             "measure": measure,
                             "of": named[measure][0],
                             "sentences": named[measure][1],

@@ -5,7 +5,7 @@ import re
 
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
-from made_records import HOSTILE, PLAIN, score
+from made_records import HOSTILE, PLAIN, score, similarity
 from made_sections import everything, one_layer, typology
 
 NAMES = ["interventions", "overlap", "probes", "words", "transfer-by-layer-pos", "typology"]
@@ -22,6 +22,17 @@ def test_sections_stand_in_one_order_and_only_where_records_fill_them():
     assert [section["name"] for section in embedded["sections"]] == NAMES
     assert names(make_page(Results.of(PLAIN), title="t")) == []
     assert names(make_page(Results.of(one_layer()), title="t")) == ["transfer-by-layer-pos"]
+
+
+def test_every_pair_of_layers_of_two_encoders_is_a_table_that_shows_one_group_at_a_time():
+    about = {"encoder": "mono", "settings": "against=f"}
+    records = [similarity("cka", 0.5, layer=layer, target_layer=other, **about) for layer in (0, 1) for other in (0, 1)]
+    page = make_page(Results.of(records), title="t")
+    assert names(page) == ["layer-by-layer-cka"]
+    (section,) = json.loads(re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1])["sections"]
+    assert section["views"] == ["en–fr, pretrained"]
+    assert [row["language"] for row in section["panels"][0]["rows"]] == ["fr", "fr"]
+    assert section["panels"][0]["rows"][0]["cells"] == [{"value": 0.5, "share": True}] * 2
 
 
 def test_a_table_keeps_its_caption_notes_levels_and_languages():

@@ -4,6 +4,7 @@ import pytest
 
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
+from made_records import score
 from made_sections import TARGETS, everything, one_layer, typology
 
 pytestmark = pytest.mark.browser
@@ -131,3 +132,12 @@ def test_no_screen_cuts_a_chart(shown):
             "[...document.querySelectorAll('svg.chart')].map((svg) => svg.getBoundingClientRect().right)"
         )
         assert max(ends) <= width
+
+
+def test_the_subject_names_the_task_where_there_is_no_layer_profile(browser, tmp_path):
+    records = [score(target, 80.0) for target in ("fr", "de")]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert tab.inner_text("#subject") == "e · POS tagging · trained on en"
+    tab.close()

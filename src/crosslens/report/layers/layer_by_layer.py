@@ -40,6 +40,7 @@ def layer_by_layer(results: Results) -> list[Table]:
                         for target in columns
                     ),
                     "beside" if line.baseline else "plain",
+                    line.languages[1] if line.languages else None,
                 )
                 for layer in sorted({layer for layer, _ in line.by_layer})
             )

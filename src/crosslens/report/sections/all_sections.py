@@ -1,10 +1,13 @@
 """All sections of the page below scores and similarity, in the order in which they stand."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from crosslens.errors import RequestError
 from crosslens.report.blocks import Block
 from crosslens.report.conditions.interventions import before_training
 from crosslens.report.conditions.pretraining_steps import last_checkpoints
+from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.report.sections.heat_table import heat_table
 from crosslens.report.sections.layer_curves import layer_curves
 from crosslens.report.sections.overlap_scatter import overlap_scatter
@@ -12,6 +15,7 @@ from crosslens.report.sections.section import Section
 from crosslens.report.sections.treatment_profiles import treatment_profiles
 from crosslens.report.table import Table
 from crosslens.results.record import Results
+from crosslens.tasks.titles import metric_name
 
 
 def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table | None = None) -> list[Section]:
@@ -25,8 +29,20 @@ def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table |
     last = last_checkpoints(results)
     unchanged = before_training(last)
     return [
+        *_layers_of_two_encoders(unchanged),
         *treatment_profiles(last, blocks),
         *overlap_scatter(unchanged, blocks),
         *layer_curves(unchanged, [block.task for block in blocks]),
         *([] if typology is None else [heat_table(typology, "Easy, intermediate and hard languages")]),
     ]
+
+
+def _layers_of_two_encoders(results: Results) -> list[Section]:
+    tables: list[Table] = []
+    with suppress(RequestError):  # records that contradict one another, which the tables report
+        tables = layer_by_layer(results)
+    sections = []
+    for table in tables:
+        title = f"Layer by layer, {metric_name(table.name.removeprefix('layer-by-layer-'))}"
+        sections.append(heat_table(table, title, corner="layers", one_by_one=True))
+    return sections

@@ -7,12 +7,14 @@ from crosslens.report.table import Cell, Table
 from crosslens.tasks.titles import as_printed
 
 
-def heat_table(table: Table, title: str) -> Section:
+def heat_table(table: Table, title: str, *, corner: str = "language", one_by_one: bool = False) -> Section:
     """Show a printed table on the page.
 
     Args:
         table: rows in groups; rows about a language follow the page's filters and choice of languages.
         title: heading of the section.
+        corner: head of the column of labels.
+        one_by_one: show one group at a time, which the reader chooses.
     """
     panels = [
         {
@@ -24,12 +26,14 @@ def heat_table(table: Table, title: str) -> Section:
         }
         for group, rows in table.groups.items()
     ]
-    about = {"head": table.full_heads, "notes": table.notes}
+    views = [panel["title"] for panel in panels] if one_by_one else []
+    about = {"head": table.full_heads, "notes": table.notes, "corner": corner, "views": views}
     return Section(table.name, title, table.caption, "heat", panels, about)
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
     shown = {"value": rounded(cell.value), "level": cell.level, "note": cell.note}
+    marks = {"difference": cell.kind in ("difference", "vs_paper"), "share": cell.kind == "similarity"}
     return {name: value for name, value in shown.items() if value is not None} | {
-        "difference": cell.kind in ("difference", "vs_paper")
+        name: True for name, holds in marks.items() if holds
     }

@@ -38,12 +38,13 @@ class Section:
         title, name = escape(self.title), escape(self.name)
         notes = "".join(f"<li>{escape(text)}</li>" for text in self.about.get("notes", ()))
         table = f'<div class="wide" tabindex="0" role="region" aria-label="{title}, values"><table></table></div>'
+        choice = '<div class="controls" hidden><label>show<select></select></label></div>'
         forms = {
-            "curves": '<div class="controls" hidden><label>show<select></select></label></div>'
-            '<ul class="key"></ul><div class="multiples"></div>'
+            "curves": f'{choice}<ul class="key"></ul><div class="charts"></div>'
             f"<details><summary>Show values</summary>{table}</details>",
             "scatter": '<div class="columns"></div>',
-            "heat": table.replace('class="wide"', 'class="wide tall"').replace(", values", "")
+            "heat": choice
+            + table.replace('class="wide"', 'class="wide tall"').replace(", values", "")
             + (f'<ol class="note">{notes}</ol>' if notes else ""),
         }
         return (

@@ -1,15 +1,7 @@
 // Similarity by layer --------------------------------------------------------------------------------------------------
 const OF_KINDS = ["", "matched", "null"];
-const curves = () => {
-  // Languages that are followed have curves of their own; else one pair, or the mean over pairs.
-  const measure = at("measure").value, followed = similar.some((r) => r.of === measure && isChosen(r.language));
-  const filtered = FACTS.some((name) => state[name]);
-  const pair = followed ? [...state.languages].join(", ") : at("pair").value;
-  at("pair").disabled = followed;
-  // Seeds of a pair are averaged first. A mean over pairs needs a value for every pair of different languages.
-  const shown = similar.filter((r) => r.of === measure && (followed ? isChosen(r.language) : pair === "" ? r.different && isKept(r.language) : r.pair === pair));
-  const states = unique(shown.map((r) => r.state));
-  const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
+// Lines of a chart: for each state of the encoder and kind of sentences, the mean over pairs by layer. A mean needs every pair.
+const seriesOf = (shown, states, layers) => {
   const series = [];
   for (const [place, kind] of data.kinds.entries()) {
     for (const [number, state] of states.entries()) {
@@ -23,15 +15,30 @@ const curves = () => {
       if (points.length) series.push({ state, number, style: OF_KINDS[place], kind, points });
     }
   }
-  const scale = ticks(series.flatMap((s) => s.points.map((p) => p.value)), [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1], 0.05);
-  const words = (s, p) => {
-    const one = p.rows.length === 1 && p.rows[0].low !== null ? `, 95 % CI ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
-    return `${s.state}, ${s.kind}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${p.pairs > 1 ? `mean of ${p.pairs} pairs` : `1 pair, n ${p.rows[0].n}`}`;
-  };
+  return series;
+};
+const LINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1];
+const inWords = (s, p) => {
+  const one = p.rows.length === 1 && p.rows[0].low !== null ? `, 95 % CI ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
+  return `${s.state}, ${s.kind}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${p.pairs > 1 ? `mean of ${p.pairs} pairs` : `1 pair, n ${p.rows[0].n}`}`;
+};
+const drawnLines = (series, layers, wordsOf = inWords) => series.map((s) => ({ kind: `series${s.number % 6}`, style: s.style, radius: s.style ? 2.5 : 4,
+  points: s.points.map((p) => ({ i: layers.indexOf(p.layer), value: p.value, words: wordsOf(s, p) })) }));
+const curves = () => {
+  // Languages that are followed have curves of their own; else one pair, or the mean over pairs.
+  const measure = at("measure").value, followed = similar.some((r) => r.of === measure && isChosen(r.language));
+  const filtered = FACTS.some((name) => state[name]);
+  const pair = followed ? [...state.languages].join(", ") : at("pair").value;
+  at("pair").disabled = followed;
+  // Seeds of a pair are averaged first. A mean over pairs needs a value for every pair of different languages.
+  const shown = similar.filter((r) => r.of === measure && (followed ? isChosen(r.language) : pair === "" ? r.different && isKept(r.language) : r.pair === pair));
+  const states = unique(shown.map((r) => r.state));
+  const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
+  const series = seriesOf(shown, states, layers);
+  const scale = ticks(series.flatMap((s) => s.points.map((p) => p.value)), LINES, 0.05);
   const svg = lineChart({ label: `${measure} by layer, ${pair || (filtered ? "mean over the pairs shown" : "mean over pairs")}`,
     W: Math.max(320, Math.min(1000, at("curves").clientWidth || 760)), H: 330, scale, digits: 2, places: layers, labels: layers, across: "layer (0: embeddings)",
-    lines: series.map((s) => ({ kind: `series${s.number % 6}`, style: s.style, radius: s.style ? 2.5 : 4,
-      points: s.points.map((p) => ({ i: layers.indexOf(p.layer), value: p.value, words: words(s, p) })) })) });
+    lines: drawnLines(series, layers) });
   at("curves").replaceChildren(svg);
   const kinds = [...new Map(series.map((s) => [s.kind, s.style]))];
   at("key").replaceChildren(
@@ -41,4 +48,39 @@ const curves = () => {
     make("thead", {}, make("tr", {}, make("th", { class: "left", scope: "col" }, "encoder"), ...layers.map((l) => make("th", { scope: "col" }, l)))),
     make("tbody", {}, ...series.map((s) => make("tr", {}, make("th", { scope: "row" }, `${s.state}: ${s.kind}, ${s.points[0].pairs} ${s.points[0].pairs > 1 ? "pairs" : "pair"}`),
       ...layers.map((l) => make("td", {}, written(s.points.find((p) => p.layer === l)?.value, 3).replace("–", "not run")))))));
+  byLanguage(measure, states, layers);
+  pairMap(measure, layers);
+};
+// One small chart for each pair of languages: states of the encoder, and unrelated sentences of the same length.
+const byLanguage = (measure, states, layers) => {
+  const byPair = Map.groupBy(similar.filter((r) => r.of === measure && r.different && r.sentences !== data.kinds[2] && isKept(r.language)), (r) => r.pair);
+  const followed = [...byPair].filter(([, records]) => isChosen(records[0].language)), pairs = followed.length ? followed : [...byPair];
+  at("by-language").hidden = pairs.length < 2;
+  if (pairs.length < 2) return at("languages").replaceChildren();
+  // Where pairs have encoders of their own, each chart names its lines.
+  const statesOf = pairs.map(([, records]) => unique(records.map((r) => r.state))), alike = statesOf.every((own) => own.length === statesOf[0].length && own.every((state) => states.includes(state) && statesOf[0].includes(state)));
+  const panels = pairs.map(([pair, records], i) => ({ pair, language: records[0].language, states: statesOf[i], series: seriesOf(records, alike ? states : statesOf[i], layers) }));
+  at("matched").hidden = !panels.some(({ series }) => series.some((s) => s.style));
+  const scale = ticks(panels.flatMap(({ series }) => series.flatMap((s) => s.points.map((p) => p.value))), LINES, 0.05);
+  const from = unique(panels.map(({ pair }) => pair.split("-")[0])).length === 1;
+  multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: from ? language : pair, language })),
+    lineChart({ label: `${measure} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
+      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: `series${i % 6}` }), make("bdi", {}, name)))))), 215);
+  const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));
+  const details = at("by-language").querySelector("details"), show = () => { if (details.open) details.querySelector("table").replaceChildren(...tableOf(["pair and encoder", ...layers], rows())); };
+  details.ontoggle = show; show();
+};
+// Pairs of languages and layers for two encoders: Figure 7 of Conneau, Wu et al. (2020).
+const pairMap = (measure, layers) => {
+  const records = similar.filter((r) => r.of === measure && r.two && r.sentences === data.kinds[0] && isKept(r.language));
+  at("pair-map").hidden = !records.length;
+  const highest = Math.max(1, ...records.map((r) => r.value));
+  const of = (group, layer) => group.filter((r) => r.layer === layer).map((r) => r.value);
+  const ofState = (r) => r.encoder ? r.state.slice(r.encoder.length + 2) : r.state;
+  at("pair-map").querySelector("table").replaceChildren(make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "left" }, "pair"), ...layers.map((layer) => make("th", { scope: "col" }, layer)))),
+    ...[...Map.groupBy(records, ofState)].map(([text, group]) => make("tbody", {},
+      make("tr", { class: "mean" }, make("th", { scope: "rowgroup", class: "left", colspan: layers.length + 1 }, text)),
+      ...[...Map.groupBy(group, (r) => `${r.pair} ${r.encoder}`).values()].map((rows) => make("tr", { class: isChosen(rows[0].language) ? "chosen" : null },
+        make("th", { scope: "row" }, heading({ title: rows[0].pair, language: rows[0].language }), rows[0].encoder ? make("small", {}, rows[0].encoder) : null),
+        ...layers.map((layer) => of(rows, layer).length ? shaded(mean(of(rows, layer)), highest) : make("td", { class: "missing" }, "not run")))))));
 };

@@ -2,10 +2,10 @@
 // Shape: size, title of the axis across, ticks, places of marks and their labels. Lines: class, style and points.
 const STYLES = ["", "null", "matched", "apart", "mixed"];
 const LEGEND = { "": "", null: "dashed", matched: "dotted", apart: "round", mixed: "mixed" };
-const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, across = "", lines }) => {
+const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, across = "", inset = false, lines }) => {
   const L = 46, T = 10, low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
   const wide = Math.max(...labels.map((text) => `${text}`.length)) * 7 + 6, steep = labels.some(isNaN) && wide > inner / places.length;
-  const B = (steep ? 16 + wide * 0.8 : 24) + (across ? 20 : 0), ends = steep || labels.some(isNaN) ? inner / places.length / 2 : 0;
+  const B = (steep ? 16 + wide * 0.8 : 24) + (across ? 20 : 0), ends = inset || steep || labels.some(isNaN) ? inner / places.length / 2 : 0;
   const x = (i) => L + (many ? ends + (places[i] - places[0]) / (places.at(-1) - places[0]) * (inner - 2 * ends) : inner / 2);
   const y = (value) => T + (high - value) / (high - low || 1) * (H - B - T);
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
@@ -36,4 +36,21 @@ const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, a
     }
   }
   return svg;
+};
+const follow = (language) => (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey);
+const heading = ({ title, language }) => language
+  ? make("button", { "aria-pressed": `${isChosen(language)}`, onclick: follow(language) }, make("bdi", {}, title)) : make("bdi", {}, title);
+// Small charts stand in columns of one width; few charts are larger.
+const multiples = (node, count, figuresOf, least = 246) => {
+  const room = node.clientWidth || 800, columns = Math.max(1, Math.min(count, Math.floor((room + 24) / (room < 500 ? 180 : least + 24))));
+  const W = Math.min(count === 1 ? 620 : 420, Math.floor((room + 24) / columns) - 24), grid = make("div", { class: "multiples" });
+  grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${W}px))`;
+  grid.append(...figuresOf(W));
+  node.replaceChildren(grid);
+};
+// A cell of a heat map: the more, the darker.
+const shaded = (value, highest = 1) => {
+  const node = make("td", {}, written(value));
+  node.style.background = `color-mix(in srgb, var(--c0) ${Math.round(48 * Math.max(0, Math.min(1, value / highest)))}%, var(--paper))`;
+  return node;
 };

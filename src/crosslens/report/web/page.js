@@ -26,12 +26,12 @@ if (scores.length) {
   at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
 }
 if (similar.length) {
-  fill(at("measure"), unique(similar.map((r) => r.of)));
+  fill(at("measure"), unique(similar.map((r) => r.of)).sort((a, b) => (b === "cka") - (a === "cka"))); // CKA first, as in the papers
   const pairs = unique(similar.map((r) => r.pair)), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
   fill(at("pair"), pairs);
   if (different.length) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${different.length})`));
   for (const id of ["measure", "pair"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
-  at("similar-csv").addEventListener("click", () => save(csv(similar.map(({ language, ...record }) => record)), "text/csv", "similarities.csv"));
+  at("similar-csv").addEventListener("click", () => save(csv(similar.map(({ language, encoder, two, ...record }) => record)), "text/csv", "similarities.csv"));
   at("svg").addEventListener("click", () => save(drawing(at("curves").firstChild), "image/svg+xml", "similarity.svg"));
 }
 at("close").addEventListener("click", () => at("run").close());

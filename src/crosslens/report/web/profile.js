@@ -20,14 +20,14 @@ const opening = (table) => {
   const tasks = unique(data.tables.map((t) => valueOf(t, "task")));
   at("tabs").replaceChildren(...(tasks.length < 2 ? [] : tasks.map((task) => make("button", {
     "aria-pressed": `${task === valueOf(table, "task")}`, onclick: () => set({ task }) },
-  data.tables.find((t) => valueOf(t, "task") === task).overviews[0]?.task ?? task))));
+  data.tables.find((t) => valueOf(t, "task") === task).title))));
   for (const name of ["source", "encoder"]) {
     const values = unique(data.tables.filter((t) => t.task === table.task && (name === "source" || t.source === table.source)).map((t) => valueOf(t, name)));
     fill(at(name), values);
     at(name).value = valueOf(table, name);
     at(`${name}-choice`).hidden = values.length < 2;
   }
-  at("subject").replaceChildren(...[table.encoder, table.overviews[0]?.task ?? table.task, `trained on ${table.source}`]
+  at("subject").replaceChildren(...[table.encoder, table.title, `trained on ${table.source}`]
     .filter(Boolean).flatMap((text, i) => [i ? " · " : "", make("bdi", {}, text)]));
   at("headline").textContent = table.overviews[0]?.headline ?? "";
   at("tiles").replaceChildren(...table.overviews.flatMap((overview) => [

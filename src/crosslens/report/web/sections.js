@@ -1,8 +1,5 @@
 // Sections below scores and similarity: small charts with lines, scatter plots, tables. Each is hidden where the view has none.
 const inView = ({ tables }) => !tables || tables.includes(data.tables.indexOf(data.tables.length ? tableInView() : null));
-const follow = (language) => (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey);
-const heading = ({ title, language }) => language
-  ? make("button", { "aria-pressed": `${isChosen(language)}`, onclick: follow(language) }, make("bdi", {}, title)) : make("bdi", {}, title);
 // Panels of languages that are followed, if there are any; else of those that the filters keep.
 const ofLanguages = (panels) => {
   const followed = panels.filter((panel) => panel.language && isChosen(panel.language));
@@ -13,19 +10,12 @@ const keyOf = (names, kinds, section) => [
   ...(kinds.length > 1 ? kinds.map((place) => make("li", {}, make("i", { class: LEGEND[STYLES[place]] }), section.kinds[section.styles.indexOf(place)])) : [])];
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
-// Small charts stand in columns of one width; few charts are larger.
-const columnsOf = (node, count) => {
-  const room = node.clientWidth || 800, columns = Math.max(1, Math.min(count, Math.floor((room + 24) / (room < 500 ? 180 : 270))));
-  const W = Math.min(count === 1 ? 620 : 420, Math.floor((room + 24) / columns) - 24);
-  node.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${W}px))`;
-  return W;
-};
 const multiple = (section, panel, W, scale, numberOf) => {
   const words = (line, i) => `${[line.name, line.kind].filter(Boolean).join(", ")}, layers ${panel.labels[i]}: ${written(line.values[i], 1, section.alone)}`;
   const lines = [...panel.lines].filter((line) => line.mark !== "target" || isKept(line.language)).sort((a, b) => isChosen(a.language) * (a.mark === "target") - isChosen(b.language) * (b.mark === "target"));
   lines.sort((a, b) => (b.mark === "target") - (a.mark === "target")); // means above targets
   return lineChart({ label: `${at(section.name).querySelector("h2").textContent}, ${panel.title}`, W, H: W > 500 ? 260 : 190, scale, digits: scale[1] - scale[0] < 0.1 ? 2 : scale[1] - scale[0] < 1 ? 1 : 0, sign: section.alone,
-    places: panel.places ?? panel.labels.map((_, i) => i), labels: panel.labels,
+    places: panel.places ?? panel.labels.map((_, i) => i), labels: panel.labels, inset: !panel.places,
     lines: lines.map((line) => {
       const target = line.mark === "target", points = line.values.flatMap((value, i) => value === null ? [] : [{ i, value, low: line.low?.[i], high: line.high?.[i], words: target ? null : words(line, i) }]);
       const style = line.mark ? "" : STYLES[section.styles[section.kinds.indexOf(line.kind || section.kinds[0])]];
@@ -34,19 +24,22 @@ const multiple = (section, panel, W, scale, numberOf) => {
         target: target ? { onclick: follow(line.language), words: `${line.name}${described(line.language)}: ${panel.labels.map((text, i) => `${text} ${written(line.values[i], 1, true)}`).join(", ")}` } : null };
     }) });
 };
-const curvesSection = (section, panels) => {
-  const node = at(section.name), select = node.querySelector("select"), views = section.views;
-  const view = views.includes(state.view) ? state.view : views[0] ?? "";
+// The view that is chosen of several, such as a cutoff; the state keeps one for the whole page.
+const viewOf = ({ name }, views) => {
+  const node = at(name).querySelector(".controls"), select = node.querySelector("select"), view = views.includes(state.view) ? state.view : views[0] ?? "";
   fill(select, views); select.value = view; select.onchange = () => set({ view: select.value });
-  node.querySelector(".controls").hidden = views.length < 2;
-  const shown = ofLanguages(panels.filter((panel) => panel.view === view));
+  node.hidden = views.length < 2;
+  return view;
+};
+const curvesSection = (section, panels) => {
+  const node = at(section.name), view = viewOf(section, section.views), shown = ofLanguages(panels.filter((panel) => panel.view === view));
   const lines = shown.flatMap((panel) => panel.lines), names = unique(lines.filter((line) => !line.mark).map((line) => line.name));
   const alike = shown.every((panel) => names.every((name) => panel.lines.some((line) => line.name === name)));
   const places = section.styles.filter((_, k) => lines.some((line) => !line.mark && (line.kind || section.kinds[0]) === section.kinds[k]));
   const marks = [["hollow", "same language"], ["filled", "zero-shot mean"], ["thin", "single targets"]].map(([kind, text]) => make("li", {}, make("i", { class: kind }), text));
   node.querySelector(".key").replaceChildren(...(lines.some((line) => line.mark) ? marks : keyOf(alike ? names : [], places, section)));
-  const into = node.querySelector(".multiples"), W = columnsOf(into, shown.length), common = section.alone ? null : scaleOf(lines);
-  into.replaceChildren(...shown.map((panel) => {
+  const common = section.alone ? null : scaleOf(lines);
+  multiples(node.querySelector(".charts"), shown.length, (W) => shown.map((panel) => {
     const own = unique(panel.lines.map((line) => line.name)), numberOf = (name) => (alike ? names : own).indexOf(name);
     return make("figure", {}, make("figcaption", {}, heading(panel)), make("span", { class: "note" }, section.axis), multiple(section, panel, W, common ?? scaleOf(panel.lines), numberOf),
       alike || lines.some((line) => line.mark) ? null : make("ul", { class: "key" }, ...keyOf(own, [], section)));
@@ -64,13 +57,15 @@ const scatterSection = (section, panels) => {
     across: { title: panel.x, digits: panel.digits[0], values: panel.across }, up: { title: panel.y, digits: panel.digits[1], values: panel.up } })));
 };
 const tableSection = (section, panels) => {
-  const cell = ({ value, level, note, difference }) => value === undefined ? make("td", { class: "missing" }, "not run")
+  const followed = panels.filter(({ rows }) => rows.some((row) => isChosen(row.language))), choices = followed.length ? followed : panels.filter(({ rows }) => rows.some((row) => !row.language || isKept(row.language)));
+  const view = viewOf(section, section.views.length ? choices.map(({ title }) => title) : []), shown = view ? choices.filter(({ title }) => title === view) : panels;
+  const cell = ({ value, level, note, difference, share }) => value === undefined ? make("td", { class: "missing" }, "not run") : share ? shaded(value)
     : make("td", { class: level ?? null, title: note ? section.notes[note - 1] : null }, written(value, 2, difference), note ? make("sup", {}, `${note}`) : null);
-  const body = panels.flatMap(({ title, rows }) => [make("tr", { class: "mean" }, make("th", { scope: "colgroup", class: "left", colspan: section.head.length + 1 }, title)),
-    ...rows.filter((row) => !row.language || isKept(row.language)).map((row) => make("tr", { class: isChosen(row.language) ? "chosen" : null },
-      make("th", { scope: "row" }, heading({ title: row.name, language: row.language })), ...row.cells.map(cell)))]);
+  const body = shown.flatMap(({ title, rows }) => [make("tr", { class: "mean" }, make("th", { scope: "colgroup", class: "left", colspan: section.head.length + 1 }, title)),
+    ...rows.filter((row) => !row.language || isKept(row.language)).map((row) => make("tr", { class: isChosen(row.language) && !view ? "chosen" : null },
+      make("th", { scope: "row" }, heading({ title: row.name, language: view ? null : row.language })), ...row.cells.map(cell)))]);
   at(section.name).querySelector("table").replaceChildren(
-    make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "left" }, "language"), ...section.head.map((text) => make("th", { scope: "col" }, text)))), make("tbody", {}, ...body));
+    make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "left" }, section.corner), ...section.head.map((text) => make("th", { scope: "col" }, text)))), make("tbody", {}, ...body));
 };
 const FORMS = { curves: curvesSection, scatter: scatterSection, heat: tableSection };
 const sections = () => {

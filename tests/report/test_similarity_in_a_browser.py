@@ -1,0 +1,161 @@
+"""Similarity on the page in a real browser: by target language, and of two encoders by pair and layer."""
+
+import pytest
+
+from crosslens.report.page import make_page
+from crosslens.results.record import Results
+from made_records import similarity
+
+pytestmark = pytest.mark.browser
+
+BASES = {"fr": 0.8, "de": 0.7, "hi": 0.5}
+"""Target language -> CKA in the embeddings."""
+
+AGAINST = {"settings": "against=f", "encoder": "mono"}
+
+
+def of_languages():
+    """Two states and length-matched sentences for each language; retrieval stands before CKA."""
+    return [
+        similarity(measure, value + 0.1 * layer, layer=layer, target=target, state=state)
+        for measure, factor in (("retrieval", 0.5), ("cka", 1.0), ("cka_length_matched", 0.25), ("cka_shuffled", 0.1))
+        for state, loss in (("pretrained", 0.0), ("untrained", 0.2))
+        for target, base in BASES.items()
+        for layer in (0, 1)
+        for value in [factor * base - loss]
+    ]
+
+
+def of_two_encoders(*, apart=False):
+    """CKA of two encoders, layer with layer, or each with each."""
+    return [
+        similarity("cka", base - 0.1 * layer - 0.01 * other, layer=layer, target_layer=other if apart else None,
+                   target=target, **AGAINST)
+        for target, base in BASES.items()
+        for layer in (0, 1)
+        for other in ((0, 1) if apart else (0,))
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def opened_with(browser, tmp_path):
+    """Opens the page of records; on leaving it there may have been no error."""
+    errors, tabs = [], []
+
+    def opened_with(records):
+        (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+        tab = browser.new_page(viewport={"width": 1000, "height": 900})
+        tab.on("console", lambda message: errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto((tmp_path / "index.html").as_uri())
+        tabs.append(tab)
+        return tab
+
+    yield opened_with
+    assert errors == []
+    for tab in tabs:
+        tab.close()
+
+
+def cells(rows):
+    return [row.locator("th, td").all_text_contents() for row in rows.all()]
+
+
+def test_each_target_language_has_a_chart_of_all_states_with_its_length_matched_baseline(opened_with):
+    tab = opened_with(of_languages())
+    assert tab.input_value("#measure") == "cka"  # as in the papers, wherever the records hold it
+    assert tab.locator("#languages figcaption").all_text_contents() == list(BASES)
+    french = tab.locator("#languages figure", has_text="fr")
+    assert french.locator("polyline").count() == 4
+    assert french.locator("polyline.matched").count() == 2
+    assert french.locator("polyline.null").count() == 0
+    assert "Dotted" in tab.inner_text("#matched")
+    tab.locator("#by-language summary").click()
+    rows = cells(tab.locator("#by-language tbody tr"))
+    assert rows[0] == ["en-fr, pretrained: translations", "0.800", "0.900"]
+    assert ["en-hi, untrained: unrelated, length-matched", "−0.075", "0.025"] in rows
+    assert len(rows) == 3 * 4
+    tab.select_option("#measure", "retrieval")
+    assert cells(tab.locator("#by-language tbody tr"))[0] == ["en-fr, pretrained: translations", "0.400", "0.500"]
+    assert not tab.is_visible("#matched")
+
+
+def test_charts_of_languages_share_a_scale(opened_with):
+    tab = opened_with(of_languages())
+    first = tab.locator("#languages figure").all()
+    labels = [figure.locator("text").all_text_contents() for figure in first]
+    assert labels[0] == labels[1] == labels[2]
+    heights = {
+        name: float(figure.locator("circle").first.get_attribute("cy"))
+        for name, figure in zip(BASES, first, strict=True)
+    }
+    assert (heights["hi"] - heights["de"]) / (heights["de"] - heights["fr"]) == pytest.approx(2)  # 0.8, 0.7, 0.5
+
+
+def test_charts_keep_their_titles_on_paper(opened_with):
+    tab = opened_with(of_languages())
+    tab.emulate_media(media="print")
+    assert tab.locator("#languages figcaption button:visible").all_text_contents() == list(BASES)
+
+
+def test_a_language_that_is_clicked_leaves_the_large_chart(opened_with):
+    tab = opened_with(of_languages())
+    tab.locator("#languages figcaption button", has_text="hi").press("Enter")
+    assert tab.evaluate("location.hash") == "#language=hi"
+    assert not tab.is_visible("#by-language")
+    assert "1 pair" in tab.locator("#values").text_content()
+    tab.goto(tab.url.partition("#")[0] + "#language=hi&language=fr")
+    assert tab.locator("#languages figcaption").all_text_contents() == ["fr", "hi"]
+    tab.goto(tab.url.partition("#")[0] + "#family=Indo-European,+Germanic")
+    assert not tab.is_visible("#by-language")
+
+
+def test_two_encoders_have_a_heat_map_of_pairs_and_layers(opened_with):
+    tab = opened_with(of_two_encoders() + of_languages())
+    assert cells(tab.locator("#pair-map tr")) == [
+        ["pair", "0", "1"],
+        ["pretrained"],
+        ["en-frmono and f", "0.80", "0.70"],
+        ["en-demono and f", "0.70", "0.60"],
+        ["en-himono and f", "0.50", "0.40"],
+    ]
+    shades = tab.locator("#pair-map td").evaluate_all("(cells) => cells.map((cell) => cell.style.background)")
+    shares = [int(shade.partition("%")[0].rpartition(" ")[2]) for shade in shades]
+    assert shares == [round(48 * share) for share in (0.8, 0.7, 0.7, 0.6, 0.5, 0.4)]
+    tab.locator("#pair-map th button", has_text="en-de").click()
+    assert tab.locator("#pair-map tr.chosen th button").all_text_contents() == ["en-de"]
+
+
+def test_without_two_encoders_there_is_no_heat_map_and_with_one_language_no_small_charts(opened_with):
+    tab = opened_with(of_languages())
+    assert not tab.is_visible("#pair-map")
+    tab = opened_with([record for record in of_languages() if record.target == "fr"])
+    assert not tab.is_visible("#by-language")
+
+
+def test_layers_of_two_encoders_are_shown_one_pair_at_a_time(opened_with):
+    tab = opened_with(of_two_encoders(apart=True))
+    name = "#layer-by-layer-cka"
+    assert tab.inner_text(f"{name} h2") == "Layer by layer, CKA"
+    assert tab.locator(f"{name} option").all_text_contents()[0] == "mean of 3 pairs, pretrained"
+    tab.select_option(f"{name} select", "en–de, pretrained")
+    assert cells(tab.locator(f"{name} tr")) == [
+        ["layers", "0", "1"],
+        ["en–de, pretrained"],
+        ["layer 0", "0.70", "0.69"],
+        ["layer 1", "0.60", "0.59"],
+    ]
+    assert tab.evaluate("location.hash") == "#view=en%E2%80%93de%2C+pretrained"
+    tab.goto(tab.url.partition("#")[0] + "#language=hi")
+    assert tab.inner_text(f"{name} tr.mean") == "en–hi, pretrained"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(opened_with, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="`make browser` runs this test").Axe()
+    tab = opened_with(of_two_encoders() + of_two_encoders(apart=True) + of_languages())
+    tab.emulate_media(color_scheme=scheme)
+    tab.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    checked = axe.run(tab).response
+    assert len(checked["passes"]) > 10
+    assert [(fault["id"], node["html"]) for fault in checked["violations"] for node in fault["nodes"]] == []
