@@ -66,6 +66,11 @@ def test_marks_stand_where_their_values_are(shown):
     assert shown.locator("#interventions .whisker").count() == 6
 
 
+def test_charts_of_one_section_share_a_scale(shown):
+    french, hindi = shown.locator("#words figure").all()
+    assert french.locator("text").all_text_contents() == hindi.locator("text").all_text_contents()
+
+
 def test_a_cutoff_is_chosen_and_kept_in_the_address(shown):
     first = table(shown, "words")
     assert first["en–fr, mono-en and mono-fr"] == ["60.0", "50.0", "40.0"]
