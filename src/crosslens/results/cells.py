@@ -129,9 +129,10 @@ class Column:
         if self.condition.is_reference:
             return (0, 0, [], "")
         label = re.sub(r"\d+", lambda number: f"{int(number[0]):04}", self.condition.label)  # 9 before 10
-        if reinit is None or not re.fullmatch(r"[\d,-]+", reinit.acts_on or ""):  # "0,all": of an unknown depth
+        layers = reinit.acts_on or "" if reinit else ""
+        if not re.fullmatch(r"[\d,-]+", layers):  # "0,all" is of an unknown depth
             return (2, 0, [], label)
-        ends = [[int(end) for end in part.split("-")] for part in reinit.acts_on.split(",")]
+        ends = [[int(end) for end in part.split("-")] for part in layers.split(",")]
         return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], label)
 
 
