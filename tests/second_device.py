@@ -159,6 +159,13 @@ def _copy_from(source: torch.Tensor, target: Second, non_blocking: bool = False)
     return target
 
 
+class _Module(backend_registration._DummyBackendModule):
+    """To the rest of torch there is no such accelerator: `torch.utils.checkpoint` would compute on the one there is."""
+
+    def is_available(self) -> bool:
+        return False
+
+
 def register() -> bool:
     """Add the device to this process, before its first backward pass, which starts a thread for each device.
 
@@ -168,7 +175,7 @@ def register() -> bool:
     setup = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if setup is None:
         return False
-    setup(NAME)
+    setup(NAME, backend_module=_Module())
     for func in FACTORIES:
         torch.library.impl(str(func).replace("aten.", "aten::").removesuffix(".default"), "PrivateUse1")(_factory(func))
     torch.library.impl("aten::_copy_from", "PrivateUse1")(_copy_from)
