@@ -32,25 +32,21 @@ def frozen(losses=None, **columns):
 
 def overlaps(measure="overlap_types", *, factor=1.0):
     """Subword overlap of each target, a fixed share of its score."""
+    made = {"encoder": "e", "source": "en", "measure": measure, "metric": "overlap"}
     return [
-        Record(
-            encoder="e", source="en", target=target, measure=measure, metric="overlap", value=value * factor,
-            corpus=f"ud/{target}",
-        )
-        for target, value in TARGETS.items()
-    ]  # fmt: skip
+        Record(**made, target=target, value=value * factor, corpus=f"ud/{target}") for target, value in TARGETS.items()
+    ]
 
 
 def probes():
     """A probe of three layers and its control."""
+    made = {"encoder": "e", "seed": 1, "depth": 2, "state": "pretrained"}
+    about = {"measure": "probe langid", "corpus": "wili/all"}
     return [
-        Record(
-            encoder="e", measure="probe langid", metric=metric, layer=layer, value=value, seed=1, depth=2,
-            corpus="wili/all", state="pretrained",
-        )
+        Record(**made, **about, metric=metric, layer=layer, value=value)
         for metric, values in PROBED.items()
         for layer, value in enumerate(values)
-    ]  # fmt: skip
+    ]
 
 
 def retrieved(target, value, *, layer=0, level="words", mapping="procrustes", metric="precision@1", **columns):
@@ -75,14 +71,12 @@ def retrieval():
 def one_layer():
     """Heads on layers 0 and 2, read through a mapping on the target."""
     targets = {"en": (90.0, 92.0), "fr": (70.0, 60.0)}
+    mapped = {"en": {}, "fr": {"mapped_from": "f", "mapping": "ab"}}
     return [
-        score(
-            target, values[place],
-            condition={"tower": layer} | ({} if target == "en" else {"mapped_from": "f", "mapping": "ab"}),
-        )
+        score(target, value, condition={"tower": layer, **mapped[target]})
         for target, values in targets.items()
-        for place, layer in enumerate((0, 2))
-    ]  # fmt: skip
+        for layer, value in zip((0, 2), values, strict=True)
+    ]
 
 
 def everything():

@@ -160,7 +160,7 @@ def _copy_from(source: torch.Tensor, target: Second, non_blocking: bool = False)
 
 
 class _Module(backend_registration._DummyBackendModule):
-    """To the rest of torch there is no such accelerator: `torch.utils.checkpoint` would compute on the one there is."""
+    """What torch reads of the device: unavailable, because `torch.utils.checkpoint` takes any available accelerator."""
 
     def is_available(self) -> bool:
         return False

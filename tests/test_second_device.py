@@ -40,9 +40,9 @@ def alike(results):
 
 def losses(encoder, task, train, settings):
     """Mean loss after each step."""
-    notes = []
-    xl.finetune(encoder, task, train=train, recipe=settings, progress=lambda update: notes.append(update.note))
-    return [float(note.removeprefix("loss ")) for note in notes if note.startswith("loss ")]
+    values = []
+    xl.finetune(encoder, task, train=train, recipe=settings, stepped=lambda _, loss: values.append(loss))
+    return values
 
 
 @pytest.mark.parametrize("task", ["pos", "parsing", "ner", "document", "nli"])

@@ -15,8 +15,9 @@ def weights(model):
 
 
 def assert_equal(one, other):
-    mine, its = weights(one), weights(other)
-    assert all(torch.equal(mine[name], its[name]) for name in mine)
+    a, b = weights(one), weights(other)
+    assert a.keys() == b.keys()
+    assert all(torch.equal(a[name], b[name]) for name in a)
 
 
 def run(encoder, task, toy, recipe=RECIPE, **more):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The runs behind five-tasks-real-encoder.md. CROSSLENS_DATA names a folder with UD English-EWT, the PUD treebanks,
-# SIB-200, XNLI (XTREME's layout) and labelled sentences in many languages (langid). About five hours of one core.
+# SIB-200, XNLI (XTREME's layout) and labelled sentences in many languages (langid). Some three to four hours of one core.
 set -e
 export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/five-tasks"

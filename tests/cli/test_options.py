@@ -1,11 +1,9 @@
 """``--overwrite``: old output stays until the new one is complete, and only what crosslens wrote is replaced."""
 
-import os
-
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.files import allow_overwriting, new_folder, refuse_existing
+from crosslens.files import allow_overwriting, refuse_existing
 from crosslens.results.record import read_results
 from toy_commands import finetune
 
@@ -66,26 +64,3 @@ def test_a_folder_of_somebody_else_is_not_replaced(run, tiny_bert, tmp_path):
             refuse_existing(tmp_path / "runs")
     finally:
         end()
-
-
-def test_the_old_folder_comes_back_when_the_new_one_cannot_have_its_name(tmp_path, monkeypatch):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "results.csv").write_text("old")
-    real, calls = os.replace, []
-
-    def replace(source, target):
-        calls.append(target)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", replace)
-    end = allow_overwriting(tmp_path / "out")
-    try:
-        with pytest.raises(OSError, match="No space"), new_folder(tmp_path / "out") as folder:
-            (folder / "results.csv").write_text("new")
-    finally:
-        end()
-    assert len(calls) == 3
-    assert (tmp_path / "out" / "results.csv").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]

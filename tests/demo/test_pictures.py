@@ -157,12 +157,7 @@ def test_the_sentence_is_as_telling_as_any_and_short(good):
 
 def test_the_table_counts_the_words_and_shows_the_most_frequent(good):
     """Counted by hand from the lexicons: the kind of a word, its share, and the words of rank 1."""
-    drawn = pictures(good, conditions=CONDITIONS, depth=4)
-    table = drawn[drawn.index('<table class="lexicon">') : drawn.index("</table>")]
-    rows = {
-        re.search("<th[^>]*>(.*?)</th>", row)[1]: re.findall("<td[^>]*>(.*?)</td>", row)
-        for row in table.split("<tr>")[2:]
-    }
+    rows = {name: [text for _, text in cells] for name, cells in lexicon_rows(lexicon_table(good)).items()}
     concepts, lexicons = good.world.concepts, good.lexicons
     places = [place for place, (kind, _) in enumerate(concepts) if is_counted(kind)]
     for column, (language, lexicon) in enumerate(lexicons.items()):
@@ -180,17 +175,26 @@ def test_the_table_counts_the_words_and_shows_the_most_frequent(good):
             assert rows[name][column] == lexicon[concepts.index((kind, rank))]
 
 
+def lexicon_table(laboratory):
+    drawn = pictures(laboratory, conditions=CONDITIONS, depth=4)
+    return drawn[drawn.index('<table class="lexicon">') : drawn.index("</table>")]
+
+
+def lexicon_rows(table):
+    """Class and text of the cells of each row, by its name."""
+    return {
+        re.search("<th[^>]*>(.*?)</th>", row)[1]: re.findall(r"<td(?: class=.(\w+).)?>(.*?)</td>", row)
+        for row in table.split("<tr>")[2:]
+    }
+
+
 def is_counted(kind):
     return KINDS[kind].upos in ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
 
 
 def test_the_words_of_a_concept_stand_in_one_row(good):
-    drawn = pictures(good, conditions=CONDITIONS, depth=4)
-    table = drawn[drawn.index('<table class="lexicon">') : drawn.index("</table>")]
-    rows = {
-        re.search("<th[^>]*>(.*?)</th>", row)[1]: re.findall("<td class=.(\\w+).>(.*?)</td>", row)
-        for row in table.split("<tr>")[2:]
-    }
+    table = lexicon_table(good)
+    rows = lexicon_rows(table)
     assert re.findall("<bdi>(.*?)</bdi>", table) == list(good.languages)
     assert list(rows)[:4] == ["shared", "false friends", "own", "noun 1"]
     words = [row for name, row in rows.items() if name not in ("shared", "false friends", "own")]

@@ -28,13 +28,15 @@ def of_languages():
 
 def of_two_encoders(*, apart=False):
     """CKA of two encoders, layer with layer, or each with each."""
+    targets = [(0, 0), (0, 1), (1, 0), (1, 1)] if apart else [(0, None), (1, None)]
     return [
-        similarity("cka", base - 0.1 * layer - 0.01 * other, layer=layer, target_layer=other if apart else None,
-                   target=target, **AGAINST)
+        similarity(
+            *("cka", base - 0.1 * layer - 0.01 * (other or 0)),
+            **{"layer": layer, "target_layer": other, "target": target, **AGAINST},
+        )
         for target, base in BASES.items()
-        for layer in (0, 1)
-        for other in ((0, 1) if apart else (0,))
-    ]  # fmt: skip
+        for layer, other in targets
+    ]
 
 
 @pytest.fixture
@@ -71,6 +73,7 @@ def test_each_target_language_has_a_chart_of_all_states_with_its_length_matched_
     assert french.locator("polyline.null").count() == 0
     assert "Dotted" in tab.inner_text("#matched")
     tab.locator("#by-language summary").click()
+    tab.locator("#by-language tbody tr").first.wait_for()  # the table is filled when it is opened
     rows = cells(tab.locator("#by-language tbody tr"))
     assert rows[0] == ["en-fr, pretrained: translations", "0.800", "0.900"]
     assert ["en-hi, untrained: unrelated, length-matched", "−0.075", "0.025"] in rows

@@ -125,11 +125,10 @@ class Column:
     @property
     def order(self) -> tuple:
         """The reference first, small sets of layers before large ones, each from the bottom up, all else behind."""
-        reinit = next((each for each in self.condition.interventions if each.kind == "reinit"), None)
         if self.condition.is_reference:
             return (0, 0, [], "")
         label = re.sub(r"\d+", lambda number: f"{int(number[0]):04}", self.condition.label)  # 9 before 10
-        layers = reinit.acts_on or "" if reinit else ""
+        layers = next((each.acts_on or "" for each in self.condition.interventions if each.kind == "reinit"), "")
         if not re.fullmatch(r"[\d,-]+", layers):  # "0,all" is of an unknown depth
             return (2, 0, [], label)
         ends = [[int(end) for end in part.split("-")] for part in layers.split(",")]

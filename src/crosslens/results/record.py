@@ -257,7 +257,7 @@ class Results:
 
     def encoded(self) -> "Results":
         """The same records with dictionary-encoded text, which takes a fifth of the memory."""
-        return Results(_encoded(self.records, SCHEMA), self.counts)
+        return Results(_encoded(self.records), self.counts)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
@@ -426,12 +426,12 @@ def remembered(function: "Callable[Concatenate[Results, P], R]") -> "Callable[Co
     return once
 
 
-def _encoded(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def _encoded(table: pa.Table) -> pa.Table:
     columns = []
-    for column, field_ in zip(table.columns, schema, strict=True):
+    for column, kind in zip(table.columns, SCHEMA.types, strict=True):
         if not pa.types.is_dictionary(column.type):
-            column = column.cast(field_.type)
-            column = column.dictionary_encode() if pa.types.is_string(field_.type) else column
+            column = column.cast(kind)
+            column = column.dictionary_encode() if pa.types.is_string(kind) else column
         columns.append(column.unify_dictionaries().combine_chunks())
     pa.default_memory_pool().release_unused()
     return pa.table(columns, names=table.column_names)
@@ -535,7 +535,7 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
                 file=str(path),
                 hint="expected " + ", ".join(COLUMNS),
             )
-        return _checked(Results(_encoded(table, SCHEMA) if encoded else table.cast(SCHEMA)), path)
+        return _checked(Results(_encoded(table) if encoded else table.cast(SCHEMA)), path)
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         if is_refusal(error):
             raise

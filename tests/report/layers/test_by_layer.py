@@ -239,7 +239,7 @@ def test_scores_alone_have_no_table_by_layer():
 
 
 def test_there_is_a_mean_over_pairs_only_of_what_every_pair_has():
-    """One pair has no unrelated sentences, and a language with itself is no pair."""
+    """Only English-French has the baseline of unrelated sentences; English with itself is not part of a mean."""
     records = [
         *(similarity("cka", value, target=target) for target, value in (("fr", 0.5), ("de", 0.7), ("en", 1.0))),
         similarity("cka_shuffled", 0.1, target="fr"),

@@ -54,6 +54,8 @@ def test_the_page_without_records_stays_small():
 
 
 def test_no_name_is_markup():
-    records = [score(target, 80.0, condition=condition, encoder=HOSTILE) for target in ("en", HOSTILE)
-               for condition in ("none", {"freeze": "1"})]  # fmt: skip
+    conditions = ("none", {"freeze": "1"})
+    records = [
+        score(target, 80.0, condition=each, encoder=HOSTILE) for target in ("en", HOSTILE) for each in conditions
+    ]
     assert "<img" not in make_page(Results.of(records), title="t")

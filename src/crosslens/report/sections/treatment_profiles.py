@@ -1,7 +1,7 @@
 """Section with layer profiles of freezing and of interventions on trained models."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -80,7 +80,7 @@ def _panel(effect: TreatmentEffect, compared: Comparison, tables: Sequence[int])
     }
 
 
-def _means(by_address: "dict[str, Cell] | Any", effect: TreatmentEffect) -> list[float | None]:
+def _means(by_address: "Mapping[str, Cell]", effect: TreatmentEffect) -> list[float | None]:
     return [rounded(by_address.get(address, EMPTY).mean) for address in effect.addresses]
 
 

@@ -39,7 +39,7 @@ const scatter = ({ name, label, coefficient, languages, across, up, width }) => 
   pen.font = "12px system-ui, sans-serif";
   const points = languages.map((language, i) => ({ language, value: across.values[i], height: up.values[i], x: x(across.values[i]), y: y(up.values[i]) })).filter((point) => isKept(point.language));
   for (const { language, value, height, ...point } of points) svg.append(make("circle", { class: `${colourOf(language) || "series0"}${isChosen(language) ? " chosen" : ""}`, cx: point.x, cy: point.y, r: 5,
-    onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) },
+    onclick: follow(language) },
   make("title", {}, `${language}${described(language)}: ${up.title} ${written(height, up.digits)}, ${across.title} ${written(value, across.digits)}`)));
   svg.append(...named(points, W));
   const rows = points.map(({ language, value, height }) => [language + described(language), written(height, up.digits), written(value, across.digits)]);

@@ -89,7 +89,7 @@ const profile = (overview, apart) => {
   for (const name of [...names].sort((a, b) => isChosen(overview.languages[a]) - isChosen(overview.languages[b]))) {
     const language = overview.languages[name], values = changes.map((change) => change.targets[name]), kind = isChosen(language) ? " chosen" : "", colour = colourOf(language);
     const words = `${name}${described(language)}: ${changes.map((c, i) => `${c.layers} ${written(values[i], 1, true)}`).join(", ")}`;
-    const group = make("g", { class: `target${kind} ${colour}`.trim(), onclick: (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey) }, make("title", {}, words));
+    const group = make("g", { class: `target${kind} ${colour}`.trim(), onclick: follow(language) }, make("title", {}, words));
     for (const points of runs(values)) {
       const text = points.map((point) => point.join(",")).join(" ");
       if (points.length > 1) group.append(make("polyline", { points: text }), make("polyline", { class: "reach", points: text }));
