@@ -26,6 +26,13 @@ def test_errors_of_exhausted_memory(error):
     assert is_exhausted(error)
 
 
+def test_an_error_that_memory_led_to():
+    error = ImportError("you should not try to import numpy from its source directory")
+    assert not is_exhausted(error)
+    error.__cause__ = ImportError("libopenblas.so: failed to map segment from shared object")
+    assert is_exhausted(error)
+
+
 @pytest.mark.parametrize(
     "error", [ImportError("No module named 'x'"), OSError(28, "No space left on device"), ValueError("out of memory")]
 )

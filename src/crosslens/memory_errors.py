@@ -16,13 +16,15 @@ MEGABYTE = 1 << 20
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Whether an error means that memory ran out.
+    """Whether an error, or an error that led to it, means that memory ran out.
 
     >>> is_exhausted(RuntimeError("DefaultCPUAllocator: can't allocate memory")), is_exhausted(RuntimeError("1 != 2"))
     (True, False)
     """
     reported = isinstance(error, ImportError | OSError | RuntimeError) and _REPORTED.search(str(error).lower())
-    return isinstance(error, MemoryError) or bool(reported)
+    if isinstance(error, MemoryError) or reported:
+        return True
+    return error.__cause__ is not None and is_exhausted(error.__cause__)  # NumPy explains errors of its import
 
 
 def advice() -> str:

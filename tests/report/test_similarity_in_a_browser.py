@@ -83,6 +83,15 @@ def test_each_target_language_has_a_chart_of_all_states_with_its_length_matched_
     assert not tab.is_visible("#matched")
 
 
+def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opened_with):
+    apart = [similarity("cka", 0.5, encoder=encoder, target=target) for encoder, target in (("e", "fr"), ("f", "de"))]
+    tab = opened_with(apart)
+    assert tab.locator("#pair option").all_text_contents() == ["en-fr", "en-de"]
+    assert tab.locator("#curves circle").count() == 1
+    tab = opened_with([*apart, similarity("cka", 0.1, encoder="f", target="fr")])
+    assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
+
+
 def test_charts_of_languages_share_a_scale(opened_with):
     tab = opened_with(of_languages())
     first = tab.locator("#languages figure").all()

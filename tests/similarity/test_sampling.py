@@ -90,8 +90,8 @@ def test_the_published_script_looks_at_a_quarter():
     changed[900] += 10
     assert linear_cka(X, Y) != linear_cka(X, changed)
     found = muller2021_code_cka(X, Y)
-    assert found == muller2021_code_cka(X, changed)
+    assert found == pytest.approx(muller2021_code_cka(X, changed), abs=1e-12)  # BLAS may round by where arrays lie
     assert found == pytest.approx(np.mean([rbf_cka(X[i : i + 250], Y[i : i + 250]) for i in range(4)]), abs=1e-12)
-    assert muller2021_code_cka(X, np.roll(Y, 1, axis=0)) != found
+    assert muller2021_code_cka(X, np.roll(Y, 1, axis=0)) != pytest.approx(found, abs=1e-3)
     with pytest.raises(RequestError, match="needs 8 sentences, but there are 7"):
         muller2021_code_cka(X[:7], Y[:7])

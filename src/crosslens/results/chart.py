@@ -86,14 +86,17 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
         measure: measure to draw, with its baselines.
 
     Raises:
-        RequestError: when the records hold no such similarity; when altair is not installed.
+        RequestError: when the records hold no such similarity; when no language pair was measured with all encoders;
+            when altair is not installed.
     """
     alt = grammar()
     kinds = {measure + ending: kind for ending, kind in SENTENCE_PAIRS.items()}
-    rows = []
+    rows, pairs = [], []  # pairs: those of each state
     for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
         for (each,), block in records.groups("measure"):
             table = pair_cells(block)
+            if each == measure:
+                pairs.append(set(table.rows))
             for layer in table.columns if table.rows else ():
                 values = [table.get(pair, layer) for pair in table.rows]
                 value = mean_of(values).mean
@@ -113,6 +116,11 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                 )
     if not rows:
         raise RequestError(f"these results contain no {measure} of two different languages")
+    if not set.intersection(*filter(None, pairs)):
+        raise RequestError(
+            f"these encoders have no language pair in common, so means of {measure} over pairs cannot be compared",
+            hint='plot one pair at a time: results.filter(target="…").plot()',
+        )
     numbers = sorted({row["pairs"] for row in rows})
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
     style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))

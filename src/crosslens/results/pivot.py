@@ -289,8 +289,9 @@ def as_latex(results: Results) -> str:
     """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment."""
     tables = []
     for title, frame, write, note in _tables(results):
+        frame = frame.rename_axis(index=_spaced, columns=_spaced)  # pandas 2 escapes no names
         styled: Any = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
-        styled = styled.format_index(escape="latex", axis=1).format_index_names(escape="latex")
+        styled = styled.format_index(escape="latex", axis=1)
         text = str(
             styled.to_latex(
                 hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
@@ -299,6 +300,10 @@ def as_latex(results: Results) -> str:
         text = "".join(MATHEMATICS.get(character, character) for character in text)
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
     return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"
+
+
+def _spaced(name: str | None) -> str | None:
+    return name and name.replace("_", " ")
 
 
 def _count(results: Results) -> str:

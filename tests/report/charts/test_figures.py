@@ -10,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.report.charts.figures import FORMATS, all_figures, write_figures
 from crosslens.results.chart import score_chart, similarity_chart
 from crosslens.results.record import Record, Results
-from made_records import made_up
+from made_records import made_up, similarity
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 ARABIC = "العربية"
@@ -70,6 +70,15 @@ def test_similarity_is_the_mean_over_pairs_with_its_nulls(records):
     assert len(at) == 2 * 3 * 3
     with pytest.raises(RequestError, match="contain no rsa of two different languages"):
         similarity_chart(records, measure="rsa")
+
+
+def test_encoders_without_a_common_pair_have_no_curves_of_means():
+    """A mean over French and one over German differ by the language, whatever the encoders."""
+    apart = [similarity("cka", 0.5, encoder=encoder, target=target) for encoder, target in (("e", "fr"), ("f", "de"))]
+    with pytest.raises(RequestError, match="no language pair in common, so means of cka"):
+        similarity_chart(Results.of(apart))
+    assert "similarity" not in all_figures(Results.of(apart))
+    assert similarity_chart(Results.of([*apart, similarity("cka", 0.1, encoder="f", target="fr")]))
 
 
 def test_the_band_is_of_translations_alone(records):

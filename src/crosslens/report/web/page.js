@@ -29,7 +29,9 @@ if (similar.length) {
   fill(at("measure"), unique(similar.map((r) => r.of)).sort((a, b) => (b === "cka") - (a === "cka"))); // CKA first, as in the papers
   const pairs = unique(similar.map((r) => r.pair)), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
   fill(at("pair"), pairs);
-  if (different.length) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${different.length})`));
+  // A mean over pairs says something where encoders have a pair in common.
+  const measured = [...Map.groupBy(similar.filter((r) => r.different), (r) => r.state).values()].map((records) => new Set(records.map((r) => r.pair)));
+  if (different.some((pair) => measured.every((pairs) => pairs.has(pair)))) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${different.length})`));
   for (const id of ["measure", "pair"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("similar-csv").addEventListener("click", () => save(csv(similar.map(({ language, encoder, two, ...record }) => record)), "text/csv", "similarities.csv"));
   at("svg").addEventListener("click", () => save(drawing(at("curves").firstChild), "image/svg+xml", "similarity.svg"));
