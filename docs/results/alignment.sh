@@ -15,35 +15,39 @@ for file in sorted(Path(sys.argv[1]).glob("runs/*/run.json")):
 PYTHON
 }
 
-# Artificial languages: encoders of one language each, none of which starts from the seed of the other, and one of both.
-for l in src adj sov; do
-  crosslens pretrain laboratory-monolingual.yaml --set "corpora={$l: lab/$l}" --out lab/mono-$l
-done
-crosslens pretrain laboratory-monolingual.yaml --set seed=2 --out lab/mono-src2
-for l in adj sov; do
-  crosslens pretrain laboratory-monolingual.yaml --set "corpora={src: lab/src, $l: lab/$l}" --set mix=one --set steps=975 \
-    --set "validation={lines: 200, every: 488}" --out lab/both-$l
-  for against in "lab/mono-src2 --against lab/mono-$l" "lab/both-$l"; do
-    out=lab/$l-$(echo "$against" | grep -c against || true)
-    crosslens align words $against --pair src-$l --text "src=lab/src[:6000],$l=lab/$l[:6000]" \
-      --train lab/src-$l:train --test lab/src-$l:test --baseline-seeds 2 --out $out-words
-    crosslens align sentences $against --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' --baseline-seeds 2 \
-      --out $out-sentences
-    crosslens compare $against --pairs src-$l --corpus lab/all --measure cka --baseline shuffled,untrained --out $out-cka
-    crosslens align transfer pos $against --pair src-$l --parallel 'lab/all[:300]' --train lab/src \
-      --test "lab/src:test[300:],lab/$l:test[300:]" --recipe lab --layers 0,3,6 --baseline-seeds 2 --out $out-pos
+# Artificial languages, three seeds: encoders of one language each, none of which starts from the seed of the other, and one of
+# both. Last, the encoders of one language before their first step: untrained as pretraining initialises them.
+for seed in 1 3 5; do
+  mkdir seed-$seed && cd seed-$seed
+  for l in src adj sov; do
+    crosslens pretrain ../laboratory-monolingual.yaml --set "corpora={$l: lab/$l}" --set seed=$seed --out lab/mono-$l
   done
-done
-crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --baseline untrained \
-  --out lab/src-twice
-# The encoders of one language before their first step: untrained as pretraining initialises them.
-for l in src adj sov; do
-  crosslens pretrain laboratory-monolingual.yaml --set "corpora={$l: lab/$l}" --set seed=$([ $l = src ] && echo 2 || echo 1) \
-    --set steps=1 --set learning_rate=1e-9 --set embedding_learning_rate=1e-9 --set validation=null --out init/raw-$l
-done
-for l in adj sov; do
-  crosslens align sentences init/raw-src --against init/raw-$l --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' \
-    --baseline none --out init/$l-sentences
+  crosslens pretrain ../laboratory-monolingual.yaml --set seed=$((seed + 1)) --out lab/mono-src2
+  for l in adj sov; do
+    crosslens pretrain ../laboratory-monolingual.yaml --set "corpora={src: lab/src, $l: lab/$l}" --set mix=one --set steps=975 \
+      --set "validation={lines: 200, every: 488}" --set seed=$seed --out lab/both-$l
+    for against in "lab/mono-src2 --against lab/mono-$l" "lab/both-$l"; do
+      out=lab/$l-$(echo "$against" | grep -c against || true)
+      crosslens align words $against --pair src-$l --text "src=lab/src[:6000],$l=lab/$l[:6000]" \
+        --train lab/src-$l:train --test lab/src-$l:test --baseline-seeds 2 --seed $seed --out $out-words
+      crosslens align sentences $against --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' --baseline-seeds 2 --seed $seed \
+        --out $out-sentences
+      crosslens compare $against --pairs src-$l --corpus lab/all --measure cka --baseline shuffled,untrained --seed $seed --out $out-cka
+      crosslens align transfer pos $against --pair src-$l --parallel 'lab/all[:300]' --train lab/src \
+        --test "lab/src:test[300:],lab/$l:test[300:]" --recipe lab --layers 0,3,6 --baseline-seeds 2 --seed $seed --out $out-pos
+    done
+  done
+  crosslens compare lab/mono-src --against lab/mono-src2 --pairs src-src --corpus lab/all --measure cka --baseline untrained \
+    --seed $seed --out lab/src-twice
+  for l in src adj sov; do
+    crosslens pretrain ../laboratory-monolingual.yaml --set "corpora={$l: lab/$l}" --set seed=$([ $l = src ] && echo $((seed + 1)) || echo $seed) \
+      --set steps=1 --set learning_rate=1e-9 --set embedding_learning_rate=1e-9 --set validation=null --out init/raw-$l
+  done
+  for l in adj sov; do
+    crosslens align sentences init/raw-src --against init/raw-$l --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' \
+      --baseline none --out init/$l-sentences
+  done
+  cd ..
 done
 
 # Real text, a megabyte a language. The English encoder does not start from the seed of the others.
@@ -72,5 +76,15 @@ crosslens align words e5-small --pair en-fr --baseline-seeds 2 --out real/e5-fr-
 crosslens align words e5-small --pair en-ru --mapping identity --baseline-seeds 2 --out real/e5-ru-words
 crosslens align sentences e5-small --pair en-fr --train ud/pud --test tatoeba/fr --mapping identity --baseline-seeds 2 \
   --out real/e5-fr-sentences
-crosslens results lab init real --csv ../alignment.parquet
+# A row of the laboratory is a way of pretraining: the seed of its records is pretraining's, and their mean is over seeds.
+python - <<'PYTHON'
+from dataclasses import replace
+import crosslens as xl
+records = list(xl.read_results("real"))
+for seed in (1, 3, 5):
+    for folder in ("lab", "init"):
+        results = xl.read_results(f"seed-{seed}/{folder}")
+        records += [replace(each, encoder_digest=None, seed=seed if each.seed is None else each.seed) for each in results]
+xl.Results.of(records).write("../alignment.parquet")
+PYTHON
 cd .. && crosslens report alignment.parquet --out report
