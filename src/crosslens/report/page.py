@@ -146,6 +146,7 @@ SCRIPTS = (
     "gap.js",
     "sections.js",
     "scores.js",
+    "downloads.js",
     "page.js",
 )
 """Files of the page's script, in the order in which they use one another."""

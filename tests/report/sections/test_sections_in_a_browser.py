@@ -1,5 +1,8 @@
 """Sections of the page in a real browser: charts, the page's one state, and tables for readers of screens."""
 
+import csv
+from xml.etree import ElementTree
+
 import pytest
 
 from crosslens.report.page import make_page
@@ -53,6 +56,31 @@ def test_every_chart_has_its_values_as_a_table(shown):
         ["Hindi, Devanagari", "60.00", "not run", "−7.00"],
     ]
     assert shown.locator("#typology td.five").all_text_contents() == ["−7.00"]
+
+
+def saved(tab, button):
+    with tab.expect_download() as download:
+        button.click()
+    return download.value.suggested_filename, download.value.path().read_text("utf-8")
+
+
+def test_values_and_charts_can_be_downloaded(shown):
+    section = shown.locator("#interventions")
+    assert section.get_by_role("button", name="Download").count() == 0
+    section.locator("summary").click()
+    name, text = saved(shown, section.get_by_role("button", name="Download values (CSV)"))
+    assert name == "freezing-and-interventions.csv"
+    rows = list(csv.reader(text.splitlines()))
+    assert ["frozen, zero-shot, mean", "-1.5", "-4.5", "-9.5"] in rows
+    assert len(rows) == section.locator("table tr").count() > 3
+    assert {len(row) for row in rows} == {4}
+    name, text = saved(shown, section.get_by_role("button", name="Download figure (SVG)"))
+    assert name == "freezing-and-interventions.svg"
+    root = ElementTree.fromstring(text)
+    charts = root.findall("{*}svg")
+    assert len(charts) == section.locator("svg").count() > 0
+    assert len({(chart.get("x"), chart.get("y")) for chart in charts}) == len(charts)
+    assert [text.text for text in root.findall("{*}text")] == section.locator("figcaption").all_text_contents()
 
 
 def test_marks_stand_where_their_values_are(shown):

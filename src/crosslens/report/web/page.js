@@ -34,7 +34,7 @@ if (similar.length) {
   if (different.some((pair) => measured.every((pairs) => pairs.has(pair)))) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${different.length})`));
   for (const id of ["measure", "pair"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("similar-csv").addEventListener("click", () => save(csv(similar.map(({ language, encoder, two, ...record }) => record)), "text/csv", "similarities.csv"));
-  at("svg").addEventListener("click", () => save(drawing(at("curves").firstChild), "image/svg+xml", "similarity.svg"));
+  at("svg").addEventListener("click", () => save(drawing([at("curves").firstChild]), "image/svg+xml", "similarity.svg"));
 }
 at("close").addEventListener("click", () => at("run").close());
 addEventListener("hashchange", () => { readState(); draw(); });

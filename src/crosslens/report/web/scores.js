@@ -37,20 +37,3 @@ const details = (row) => {
   at("log").textContent = [run.repeat ? `Command to reproduce this run:\n${run.repeat}\n` : "", run.log ?? ""].filter(Boolean).join("\n");
   at("run").showModal();
 };
-
-// Downloads --------------------------------------------------------------------------------------------------------------
-const save = (text, type, name) => {
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click(); URL.revokeObjectURL(link.href);
-};
-const quoted = (value) => value === null || value === undefined ? "" : /[",\n]/.test(`${value}`) ? `"${`${value}`.replaceAll('"', '""')}"` : `${value}`;
-const csv = (rows) => rows.length ? [Object.keys(rows[0]), ...rows.map(Object.values)].map((r) => r.map(quoted).join(",")).join("\n") + "\n" : "";
-// A chart as a file of its own: what the style sheet gives it becomes attributes.
-const drawing = (chart) => {
-  const copy = chart.cloneNode(true), nodes = [...chart.querySelectorAll("*")];
-  [...copy.querySelectorAll("*")].forEach((node, i) => {
-    const style = getComputedStyle(nodes[i]);
-    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size"]) node.setAttribute(name, style.getPropertyValue(name));
-  });
-  return new XMLSerializer().serializeToString(copy);
-};
