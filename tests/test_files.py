@@ -1,7 +1,10 @@
 import errno
 import fcntl
 import os
+import shutil
 import stat
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from crosslens.files import (
     lock_reason,
     new_folder,
     refuse_existing,
+    remove_abandoned,
     temporary_folder,
     write_bytes,
     write_text,
@@ -171,6 +175,26 @@ def test_a_lock_that_another_process_holds_is_a_lock(tmp_path):
             fcntl.flock(os.open(tmp_path / "lock", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert lock_reason(tmp_path / "lock") is None
     assert lock_reason(tmp_path / "nowhere" / "lock") == f"{tmp_path}/nowhere/lock: no such file or directory"
+
+
+def test_a_folder_that_another_process_takes_for_abandoned_is_not_published_in_part(tmp_path, monkeypatch):
+    """Where locks exclude nobody, the other process removes it file by file while this one publishes it."""
+
+    def remove_the_first(path, **_):
+        with suppress(FileNotFoundError):
+            os.remove(Path(path) / "first")
+
+    def publish():
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "first").write_text("1")
+            (folder / "second").write_text("2")
+            remove_abandoned(tmp_path / "out")
+
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    monkeypatch.setattr(shutil, "rmtree", remove_the_first)
+    with pytest.raises(FileNotFoundError):
+        publish()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("failing", [1, 2])

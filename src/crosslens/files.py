@@ -234,14 +234,19 @@ def _unfinished(path: Path, make: Callable[..., str]) -> Iterator[Path]:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove what killed processes left of their work on a path."""
+    """Remove what killed processes left of their work on a path.
+
+    It is renamed first: where locks exclude nobody, a process at work then fails, and publishes nothing in part.
+    """
     with suppress(OSError):
         for entry in list(os.scandir(path.parent)):
             if entry.name.startswith(f".{path.name}.") and entry.name.endswith(UNFINISHED):
                 with suppress(BlockingIOError):  # its writer is at work
                     lock = _lock(entry.path)
                     if lock is not None:
-                        _remove(Path(entry.path))
+                        aside = f"{entry.path}.removed{UNFINISHED}"
+                        os.replace(entry.path, aside)
+                        _remove(Path(aside))
                         _unlock(lock)
 
 
