@@ -9,6 +9,7 @@ from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
+from crosslens.tasks.titles import metric_name
 
 
 def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -98,7 +99,8 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Tabl
         Row(name, tuple(_coefficient(by_layer.get(layer), notes) for layer in layers))
         for name, by_layer in lines.items()
     )
-    caption = f"Spearman correlation, over languages, of the transfer gap and {measure}, by layer (0: embeddings)."
+    against = metric_name(measure)
+    caption = f"Spearman correlation, over languages, of the transfer gap and {against}, by layer (0: embeddings)."
     head = tuple(map(str, layers))
     return [
         Table("correlation-by-layer", caption + _same_language(correlated), head, {measure: rows}, tuple(notes.texts))

@@ -28,7 +28,7 @@ from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_
 from crosslens.results.record import Results
 from crosslens.results.record_rows import Coded, Rows, paired, together
 from crosslens.runs.store import Store, is_store
-from crosslens.tasks.titles import as_printed
+from crosslens.tasks.titles import as_printed, metric_name
 
 TAIL = 12
 """Lines of a run's log that the page keeps."""
@@ -99,6 +99,7 @@ def make_page(
         "tables": heats,
         "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
+        "measures": {measure: metric_name(measure) for measure in sorted({row["of"] for row in similar})},
         "encoders": _encoders(results) if blocks else [],
         "languages": _languages(results),
         "sections": [section.values() for section in sections],

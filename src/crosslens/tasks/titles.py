@@ -15,11 +15,17 @@ METRICS = {
     "uas": "UAS",
     "f1": "F1",
     "cka": "CKA",
+    "cka_debiased": "debiased CKA",
     "cka_rbf": "CKA (RBF)",
+    "cka=muller2021-code": "CKA (muller2021-code)",
     "rsa": "RSA",
     "cca": "CCA",
     "svcca": "SVCCA",
     "pwcca": "PWCCA",
+    "procrustes": "Procrustes similarity",
+    "retrieval_csls": "retrieval (CSLS)",
+    "mexa": "MEXA",
+    "anc": "ANC",
 }
 
 
@@ -41,6 +47,15 @@ def metric_name(metric: str | None) -> str:
     return METRICS.get(metric or "", metric or "?")
 
 
+def at_the_start(name: str) -> str:
+    """A name as the beginning of a sentence.
+
+    >>> at_the_start(metric_name("cka_debiased")), at_the_start("e5")
+    ('Debiased CKA', 'E5')
+    """
+    return name[:1].upper() + name[1:]
+
+
 def as_printed(title: str) -> str:
     """A title that begins with a task and its metric, with the names that papers give them.
 
@@ -51,5 +66,5 @@ def as_printed(title: str) -> str:
     if words is None:
         return title
     task, metric = words.groups()
-    name = TASKS[task][0].upper() + TASKS[task][1:] if task in TASKS else task
+    name = at_the_start(TASKS[task]) if task in TASKS else task
     return name + (f", {metric_name(metric)}" if metric else "") + title[words.end() :]

@@ -244,7 +244,9 @@ def test_there_is_a_mean_over_pairs_only_of_what_every_pair_has():
         *(similarity("cka", value, target=target) for target, value in (("fr", 0.5), ("de", 0.7), ("en", 1.0))),
         similarity("cka_shuffled", 0.1, target="fr"),
     ]
-    rows = shown(only(Results.of(records), "similarity-cka"))
+    table = only(Results.of(records), "similarity-cka")
+    assert table.caption.startswith("CKA of the representations of translations")
+    rows = shown(table)
     means = {key: values for key, values in rows.items() if key[0].startswith("mean")}
     assert means == {("mean of 2 pairs", "pretrained"): [pytest.approx(0.6)]}
     assert rows["en–fr", "pretrained, unrelated"] == [0.1]

@@ -16,6 +16,7 @@ from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state
 from crosslens.results.record import Results
 from crosslens.tasks import main_metric
+from crosslens.tasks.titles import at_the_start, metric_name
 
 PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> what distinguishes its control task."""
@@ -74,7 +75,9 @@ def similarity(results: Results) -> list[Table]:
     for measure in measures_of(named):
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
-        tables += _table(f"similarity-{measure}", caption.format(measure), shown, "similarity")
+        tables += _table(
+            f"similarity-{measure}", caption.format(at_the_start(metric_name(measure))), shown, "similarity"
+        )
     return tables
 
 

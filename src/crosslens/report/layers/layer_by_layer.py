@@ -10,7 +10,7 @@ from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
 from crosslens.results.chart import DARK, grammar, heat_map, styled
 from crosslens.results.record import Results, concatenated
-from crosslens.tasks.titles import metric_name
+from crosslens.tasks.titles import at_the_start, metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -26,8 +26,9 @@ def layer_by_layer(results: Results) -> list[Table]:
     for measure in measures_of(across):
         lines = grids(across, measure)
         caption = (
-            f"{measure} of translations by layer of the first language's encoder (rows) and layer of the second"
-            " language's encoder (columns; 0: embeddings), and of pairs of unrelated sentences as baselines."
+            f"{at_the_start(metric_name(measure))} of translations by layer of the first language's encoder (rows) and"
+            " layer of the second language's encoder (columns; 0: embeddings), and of pairs of unrelated sentences as"
+            " baselines."
         )
         notes = Notes()
         columns = sorted({target for line in lines for _, target in line.by_layer})

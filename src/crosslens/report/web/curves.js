@@ -36,7 +36,7 @@ const curves = () => {
   const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
   const series = seriesOf(shown, states, layers);
   const scale = ticks(series.flatMap((s) => s.points.map((p) => p.value)), LINES, 0.05);
-  const svg = lineChart({ label: `${measure} by layer, ${pair || (filtered ? "mean over the pairs shown" : "mean over pairs")}`,
+  const svg = lineChart({ label: `${data.measures[measure]} by layer, ${pair || (filtered ? "mean over the pairs shown" : "mean over pairs")}`,
     W: Math.max(320, Math.min(1000, at("curves").clientWidth || 760)), H: 330, scale, digits: 2, places: layers, labels: layers, across: "layer (0: embeddings)",
     lines: drawnLines(series, layers) });
   at("curves").replaceChildren(svg);
@@ -64,7 +64,7 @@ const byLanguage = (measure, states, layers) => {
   const scale = ticks(panels.flatMap(({ series }) => series.flatMap((s) => s.points.map((p) => p.value))), LINES, 0.05);
   const from = unique(panels.map(({ pair }) => pair.split("-")[0])).length === 1;
   multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: from ? language : pair, language })),
-    lineChart({ label: `${measure} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
+    lineChart({ label: `${data.measures[measure]} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
       lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: `series${i % 6}` }), make("bdi", {}, name)))))), 215);
   const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));
   const details = at("by-language").querySelector("details"), show = () => { if (details.open) details.querySelector("table").replaceChildren(...tableOf(["pair and encoder", ...layers], rows())); };

@@ -26,7 +26,8 @@ if (scores.length) {
   at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
 }
 if (similar.length) {
-  fill(at("measure"), unique(similar.map((r) => r.of)).sort((a, b) => (b === "cka") - (a === "cka"))); // CKA first, as in the papers
+  const measures = unique(similar.map((r) => r.of)).sort((a, b) => (b === "cka") - (a === "cka")); // CKA first, as in the papers
+  at("measure").replaceChildren(...measures.map((value) => make("option", { value }, data.measures[value])));
   const pairs = unique(similar.map((r) => r.pair)), different = unique(similar.filter((r) => r.different).map((r) => r.pair));
   fill(at("pair"), pairs);
   // A mean over pairs says something where encoders have a pair in common.
