@@ -116,7 +116,8 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
                 )
     if not rows:
         raise RequestError(f"these results contain no {measure} of two different languages")
-    if not set.intersection(*filter(None, pairs)):
+    measured = [each for each in pairs if each]
+    if measured and not set.intersection(*measured):
         raise RequestError(
             f"these encoders have no language pair in common, so means of {measure} over pairs cannot be compared",
             hint='plot one pair at a time: results.filter(target="…").plot()',

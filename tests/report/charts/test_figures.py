@@ -81,6 +81,12 @@ def test_encoders_without_a_common_pair_have_no_curves_of_means():
     assert similarity_chart(Results.of([*apart, similarity("cka", 0.1, encoder="f", target="fr")]))
 
 
+def test_baselines_alone_are_drawn():
+    chart = similarity_chart(Results.of([similarity("cka_shuffled", 0.1)]))
+    (rows,) = chart.to_dict()["datasets"].values()
+    assert [(row["sentences"], row["value"]) for row in rows] == [("unrelated", 0.1)]
+
+
 def test_the_band_is_of_translations_alone(records):
     """Bands of baselines would lie on one another."""
     band, line, _ = similarity_chart(records).to_dict()["layer"]

@@ -78,7 +78,7 @@ def _over(effect: Effect) -> str:
 def task_name(task: str, variant: str = "") -> str:
     """A task as papers write it, with the properties that distinguish its models; it begins a sentence."""
     name = ", ".join(filter(None, (titles.task_name(task), variant)))
-    return name[0].upper() + name[1:] if task in titles.TASKS else name
+    return titles.at_the_start(name) if task in titles.TASKS else name
 
 
 def _layers(effect: Effect, change: Change) -> str:
