@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.results.record import read_results
-from crosslens.results.version1 import _partners, condition_of_label
+from crosslens.results.record import SCHEMA, read_results
+from crosslens.results.version1 import VERSION_1 as COLUMNS
+from crosslens.results.version1 import _partners, condition_of_label, updated
 
 
 @pytest.mark.parametrize(
@@ -69,3 +71,23 @@ def test_the_partner_of_a_bilingual_encoder_is_the_other_language_of_its_scores(
     similarity = row | {"task": None, "target": "de"}
     alone = row | {"run": "s", "encoder": "e", "target": "fr"}
     assert _partners([*scores, similarity, alone]) == {"r": "fr"}
+
+
+def rows_of(*rows):
+    """Rows of version 1 with the current columns; columns that a row does not name are empty."""
+    complete = [{**dict.fromkeys(COLUMNS), "tags": "{}", **row} for row in rows]
+    return updated(pa.Table.from_pylist(complete), SCHEMA).to_pylist()
+
+
+def test_the_depth_of_an_encoder_is_its_highest_layer_in_any_order_of_rows():
+    similarity = {"metric": "similarity", "measure": "cka"}
+    layers = [("a", 2), ("a", 12), ("b", 6), ("a", 0), ("b", 1)]
+    rows = rows_of(*(similarity | {"encoder": encoder, "layer": layer} for encoder, layer in layers))
+    assert [row["depth"] for row in rows] == [12, 12, 6, 12, 6]
+
+
+def test_the_seed_is_a_column_and_else_a_tag():
+    score = {"task": "pos", "metric": "accuracy"}
+    tagged = score | {"tags": '{"seed": 4}'}
+    rows = rows_of(score | {"seed": 3}, tagged, score, tagged | {"seed": 0})
+    assert [row["seed"] for row in rows] == [3, 4, None, 0]

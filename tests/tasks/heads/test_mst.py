@@ -25,6 +25,17 @@ def is_tree(heads):
     return list(heads).count(0) == 1
 
 
+@pytest.mark.parametrize("words", range(1, 34))
+def test_a_chain_is_a_tree_however_long_and_its_cycle_is_none(words):
+    """The deepest tree of so many words; its last word is as far from the root as any can be."""
+    scores = np.zeros((2, words, words + 1))
+    scores[:, np.arange(words), np.arange(words)] = 1  # the head of each word is the one before it, or the root
+    scores[1, 0, 0], scores[1, 0, words] = 0, 2  # but the last word heads the first one
+    (chain, _), are_trees = greedy_heads(scores, [words, words])
+    assert chain.tolist() == list(range(words))
+    assert are_trees.tolist() == [True, words == 1]
+
+
 def total(scores, heads):
     return sum(scores[word, head] for word, head in enumerate(heads))
 
