@@ -116,6 +116,18 @@ def test_erasing_moves_states_to_the_mean_of_the_training_corpus(study, encoder,
         read_study(path)
 
 
+def test_one_intervention_that_reads_the_training_corpus_is_enough_for_it_to_be_read(study, toy, treebanks, tmp_path):
+    conditions = (Condition(), Condition.read({"zero": "1.ffn", "erase": "2.output"}))
+    planned = plan(
+        study.model_copy(update={"conditions": conditions}), Store(tmp_path), corpora=Corpora(str(treebanks))
+    )
+    questions = [question for asked in planned.asked for question in asked.questions if question.kind != "score"]
+    assert len(questions) == 2 * 2  # seeds, test corpora
+    assert {(question.kind, question.reference.digest) for question in questions} == {
+        ("fitted score", toy("train").digest)
+    }
+
+
 def ids_of(study, folder, treebanks):
     asked = plan(study, Store(folder), corpora=Corpora(str(treebanks))).asked
     return {question.id for each in asked for question in each.questions}
@@ -129,11 +141,7 @@ def test_patching_takes_the_translations_of_the_parallel_test_corpus(study, enco
     by_sentences = {"patch": "2.output", "patch_by": "sentences"}
     conditions = (Condition(), Condition.read(by_words), Condition.read(by_sentences))
     short = study.model_copy(update={"conditions": conditions, "seeds": (2,)})
-    ids = [
-        question.id
-        for asked in plan(short, Store(tmp_path / "a"), corpora=Corpora(str(treebanks))).asked
-        for question in asked.questions
-    ]
+    before = ids_of(short, tmp_path / "a", treebanks)
     run(short, tmp_path / "a", treebanks)
     frame = read_results(results_of(tmp_path / "a")).filter(metric="accuracy").to_pandas()
     recipe = find_recipe("small", "pos", {"batch": 2, "epochs": 2})
@@ -146,12 +154,7 @@ def test_patching_takes_the_translations_of_the_parallel_test_corpus(study, enco
     source = frame[frame["target"] == "en"]["value"]
     assert source.nunique() == 1  # own states
     links.write_text("0-1\n" * len(english), "utf-8")
-    changed = [
-        question.id
-        for asked in plan(short, Store(tmp_path / "a"), corpora=Corpora(str(treebanks))).asked
-        for question in asked.questions
-    ]
-    assert len(set(ids) - set(changed)) == 1
+    assert len(before - ids_of(short, tmp_path / "a", treebanks)) == 1
 
 
 def test_corpora_without_translations_are_not_asked_about_a_patch(study, treebanks, tmp_path):

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
@@ -11,6 +12,7 @@ from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Grid, Study
 from toy_studies import run
+from toys import SENTENCES
 
 
 def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
@@ -133,3 +135,22 @@ def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_pat
     asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
     with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):
         plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+
+def test_a_plan_counts_all_runs_before_any_is_finished(study, treebanks, tmp_path):
+    """Those that wait for a search or for the pretraining of their encoder; no run of the search is one of the study."""
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20), "utf-8")
+    source = study.data.tasks["pos"]["en"].model_copy(update={"text": str(tmp_path / "fr.txt")})
+    asked = study.model_copy(
+        update={
+            "conditions": (Condition(), Condition(start="adapted")),
+            "data": study.data.model_copy(update={"tasks": {"pos": {"en": source}}}),
+            "adaptation": {"epochs": 1, "length": 16},
+            "grid": Grid(each="condition", seed=7, epochs=(1, 2)),
+        }
+    )
+    before = plan(asked, Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))
+    report = run(asked, tmp_path / "runs", treebanks)
+    assert (report.failed, report.plan.waiting) == ((), 0)
+    assert before.waiting > len(asked.seeds) * len(asked.conditions)
+    assert len(before.runs) + before.waiting == len(report.plan.runs)

@@ -153,6 +153,21 @@ def test_mistakes_are_named_with_their_place(tmp_path, text, words):
         assert word not in str(caught.value).lower()
 
 
+@pytest.mark.parametrize(
+    ("condition", "hint"),
+    [
+        ("{erase: 1.output, erase_to: ud/en_pud}", "leave out erase_to"),
+        ("{patch: 1.output, patch_from: ud/en_pud}", "leave out patch_from"),
+        ("{patch: 1.output, patch_by: sentences, patch_digest: '0123'}", "leave out patch_from"),
+        ("{erase: 1.output, erase_digest: '0123'}", "leave out erase_to"),
+        ("{swap: 1, swap_from: other}", "write swap_from: adapted"),
+    ],
+)
+def test_corpora_and_models_of_interventions_are_those_of_the_study(tmp_path, condition, hint):
+    with pytest.raises(RequestError, match=f"in a study, .*{hint}"):
+        read_study(write(tmp_path, LEAST + f"conditions: [none, {condition}]\n"))
+
+
 def test_all_mistakes_at_once(tmp_path):
     with pytest.raises(RequestError) as caught:
         read_study(write(tmp_path, LEAST + "seeds: x\nkeep: [all]\nencodre: f\n"))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
 from crosslens.errors import EncoderError, RequestError
@@ -100,6 +101,27 @@ def test_edited_models_are_neither_saved_nor_trained(tagger, toy, tmp_path):
     assert not (tmp_path / "model").exists()
     with pytest.raises(RequestError, match="acts on a trained model"):
         finetune(model.encoder, "pos", train=toy(), recipe=FAST)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("1-2:mean", {"mean": "1-2"}),
+        (" 5.output:noise=0.5", {"noise": "5.output", "noise_dose": 0.5}),
+        ("0,all:swap=other;digest=0123", {"swap": "0,all", "swap_from": "other", "swap_digest": "0123"}),
+        ("2.output:erase=ud/en_pud:test", {"erase": "2.output", "erase_to": "ud/en_pud:test"}),
+        (
+            "2.output:patch=ud/en_pud;by=words;links=a=b.links",
+            {"patch": "2.output", "patch_from": "ud/en_pud", "patch_by": "words", "patch_links": "a=b.links"},
+        ),
+        (
+            "2:patch=ud/en_pud;by=sentences;digest=0123",
+            {"patch": "2", "patch_from": "ud/en_pud", "patch_by": "sentences", "patch_digest": "0123"},
+        ),
+    ],
+)
+def test_a_text_sets_every_key_that_it_names(text, keys):
+    assert parse_interventions([text]) == [Condition.read(keys)]
 
 
 @pytest.mark.parametrize(
