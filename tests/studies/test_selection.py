@@ -138,7 +138,7 @@ def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_pat
 
 
 def test_a_plan_counts_all_runs_before_any_is_finished(study, treebanks, tmp_path):
-    """Those that wait for a search or for the pretraining of their encoder; no run of the search is one of the study."""
+    """Also those that wait for a search or for the pretraining of their encoder."""
     (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20), "utf-8")
     source = study.data.tasks["pos"]["en"].model_copy(update={"text": str(tmp_path / "fr.txt")})
     asked = study.model_copy(
