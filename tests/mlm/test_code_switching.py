@@ -37,6 +37,14 @@ def test_no_more_words_are_switched_than_may_be():
     assert not blocks[3:].any()
 
 
+@pytest.mark.parametrize("words", [2000, 2100, 3999, 40])
+def test_the_last_words_are_switched_no_more_than_others(words):
+    """They are fewer than those in which the maximum holds."""
+    switched = switch_words(["a"] * words, TRANSLATIONS, probability=1.0, most=0.15, seed=1, language="en")
+    blocks = [switched[start : start + 2000] for start in range(0, words, 2000)]
+    assert [sum(word != "a" for word in block) for block in blocks] == [int(0.15 * len(block)) for block in blocks]
+
+
 def test_a_dictionary_that_shares_no_word_with_the_text_is_refused():
     with pytest.raises(RequestError, match="no word of the text of 'en' is in its dictionary"):
         switch_words(["A B"], TRANSLATIONS, probability=0.3, most=0.15, seed=1, language="en")

@@ -141,6 +141,7 @@ def test_training_ends_when_nothing_gets_better(texts, tmp_path):
     )
     facts = pretrain(settings, tmp_path / "out", base=texts, device="cpu")
     assert facts["steps"] == facts["kept_step"] + 4 < 200
+    assert facts["subwords"] == facts["steps"] * 6 * 16
 
 
 def test_what_is_held_out_is_not_trained_on(texts, tmp_path):

@@ -67,6 +67,8 @@ def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(tex
         epochs.append([batch.tolist() for batch in batches])
     assert epochs[0] != epochs[1]
     assert lines.subwords(steps, size=0) == sum(len(ids) * times for ids, times in expected.items())
+    read = [lines.batch(step, size=0).size for step in range(3 * steps)]
+    assert [lines.subwords(step, size=0) for step in range(3 * steps + 1)] == [0, *np.cumsum(read)]
     again = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
     np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
     with pytest.raises(RequestError, match="no line of the text has a subword"):
