@@ -78,13 +78,17 @@ crosslens align sentences e5-small --pair en-fr --train ud/pud --test tatoeba/fr
   --out real/e5-fr-sentences
 # A row of the laboratory is a way of pretraining: the seed of its records is pretraining's, and their mean is over seeds.
 python - <<'PYTHON'
+import re
 from dataclasses import replace
 import crosslens as xl
 records = list(xl.read_results("real"))
 for seed in (1, 3, 5):
     for folder in ("lab", "init"):
         results = xl.read_results(f"seed-{seed}/{folder}")
-        records += [replace(each, encoder_digest=None, seed=seed if each.seed is None else each.seed) for each in results]
+        for each in results:
+            settings = each.settings and re.sub(" ?against_digest=[0-9a-f]+", "", each.settings)
+            seed_of = seed if each.seed is None else each.seed
+            records.append(replace(each, encoder_digest=None, settings=settings, seed=seed_of))
 xl.Results.of(records).write("../alignment.parquet")
 PYTHON
 cd .. && crosslens report alignment.parquet --out report

@@ -72,7 +72,7 @@ def test_every_column_of_a_word_translation(method):
                     corpus="test",
                     corpus_digest=digest([list(pair) for pair in test.pairs]),
                     train="train",
-                    settings=f"against=right method={method} against_condition={CHANGED['condition']}",
+                    settings=f"against=right against_condition={CHANGED['condition']} method={method}",
                     signature=f"precision@{at}|words:{method}|data:{digest([list(pair) for pair in test.pairs])[:12]}"
                     f"|crosslens:{__version__}",
                     tags={"pairs": 19, "coverage": 93.8, "candidates": 40, "crosslens": __version__},
@@ -116,8 +116,9 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
             "corpus_digest": of_corpus,
             "train": sides.head(5).name,
             "signature": f"precision@1|sentences:cosine|data:{of_corpus[:12]}|crosslens:{__version__}",
-            "settings": f"against={candidates.name} method=cosine"
-            + (f" against_condition={changed.columns['condition']}" if candidates is changed else ""),
+            "settings": f"against={candidates.name} against_digest={encoder.digest}"
+            + (f" against_condition={changed.columns['condition']}" if candidates is changed else "")
+            + " method=cosine",
         }
         assert {name: value for name, value in row.items() if value is not None and name not in ("low", "high")} == (
             pytest.approx({name: value for name, value in expected.items() if value is not None})

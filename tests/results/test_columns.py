@@ -18,12 +18,12 @@ from crosslens.results.cells import (
     languages_of,
     layer_of,
     mean_of,
-    settings_of,
     variants_of,
     with_target_layers,
 )
 from crosslens.results.pivot import ROW
 from crosslens.results.record import Record, Results
+from crosslens.results.settings import settings_of
 
 REFERENCE = Condition()
 
@@ -164,12 +164,6 @@ def test_short_names_reach_encoders_and_settings_and_leave_the_rest():
     before = Results.of(records).records
     assert named.drop_columns(["encoder", "settings"]) == before.drop_columns(["encoder", "settings"])
     assert named.schema == before.schema
-
-
-def test_settings_are_read_with_blanks_in_their_values():
-    assert settings_of("against=my encoder method=csls") == {"against": "my encoder", "method": "csls"}
-    assert settings_of("k=1") == {"k": "1"}
-    assert settings_of(None) == settings_of("") == {}
 
 
 def test_the_layer_of_a_record_is_that_of_its_language():

@@ -112,7 +112,8 @@ def test_two_encoders_against_each_other(encoder, treebanks):
     mine, its = represent(encoder, pud["en"]), represent(other, pud["fr"])
     row = table[(table.layer == 3) & (table.measure == "cka") & (table.target == "fr")].iloc[0]
     assert row.value == pytest.approx(linear_cka(mine[3], its[3]), abs=1e-12)
-    assert (row.settings, row.condition) == (f'against={other.name} against_condition={{"layers": "1"}}', "none")
+    second = f'against={other.name} against_digest={encoder.digest} against_condition={{"layers": "1"}}'
+    assert (row.settings, row.condition) == (second, "none")
     same = compare(encoder, pud, pairs=["en-en"], measures=["cka"], against=encoder).to_pandas()
     assert same.value.tolist() == pytest.approx([1.0] * 5)
 

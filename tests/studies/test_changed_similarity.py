@@ -11,6 +11,7 @@ from crosslens.runs.store import Store
 from crosslens.similarity.compare import compare
 from crosslens.studies.plan import plan
 from crosslens.studies.study import Similarity
+from crosslens.training.distributed import threads
 from crosslens.training.finetune import finetune
 from crosslens.training.intervene import intervene
 from crosslens.training.recipe import find_recipe
@@ -63,10 +64,12 @@ def test_noise_moves_cka_and_neither_rotation_nor_a_shift_does(by_layer):
 
 @pytest.mark.parametrize("keys", [NOISE, SHIFT])
 def test_it_is_the_similarity_to_the_unchanged_source_language(folder, encoder, toy, treebanks, keys):
-    model = finetune(encoder, "pos", train=toy("train"), recipe=find_recipe("small", "pos", {"batch": 2, "epochs": 2}))
-    changed = intervene(model, keys, seed=1, reference=toy("train"))
+    recipe = find_recipe("small", "pos", {"batch": 2, "epochs": 2})
     parallel = load_parallel("ud/pud", data=str(treebanks))
-    alone = compare(model.encoder, parallel, pairs=["en-fr"], measures=["cka"], against=changed.encoder)
+    with threads(1):  # as the processes of a study
+        model = finetune(encoder, "pos", train=toy("train"), recipe=recipe)
+        changed = intervene(model, keys, seed=1, reference=toy("train"))
+        alone = compare(model.encoder, parallel, pairs=["en-fr"], measures=["cka"], against=changed.encoder)
     recorded = read_results(results_of(folder)).filter(measure="cka", seed=1, condition=Condition.read(keys).text)
     assert len(recorded) == encoder.depth + 1
     assert [record.value for record in recorded] == [record.value for record in alone]

@@ -13,7 +13,6 @@ from crosslens.alignment.vectors import WordVectors
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
-from crosslens.encoders.condition import REFERENCE
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
@@ -21,6 +20,7 @@ from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
+from crosslens.results.settings import second_encoder, settings_text
 from crosslens.scores import Score
 
 AT = (1, 5, 10)
@@ -274,9 +274,7 @@ def _records(
     seed: int | None,
 ) -> list[Record]:
     queries, candidates = sides
-    settings = f"against={candidates.name} method={method}"
-    condition = candidates.columns.get("condition", REFERENCE)
-    settings += "" if condition == REFERENCE else f" against_condition={condition}"
+    settings = settings_text(second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method})
     records = []
     for metric, right in scores.items():
         score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])

@@ -21,12 +21,13 @@ from crosslens.report.overview import gap_panels, overviews, transfer_correlatio
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
 from crosslens.report.table import Table
-from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart, settings_of
+from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.order import Order, places_of
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import Coded, Rows, paired, together
+from crosslens.results.settings import settings_of
 from crosslens.runs.store import Store, is_store
 from crosslens.tasks.titles import as_printed, metric_name
 

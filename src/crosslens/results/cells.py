@@ -22,6 +22,7 @@ from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results, remembered
 from crosslens.results.record_rows import Coded, Columns, Row, Rows, coded, numbered, paired, together
+from crosslens.results.settings import settings_of, settings_text
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""
@@ -269,40 +270,48 @@ def disambiguated(results: Results) -> Rows:
     Of two things with one name each gets the beginning of its digest behind it.
     """
     columns = Columns(results.records.drop_columns("tags"))
-    _shorten(columns)
-    for name, digest in DIGESTS.items():
-        known: dict[str, set[str]] = {}
-        pairs = columns.together(name, digest)
-        for value, of in pairs.values:
-            if value is not None and of is not None:
-                known.setdefault(value, set()).add(of)
-        several = {value for value, digests in known.items() if len(digests) > 1}
-        if several:
-            texts = [
-                f"{value} ({of[:8]})" if value in several and of is not None else value for value, of in pairs.values
-            ]
-            columns.replace(name, pairs.changed(texts))
+    _name_encoders(columns)
+    for name in ("corpus", "train"):
+        named = columns.together(name, DIGESTS[name])
+        columns.replace(name, named.changed(_apart(named.values)))
     return Rows(columns)
 
 
-def _shorten(columns: Columns) -> None:
-    """Replace paths of encoders by short names, in the settings of comparisons with another encoder too."""
+def _apart(named: Sequence[tuple[str | None, str | None]]) -> list[str | None]:
+    """Names, with the beginning of the digest behind those that several things have."""
     digests: dict[str, set[str]] = {}
-    for encoder, digest in columns.together("encoder", "encoder_digest").values:
-        if encoder is not None:
-            known = digests.setdefault(encoder, set())
-            known |= {digest} - {None}
-    against = {
-        text: settings_of(text)["against"]
-        for text in columns.coded("settings").values
-        if "against" in settings_of(text)
+    for name, digest in named:
+        if name is not None and digest is not None:
+            digests.setdefault(name, set()).add(digest)
+    return [
+        f"{name} ({digest[:8]})" if digest is not None and len(digests.get(name or "", ())) > 1 else name
+        for name, digest in named
+    ]
+
+
+def _name_encoders(columns: Columns) -> None:
+    """Give encoders short names, those of second languages too, which stand in the settings."""
+    first = columns.together("encoder", DIGESTS["encoder"])
+    settings = {text: settings_of(text) for text in columns.coded("settings").values}
+    second = {
+        text: (values["against"], values.pop("against_digest", None))
+        for text, values in settings.items()
+        if "against" in values
     }
-    short = short_names([*digests, *sorted(against.values())], digests)
-    texts = {text: text.replace(f"against={name}", f"against={short[name]}") for text, name in against.items()}
-    if all(name == other for name, other in short.items()):
-        return
-    columns.change("encoder", lambda name: short.get(name, name))
-    columns.change("settings", lambda text: texts.get(text, text))
+    named = [*first.values, *second.values()]
+    digests: dict[str, set[str]] = {name: set() for name, _ in named if name is not None}
+    for name, digest in named:
+        if name is not None and digest is not None:
+            digests[name].add(digest)
+    short = short_names(digests, digests)
+    labels = _apart([(short.get(name, name), digest) for name, digest in named])
+    columns.replace("encoder", first.changed(labels[: len(first.values)]))
+    if second:
+        texts = {
+            text: settings_text(settings[text] | {"against": label})
+            for text, label in zip(second, labels[len(first.values) :], strict=True)
+        }
+        columns.change("settings", lambda text: texts.get(text, text))
 
 
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
@@ -418,23 +427,15 @@ def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str
         return [""] * len(values)
     if axis != "settings":
         return values
-    words = [value.split() for value in values]
-    common = set.intersection(*map(set, words))
-    return [" ".join(word for word in each if word not in common) for each in words]
+    settings = [settings_of(value).items() for value in values]
+    common = set.intersection(*map(set, settings))
+    return [settings_text(dict(pair for pair in each if pair not in common)) or "" for each in settings]
 
 
 @cache
 def condition_of(text: str | None) -> Condition:
     """Parse the condition of a record."""
     return Condition.parse(text) if text else Condition()
-
-
-_SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
-
-
-def settings_of(text: str | None) -> dict[str, str]:
-    """The settings of a record by name; values can contain spaces."""
-    return dict(_SETTING.findall(text or ""))
 
 
 def languages_of(records: Results) -> Callable[[str], str]:

@@ -21,11 +21,11 @@ from crosslens.results.cells import (
     disambiguated,
     encoders_apart,
     mean_of,
-    settings_of,
     variants_of,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
+from crosslens.results.settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:
@@ -250,8 +250,7 @@ def _both_encoders(record: Row) -> Row:
         return record
     if record["state"] == "untrained":  # then both are
         settings.pop("against_condition", None)
-    text = " ".join(f"{name}={value}" for name, value in settings.items())
-    return {**record, "encoder": f"{record['encoder']} and {against}", "settings": text or None}
+    return {**record, "encoder": f"{record['encoder']} and {against}", "settings": settings_text(settings)}
 
 
 def done_to(condition: Condition) -> list[str]:

@@ -25,6 +25,7 @@ from crosslens.files import new_folder
 from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
+from crosslens.results.settings import second_encoder, settings_text
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife
@@ -199,9 +200,8 @@ def _compared(
     settings = {} if pooling == "mean" else {"pooling": pooling}
     settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
-        settings |= {"against": against.given_name}
-        settings |= {} if against.condition.is_reference else {"against_condition": against.condition.text}
-    columns = {**encoder.columns, "settings": " ".join(f"{name}={value}" for name, value in settings.items()) or None}
+        settings |= second_encoder(against.columns)
+    columns = {**encoder.columns, "settings": settings_text(settings)}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
             parallel,

@@ -11,6 +11,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import VARIANTS, Key, cells, disambiguated, groups_of, mean_of, refuse_several, variants_of
 from crosslens.results.record import Results
+from crosslens.results.settings import SECOND_ENCODER, settings_of
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import find_task
@@ -38,7 +39,7 @@ MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
 MATCHED_COLUMNS: tuple[str, ...] = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
 """Columns for deciding whether a similarity and a score belong to the same model."""
 
-SIMILARITY_SETTINGS = ("against", "against_condition", "pooling")
+SIMILARITY_SETTINGS = (*SECOND_ENCODER, "pooling")
 """Settings of the similarity rather than of the model."""
 
 
@@ -377,8 +378,8 @@ def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any
 
 
 def _model_key(record: Mapping[str, Any]) -> tuple:
-    settings = (record["settings"] or "").split()
-    training = frozenset(setting for setting in settings if setting.partition("=")[0] not in SIMILARITY_SETTINGS)
+    settings = settings_of(record["settings"])
+    training = frozenset(pair for pair in settings.items() if pair[0] not in SIMILARITY_SETTINGS)
     return (*(record[name] for name in MODEL_COLUMNS if name != "settings"), training)
 
 

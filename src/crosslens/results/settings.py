@@ -1,0 +1,36 @@
+"""Settings of a record, ``name=value`` separated by blanks, and among them the encoder that another is compared with."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from crosslens.encoders.condition import REFERENCE
+
+SECOND_ENCODER = ("against", "against_digest", "against_condition")
+"""Settings that describe the encoder of the second language: its name, ``encoder_digest`` and condition."""
+
+_SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
+
+
+def settings_of(text: str | None) -> dict[str, str]:
+    """The settings of a record by name; values can contain blanks."""
+    return dict(_SETTING.findall(text or ""))
+
+
+def settings_text(settings: Mapping[str, Any]) -> str | None:
+    """Settings as a record has them; None without any."""
+    return " ".join(f"{name}={value}" for name, value in settings.items()) or None
+
+
+def second_encoder(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Settings that describe the encoder of the second language.
+
+    Args:
+        columns: of the encoder, see `crosslens.encoders.encoder.Encoder.columns`; static vectors have only a name.
+    """
+    settings = {"against": columns["encoder"]}
+    if columns.get("encoder_digest") is not None:
+        settings["against_digest"] = columns["encoder_digest"]
+    if columns.get("condition", REFERENCE) != REFERENCE:
+        settings["against_condition"] = columns["condition"]
+    return settings
