@@ -1,4 +1,4 @@
-"""Settings of a record, ``name=value`` separated by blanks, and among them the encoder that another is compared with."""
+"""Settings of a record, ``name=value`` separated by blanks, and among them the second encoder of a comparison."""
 
 import re
 from collections.abc import Mapping
