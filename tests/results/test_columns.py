@@ -23,7 +23,7 @@ from crosslens.results.cells import (
 )
 from crosslens.results.pivot import ROW
 from crosslens.results.record import Record, Results
-from crosslens.results.settings import settings_of
+from crosslens.results.record_settings import settings_of
 
 REFERENCE = Condition()
 

@@ -20,7 +20,7 @@ from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
-from crosslens.results.settings import second_encoder, settings_text
+from crosslens.results.record_settings import second_encoder, settings_text
 from crosslens.scores import Score
 
 AT = (1, 5, 10)

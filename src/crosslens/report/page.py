@@ -27,7 +27,7 @@ from crosslens.results.order import Order, places_of
 from crosslens.results.pivot import CROSS, ROW, SAME, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import Coded, Rows, paired, together
-from crosslens.results.settings import settings_of
+from crosslens.results.record_settings import settings_of
 from crosslens.runs.store import Store, is_store
 from crosslens.tasks.titles import as_printed, metric_name
 

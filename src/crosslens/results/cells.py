@@ -22,7 +22,7 @@ from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results, remembered
 from crosslens.results.record_rows import Coded, Columns, Row, Rows, coded, numbered, paired, together
-from crosslens.results.settings import settings_of, settings_text
+from crosslens.results.record_settings import settings_of, settings_text
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""

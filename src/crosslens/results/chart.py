@@ -25,7 +25,7 @@ from crosslens.results.cells import (
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-from crosslens.results.settings import settings_of, settings_text
+from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from crosslens.files import new_folder
 from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
-from crosslens.results.settings import second_encoder, settings_text
+from crosslens.results.record_settings import second_encoder, settings_text
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife

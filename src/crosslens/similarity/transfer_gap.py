@@ -11,7 +11,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import VARIANTS, Key, cells, disambiguated, groups_of, mean_of, refuse_several, variants_of
 from crosslens.results.record import Results
-from crosslens.results.settings import SECOND_ENCODER, settings_of
+from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import find_task

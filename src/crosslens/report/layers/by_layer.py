@@ -15,7 +15,7 @@ from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state
 from crosslens.results.record import Results
-from crosslens.results.settings import settings_of
+from crosslens.results.record_settings import settings_of
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import at_the_start, metric_name
 

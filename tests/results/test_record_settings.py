@@ -5,7 +5,7 @@ import pytest
 from crosslens.report.layers.by_layer import retrieval_lines
 from crosslens.results.cells import disambiguated, variants_of
 from crosslens.results.record import Record, Results
-from crosslens.results.settings import second_encoder, settings_of, settings_text
+from crosslens.results.record_settings import second_encoder, settings_of, settings_text
 
 FRENCH = ("b" * 64, "c" * 64)
 
