@@ -26,6 +26,15 @@ def test_differences_are_taken_within_a_seed():
     assert table.loc[(CROSS, "of 1")].tolist() == [70.0, -10.0]
 
 
+def test_a_table_says_how_many_seeds_its_numbers_are_means_over():
+    """A condition's second seed, which the reference lacks, is in no number of the table."""
+    unpaired = [score("fr", 90.0, seed=1), score("fr", 80.0, "1-2", seed=1), score("fr", 70.0, "1-2", seed=2)]
+    (section,) = sections(Results.of(unpaired))
+    assert section.note == "mean of 1 seed"
+    (section,) = sections(Results.of([*unpaired, score("de", 90.0, seed=1), score("de", 90.0, seed=2)]))
+    assert section.note == "means of 1 to 2 seeds; a difference is over the seeds of both conditions"
+
+
 def test_a_mean_is_over_all_of_its_languages_or_absent():
     """Over fewer languages it would be another mean (today's 18 against yesterday's 17)."""
     table = Results.of([*SCORES, score("zh", 20.0)]).table()

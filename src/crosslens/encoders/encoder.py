@@ -350,8 +350,8 @@ class Encoder:
             # transformers asks whether there is padding, which that device cannot tell, unless a mask has four axes.
             mask = mask.new_zeros((len(mask), 1, mask.shape[1], mask.shape[1]), dtype=torch.float32)
         with ExitStack() as stack:
+            stack.enter_context(self._editing(ids, mask, segments))  # first: it may read other windows, with their mask
             stack.enter_context(bidirectional(self._unmasked, mask))
-            stack.enter_context(self._editing(ids, mask, segments))
             for context in (*inside, computed_in(self.precision, self.device)):
                 stack.enter_context(context)
             return self.model(input_ids=ids, attention_mask=mask, **arguments).last_hidden_state.float()

@@ -208,13 +208,24 @@ def sections(results: Results) -> Iterator[Section]:
     """Yield scores by task, metric, source and encoder, then what was measured by layer, each for one table."""
     scores = results.filter(measure=None)
     for (task, metric, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
-        seeds = len(block.groups("seed"))
         title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source}", encoder)))
-        yield Section(title, block, f"mean of {seeds} seed{'s' * (seeds > 1)}")
+        yield Section(title, block, _averaged_seeds(block))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
         yield Section(f"{metric} by layer, {encoder}{after}", block, decimals=3)
+
+
+def _averaged_seeds(scores: Results) -> str:
+    """Say how many seeds the numbers of a table are means over, which excludes seeds without a reference."""
+    try:
+        averaged = {len(cell.by_seed) for cell in score_cells(scores).compared().values.values()} - {0}
+    except RequestError:  # there is no table, and its reader is told why
+        return ""
+    fewest, most = min(averaged, default=0), max(averaged, default=0)
+    if fewest == most:
+        return f"mean of {most} seed{'s' * (most != 1)}"
+    return f"means of {fewest} to {most} seeds; a difference is over the seeds of both conditions"
 
 
 def main_scores(results: Results) -> tuple[Results, list[str]]:

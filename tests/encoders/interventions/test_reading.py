@@ -11,6 +11,8 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 import crosslens as xl
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.inputs import read_texts, read_windows
@@ -118,6 +120,22 @@ def test_a_sliding_window_opens_to_both_sides():
     seen = influences(xl.read_as(decoder("gemma3_text", **settings), bidirectional="1"), ids, 4)
     # Layers 2 and 3 see two before each, so position 4 sees the two behind it only through layer 1.
     assert seen.tolist() == [True] * 7 + [False] * 2
+
+
+@pytest.mark.parametrize("keys", [{"resample": "2.output"}, {"mean": "2.output"}], ids=str)
+@torch.inference_mode()
+def test_what_an_intervention_reads_elsewhere_is_not_read_under_the_mask_of_this_batch(keys):
+    """Resampling reads sentences of other lengths; their states must not depend on what they replace."""
+    lifted = xl.read_as(decoder(), bidirectional="all")
+    windows = read_windows(lifted, CORPUS).windows
+    edited = Condition(**keys).interventions[0].apply(lifted, seed=1).prepared(windows)
+
+    def states(windows):
+        batch = make_batch(windows, padding=lifted.padding, device=lifted.device)
+        return edited.states(batch.ids, batch.mask)[batch.mask.bool()]
+
+    alone = [states([window]) for window in reversed(windows)]  # the shorter one first
+    torch.testing.assert_close(states(windows), torch.cat(alone[::-1]), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma2"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import crosslens as xl
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
@@ -81,12 +82,31 @@ def test_by_sentences_the_mean_of_the_words_is_the_translations(encoder, corpora
     assert np.array_equal(moved[1], plain[1])
 
 
-def test_special_tokens_are_paired_from_both_ends(encoder, corpora):
-    english, french = (read_windows(encoder, corpus).windows[0] for corpus in corpora)
-    index = specials(french, english)
-    assert index[0] == 0
-    assert index[-1] == len(english) - 1
-    assert (index[1:-1] == -1).all()
+@pytest.mark.parametrize("reading", [{}, {"repeat": 2}, {"window": 8}], ids=str)
+def test_special_tokens_alone_are_paired_from_both_ends(encoder, corpora, reading):
+    """Neither the first copy of a repeated input nor the context of a window is a special token."""
+    read = xl.read_as(encoder, repeat=reading.get("repeat", 1))
+    french, english = (read_windows(read, corpus, window=reading.get("window")).windows for corpus in corpora[::-1])
+    for window in french:
+        index = specials(window, english[0], numbers=(1, 1))
+        assert index[0] == 0
+        assert index[-1] == len(english[0]) - 1
+        assert (index[1:-1] == -1).all()
+
+
+def test_of_repeated_input_only_the_copy_that_represents_words_is_patched(encoder, corpora):
+    english, french = corpora
+    twice = xl.read_as(encoder, repeat=2)
+    before, after = (
+        states(twice, french),
+        states(patched(twice, english, patch="4.output", patch_by="sentences"), french),
+    )
+    begin = 0
+    for window in read_windows(twice, french).windows:
+        moved = (before[begin : begin + len(window)] != after[begin : begin + len(window)]).any(-1)
+        assert not moved[1 : window.span[0]].any()
+        assert moved[slice(*window.span)].all()
+        begin += len(window)
 
 
 def test_words_have_the_subwords_of_their_windows(encoder, corpora):

@@ -111,6 +111,7 @@ class Patching:
         import torch
 
         from crosslens.corpora.translations import find_translations
+        from crosslens.data.subwords import special_tokens
         from crosslens.encoders.batch import make_batch
         from crosslens.encoders.states.sites import sites
 
@@ -131,9 +132,11 @@ class Patching:
         theirs = words_of(source.encoder, source.corpus, list(firsts.values())) if by_words else None
         rows = {sentence: row for row, sentence in enumerate(firsts)}
         last = clean.encoder.reading.subword == "last"
+        before, after = special_tokens(clean.encoder.tokenizer)
+        special = len(before), len(after)
         for number, (key, window) in enumerate(zip(keys, clean.windows, strict=True)):
             translation = firsts[translations.items[window.sentence]]
-            index = specials(window, translation)
+            index = specials(window, translation, numbers=special)
             if own is not None and theirs is not None and translations.links is not None:
                 linked = translations.links[window.sentence]
                 of_translation = theirs[rows[translation.sentence]]
@@ -164,13 +167,18 @@ class Patching:
         return Edit(places, patched)
 
 
-def specials(window: "Window", translation: "Window") -> np.ndarray:
-    """Position in the translation that each position of a window takes its state from: ``(length,)``, -1 for words."""
+def specials(window: "Window", translation: "Window", *, numbers: tuple[int, int]) -> np.ndarray:
+    """Position in the translation that each position of a window takes its state from: ``(length,)``, -1 for words.
+
+    Args:
+        window: window of the evaluated corpus; it may hold context and several copies of its words.
+        translation: window whose states stand in.
+        numbers: special tokens at the beginning and at the end of every window.
+    """
     index = np.full(len(window), -1)
-    (start, stop), (first, last) = window.span, translation.span
-    before, after = min(start, first), min(len(window) - stop, len(translation) - last)
+    before, after = numbers
     index[:before] = np.arange(before)
-    index[stop : stop + after] = np.arange(last, last + after)
+    index[len(window) - after :] = np.arange(len(translation) - after, len(translation))
     return index
 
 
