@@ -1,7 +1,7 @@
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -170,6 +170,14 @@ def test_text_is_of_the_same_grammar():
     words = {word for line in lines for word in line.split()}
     assert words <= set(one.lexicons["sov"])
     assert all(line.endswith(one.lexicons["sov"][-1]) for line in lines)
+
+
+def test_lines_of_text_are_shuffled():
+    """Neighbours are of one length as often as any two lines."""
+    lengths = [len(line.split()) for line in lab().text("sov", sentences=4000)]
+    chance = sum((count / 4000) ** 2 for count in Counter(lengths).values())
+    neighbours = sum(one == other for one, other in pairwise(lengths)) / 3999
+    assert neighbours == pytest.approx(chance, abs=0.03)
 
 
 def test_shares():

@@ -143,3 +143,32 @@ def test_sentences_with_their_languages_come_once_and_in_one_split():
     assert alone.items == tuple(text for text in splits["test"].texts if text.label == "sov")
     with pytest.raises(RequestError, match="no language 'x'"):
         laboratory.labelled("x")
+
+
+def test_another_object_is_another_word_than_subject_and_object_also_among_three_nouns():
+    world = Laboratory(
+        LaboratorySettings(
+            languages={"a": Language()}, world=WorldSettings(nouns=3, classes=2, transitive=3, adjectives=3)
+        )
+    ).world
+    tree, generator = next(filter(fits_pair, world.trees)), np.random.default_rng(0)
+    place = {node.relation: place for place, node in enumerate(tree) if node.head == 0}
+    for concepts in world.fill(tree, 50, generator):
+        (shorter, others, _) = draw_pair(world, (tree, concepts, np.zeros(len(tree), int)), "neutral", generator)
+        thing = next(number for number, node in enumerate(shorter) if (node.head, node.relation) == (0, "obj"))
+        assert others[thing] not in (concepts[place["nsubj"]], concepts[place["obj"]])
+
+
+@pytest.mark.parametrize("count", [5, 150, 400])
+def test_a_labelled_split_of_any_size_shares_no_sentence_with_the_others(count):
+    """Few structures and words, so that many sentences are drawn several times."""
+    small = {"trees": 20, "longest": 6, "nouns": 6, "classes": 2}
+    laboratory = Laboratory(LaboratorySettings(languages={"a": Language()}, world=WorldSettings(**small)))
+
+    def sentences(split, **size):
+        return {text.text for text in laboratory.labelled("a", split=split, **size)}
+
+    for split in ("dev", "test"):
+        drawn = sentences(split, sentences=count)
+        assert drawn
+        assert not any(drawn & sentences(other) for other in {"train", "dev", "test"} - {split})

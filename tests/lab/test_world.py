@@ -55,3 +55,13 @@ def test_a_class_may_have_a_single_word_of_each_kind():
         assert sorted(world.topic(kind, np.arange(6)).tolist()) == [0, 1, 2, 3, 4, 5]
     with pytest.raises(ValidationError, match="7 classes for 6 words"):
         WorldSettings(nouns=8, transitive=6, adjectives=8, classes=7)
+
+
+def test_the_frequency_of_words_of_two_kinds_does_not_join_their_classes():
+    """The commonest noun and the commonest verb are of one class in some worlds only."""
+    worlds = [World(WorldSettings(), seed) for seed in range(40)]
+    kinds = ("noun", "transitive", "adjective")
+    classes = [tuple(int(world.topic(kind, np.asarray(0))) for kind in kinds) for world in worlds]
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        same = sum(each[one] == each[other] for each in classes)
+        assert 0 < same < 20, (kinds[one], kinds[other])  # one in six by chance

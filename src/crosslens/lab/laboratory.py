@@ -252,7 +252,7 @@ class Laboratory:
         return Corpus(tuple(items), f"{self.name(language, collection='lab_pairs')}:{split}", language, split)
 
     def labelled(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
-        """Generate sentences labelled with their language, unique within and across splits.
+        """Generate sentences labelled with their language, each once; no two splits share one (see `structures`).
 
         Args:
             language: one of `languages`, or ``all``.
@@ -265,12 +265,8 @@ class Laboratory:
         items = []
         for label in self.languages if language == "all" else (language,):
             self._check_request(label, split, sentences)
-            split_of: dict[str, str] = {}
-            for part in SIZES:  # a sentence belongs to the first split in which it occurs
-                count = (sentences or LABELLED[part]) if part == split else LABELLED[part]
-                for meaning in self._sample(part, "labelled", label, count=count):
-                    split_of.setdefault(self._realise(label, meaning), part)
-            texts = [text for text, part in split_of.items() if part == split]
+            meanings = self._sample(split, "labelled", label, count=sentences or LABELLED[split])
+            texts = dict.fromkeys(self._realise(label, meaning) for meaning in meanings)
             items += [Text((text,), label, f"{label}-{number}") for number, text in enumerate(texts, start=1)]
         name = f"{self.name(language, collection='lab_langid')}:{split}"
         return Corpus(tuple(items), name, None if language == "all" else language, split)
