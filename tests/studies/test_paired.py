@@ -1,5 +1,7 @@
 """The paired test of any two results is the test of studies, on the same counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,6 +89,20 @@ def test_counts_follow_the_records_they_belong_to(scored):
         paired.test(Results(first.records), second)
     with pytest.raises(DataError, match="B has no counts"):
         paired.test(first, second.with_columns(value=50.0))
+
+
+def test_the_mean_is_over_languages_that_neither_side_was_trained_on(encoder, toy):
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST)
+    languages = ("en", "fr", "de", "ru")
+    corpora = [
+        replace(toy("test")[: 2 + number], language=language, name=language)
+        for number, language in enumerate(languages)
+    ]
+    english = evaluate(model, corpora)
+    means = {source: paired.test(english, english.with_columns(source=source)).iloc[-1] for source in ("en", "fr")}
+    assert means["en"]["target"] == "mean of 3 languages"
+    assert means["fr"]["target"] == "mean of 2 languages"
+    assert means["fr"]["a"] == pytest.approx(np.mean(english.filter(target=["de", "ru"]).records["value"].to_pylist()))
 
 
 def test_what_cannot_be_compared(wider, scored):

@@ -259,3 +259,26 @@ def test_a_search_in_bilingual_encoders_with_a_seed_of_its_own_ends(study, treeb
     assert set(scores.records["seed"].to_pylist()) == {1}
     assert scores.records["settings"].unique().to_pylist() == ["batch=3 epochs=tuned"]
     assert scores.table().columns.tolist() == ["reference", "Δ no-anchors"]
+
+
+def test_adapted_encoders_are_as_many_as_the_pretrained_ones_that_they_start_from(study, treebanks, tmp_path):
+    """One adaptation for all seeds (`starts: one`) of an encoder that each seed has for itself."""
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 20), "utf-8")
+    changed = study.model_dump() | {
+        "name": "adapted",
+        "bilingual": None,
+        "similarity": None,
+        "conditions": ["none", {"start": "adapted"}],
+        "starts": "one",
+        "adaptation": {"epochs": 1, "length": 16},
+    }
+    changed["data"]["tasks"]["pos"]["en"]["text"] = str(tmp_path / "fr.txt")
+    for pretrained, encoders in (("each", "each"), ("one", "one")):
+        asked = type(study).model_validate(changed | {"pretrained": pretrained})
+        report = run_study(asked, tmp_path / pretrained, executor="serial", data=str(treebanks))
+        assert (report.failed, report.plan.waiting) == ((), 0)
+        assert bool(report.plan.notes) == (pretrained == "one")
+        summary = pd.read_csv(tmp_path / pretrained / "studies" / "adapted" / "summary.csv")
+        assert dict(zip(summary["label"], summary["encoders"], strict=True)) == dict.fromkeys(
+            ("reference", "adapted"), encoders
+        )

@@ -105,6 +105,20 @@ def test_one_seed_has_an_interval_over_sentences_and_no_test():
     assert np.isnan(row["p"])
 
 
+def test_of_several_records_of_one_model_and_corpus_the_first_counts():
+    frame = summarise_records(Results.of([record(70.0), record(60.0), record(80.0, seed=2), record(10.0, seed=2)]))
+    assert frame["mean"].tolist() == [75.0]
+
+
+def test_intervals_end_where_scores_end():
+    frame = summarise_records(Results.of([record(99.5), record(0.5, target="de"), record(50.0, target="ru")]))
+    rows = frame.set_index("corpus")[["low", "high"]]
+    assert rows.loc["ud/fr_pud:test"].tolist() == pytest.approx([98.5, 100], abs=0.1)
+    assert rows.loc["ud/de_pud:test"].tolist() == pytest.approx([0, 1.5], abs=0.1)
+    assert rows["high"].max() == 100
+    assert rows["low"].min() == 0
+
+
 def test_only_main_scores_with_intervals_count():
     without = [record(50.0), record(50.0, target="de", low=None, high=None), record(9.0, metric="loss")]
     similarity = record(0.5, measure="cka", metric="similarity")

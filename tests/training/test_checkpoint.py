@@ -50,6 +50,12 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
         )
 
 
+def test_a_head_in_plain_transformers_has_the_dropout_of_the_recipe(encoder, toy, tmp_path):
+    recipe = FAST.model_copy(update={"head_dropout": 0.3, "epochs": 1})
+    save_model(finetune(encoder, "pos", train=toy(), recipe=recipe), tmp_path / "model")
+    assert AutoModelForTokenClassification.from_pretrained(tmp_path / "model").dropout.p == 0.3
+
+
 def test_an_ablation_is_remembered(encoder, toy, tmp_path):
     model = finetune(random_init(encoder, "1-2", seed=4), "pos", train=toy(), recipe=FAST, seed=9)
     save_model(model, tmp_path / "model")

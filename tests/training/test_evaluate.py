@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from crosslens.data.sentence import Sentence
 from crosslens.errors import EncoderError, RequestError
 from crosslens.training.checkpoint import save_model
 from crosslens.training.evaluate import evaluate
@@ -27,6 +28,15 @@ def test_scored_words_are_all_words_and_unseen_labels_are_errors(tagger, toy):
     assert record["value"] <= 100 * (1 - len(strange) / corpus.words)
     assert record["low"] <= record["value"] <= record["high"]
     assert (record["source"], record["target"], record["ablation"], record["seed"]) == ("en", "en", None, 1)
+
+
+def test_records_count_what_was_read_otherwise_than_it_is_written(tagger, toy):
+    """Two words without subwords in one sentence of many windows, and none that is cut."""
+    long = Sentence(("\u200b", "\u0007", *("the",) * 500), ("NOUN",) * 502)
+    corpus = dataclasses.replace(toy("test"), items=(*toy("test").items, long))
+    (tags,) = evaluate(tagger, corpus).tags()
+    names = ("sentences", "unknown_words", "cut_words", "split_sentences")
+    assert [tags[name] for name in names] == [len(toy("test")) + 1, 2, 0, 1]
 
 
 def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):

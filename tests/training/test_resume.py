@@ -38,6 +38,18 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task,
     assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
 
 
+@pytest.mark.parametrize("every", [2, 4, 5])
+def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, toy, every):
+    state = tmp_path / "run.state"
+    whole = run(encoder, "pos", toy, state=state, save_every=every)
+    assert_equal(whole, run(encoder, "pos", toy, state=state, save_every=every, progress=lambda update: 1 / 0))
+
+
+def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, encoder, toy):
+    run(encoder, "pos", toy, state=tmp_path / "run.state", save_every=7)
+    assert not (tmp_path / "run.state").exists()
+
+
 def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
     state = tmp_path / "run.state"
     run(encoder, "pos", toy, state=state, save_every=1)

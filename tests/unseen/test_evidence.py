@@ -36,6 +36,14 @@ def test_evidence_by_hand(encoder):
     assert found.features("en")[-2:] == pytest.approx([sure.confident, sure.agreement])
 
 
+def test_overlap_is_with_as_many_sentences_of_a_source_however_many_there_are(encoder):
+    text, few = words("the cat sees a dog ."), words(*["the cat"] * 1000, language="en")
+    more = words(*["the cat"] * 1000, "sees a dog .", language="en")
+    fewer = words("the cat", "sees a dog .", language="en")
+    overlap = gather(encoder, text, {"few": few, "more": more, "fewer": fewer}, {}).overlap
+    assert overlap["more"] == overlap["few"] < overlap["fewer"] == 100
+
+
 def test_vocabularies_of_bytes_are_read_as_text():
     from toys import byte_level
 

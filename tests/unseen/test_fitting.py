@@ -29,6 +29,7 @@ def test_a_rule_is_fitted_to_records_of_texts_as_they_are_written(encoder, treeb
     rows = [score(name, "fr", 50.0 + number) for number, name in enumerate(names)]
     rows += [score(names[1], "fr", 53.0, seed=2), score(names[1], "fr", 40.0, start="adapted")]
     rows += [score(names[0], "en", 99.0), score(names[0], "fr", 1.0, layers="1-2")]
+    rows += [score("ud/en_pud:test", "en-Latn", 98.0)]  # the source itself, with its script
     rule = fit_rule(Results.of(rows), encoder, data=str(treebanks), name="toy", training="one pass")
     assert rule.provenance == Provenance("toy", encoder.body_digest, "pos", "one pass")
     found = {row.corpus: (row.score, row.adapted) for row in rule.measured}
