@@ -18,6 +18,10 @@ def test_pretraining_has_a_step_and_twice_as_many_for_twice_the_text(sentences):
     assert dict(settings.corpora) == {"a": "text/a.txt", "b": "text/b.txt"}
 
 
+def test_the_demo_is_the_default_preset_by_another_name():
+    assert find_laboratory("demo").name("sov") == find_laboratory().name("sov") == "lab/sov"
+
+
 @pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_a_corpus_is_found_under_the_name_that_it_has(preset):
     made = find_laboratory(preset)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.lab.grammar import KINDS, draw_trees
+from crosslens.lab.grammar import DEPTH, KINDS, draw_trees
 
 TREES = draw_trees(200, shortest=4, longest=16, generator=np.random.default_rng(0))
 
@@ -21,3 +21,15 @@ def test_trees_are_drawn_until_enough_are_accepted():
     assert {tree[0].kind for tree in short} == {"clausal"}
     with pytest.raises(RequestError, match="too few sentence structures of 4 to 6 words"):
         draw_trees(1, shortest=4, longest=6, generator=generator, accept=lambda tree: len(tree) > 6)
+
+
+def test_clauses_and_noun_phrases_are_nested_so_deep_and_no_deeper():
+    trees = draw_trees(1000, shortest=4, longest=60, generator=np.random.default_rng(0))
+    deepest = 0
+    for tree in trees:
+        depth: list[int] = []
+        for node in tree:  # heads come first
+            inner = node.relation in ("ccomp", "acl:relcl", "nmod")
+            depth.append((depth[node.head] if node.head >= 0 else 0) + inner)
+        deepest = max(deepest, *depth)
+    assert deepest == DEPTH

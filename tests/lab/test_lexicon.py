@@ -78,3 +78,22 @@ def test_each_language_has_a_sound_change_of_its_own():
         assert regular > 0.8 * sum(counts.total() for counts in change.values())
         changes.append({sound: counts.most_common(1)[0][0] for sound, counts in change.items()})
     assert changes[0] != changes[1]
+
+
+def test_an_organisation_with_the_name_of_a_place_is_shared_by_as_many_languages_as_before():
+    def shared(namesakes):
+        _, (first, second, third) = lexicons(names=0.5, world={"namesakes": namesakes, "organisations": 12})
+        return {number for number, word in enumerate(first) if word == second[number] == third[number]}
+
+    assert shared(0.0) == shared(1.0)
+
+
+def test_each_language_has_suffixes_of_its_own():
+    made = Laboratory(LaboratorySettings(languages={name: Language(suffixes=True) for name in "abcd"}, anchors=1))
+    endings = {}
+    for language in made.languages:
+        lines = [line.split("\t") for s in made.corpus(language).sentences for line in s.lines if line[0].isdigit()]
+        plural = {(row[1], row[2]) for row in lines if row[5] in ("Number=Plur", "Tense=Past")}
+        endings[language] = frozenset(form.removeprefix(lemma) for form, lemma in plural)
+        assert len(endings[language]) == 2
+    assert len(set(endings.values())) == 4

@@ -7,7 +7,7 @@ from crosslens.errors import RequestError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.lab.presets import find_laboratory
-from crosslens.lab.texts import DOCUMENT, LABELS, draw_pair, fits_pair, sentence_topic
+from crosslens.lab.texts import DOCUMENT, LABELS, draw_documents, draw_pair, fits_pair, sentence_topic
 from crosslens.lab.world import WorldSettings
 
 
@@ -43,6 +43,19 @@ def test_the_topic_is_the_class_of_most_nouns(laboratory):
     assert sentence_topic(world, (tree, concepts, concepts)) == world.topic("noun", np.asarray(8))
     bare = next(tree for tree in world.trees if all(node.kind != "noun" for node in tree))
     assert sentence_topic(world, (bare, np.zeros(len(bare), int), np.zeros(len(bare), int))) is None
+
+
+def test_a_document_has_no_sentence_twice(laboratory):
+    """Of a topic with three sentences, each document has all of them."""
+    world, generator = laboratory.world, np.random.default_rng(0)
+    tree = next(tree for tree in world.trees if any(node.kind == "noun" for node in tree))
+    drawn = [(tree, concepts, np.zeros(len(tree), int)) for concepts in world.fill(tree, 200, generator)]
+    topic = sentence_topic(world, drawn[0])
+    pool = [meaning for meaning in drawn if sentence_topic(world, meaning) == topic][:DOCUMENT]
+    assert len(pool) == DOCUMENT
+    for label, meanings in draw_documents(world, pool, 20, generator):
+        assert label == f"topic-{topic}"
+        assert {id(meaning) for meaning in meanings} == {id(meaning) for meaning in pool}
 
 
 def test_hypotheses_are_shorter_and_their_labels_cannot_be_told_from_length(laboratory):

@@ -3,6 +3,7 @@
 import pytest
 
 import crosslens as xl
+import crosslens.lab.export as lab_export
 from crosslens.errors import RequestError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
@@ -31,3 +32,12 @@ def test_an_unknown_preset_is_refused(tmp_path):
     with pytest.raises(RequestError, match="'god'"):
         xl.lab_encoder("god", cache=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_other_settings_of_pretraining_are_another_encoder(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab_encoder, "pretrain", lambda settings, folder, **_: folder.mkdir())
+    first = lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path)
+    monkeypatch.setattr(lab_export, "PRETRAINING", lab_export.PRETRAINING | {"batch": 48})
+    second = lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path)
+    assert first.name == second.name
+    assert first != second

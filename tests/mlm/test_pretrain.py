@@ -7,8 +7,9 @@ from transformers import AutoModelForMaskedLM
 
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
+from crosslens.mlm import objective
 from crosslens.mlm.pretrain import pretrain
-from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary, find_text
+from crosslens.mlm.pretrain_settings import Pretraining, Shape, Validation, Vocabulary, find_text
 from crosslens.training.loop import Loop
 
 SMALL = Pretraining(
@@ -191,3 +192,34 @@ def test_every_setting_of_the_optimiser_changes_the_weights(texts, tmp_path, cha
     for name, settings in (("plain", short), ("changed", short.model_copy(update=changed))):
         pretrain(settings, tmp_path / name, base=texts, device="cpu")
     assert weights(tmp_path / "plain") != weights(tmp_path / "changed")
+
+
+@pytest.mark.parametrize("rate", [None, 1e-2])
+def test_weight_decay_leaves_word_embeddings_alone(texts, tmp_path, rate):
+    """The gradients of a first step are those of one without decay."""
+    states = []
+    for decay in (0.0, 0.5):
+        settings = SMALL.model_copy(update={"steps": 1, "weight_decay": decay, "embedding_learning_rate": rate})
+        pretrain(settings, tmp_path / str(decay), base=texts, device="cpu")
+        states.append(load_encoder(tmp_path / str(decay), device="cpu").model.state_dict())
+    same = {name for name, value in states[0].items() if torch.equal(value, states[1][name])}
+    assert "embeddings.word_embeddings.weight" in same
+    assert "encoder.layer.0.attention.self.query.weight" not in same
+
+
+def test_every_evaluation_hides_the_same_subwords_and_another_seed_hides_others(texts, tmp_path, monkeypatch):
+    hidden = {}
+
+    def measured(model, batches):
+        places = {language: [batch[3].tolist() for batch in parts] for language, parts in batches.items()}
+        hidden.setdefault(seed, []).append(places)
+        return dict.fromkeys(batches, 1.0)
+
+    monkeypatch.setattr(objective, "perplexities", measured)
+    for seed in (1, 2):
+        settings = SMALL.model_copy(update={"seed": seed, "steps": 4, "validation": Validation(lines=4, every=2)})
+        pretrain(settings, tmp_path / str(seed), base=texts, device="cpu")
+        first, second = hidden[seed]
+        assert first == second
+        assert set(first) == {"en", "fr"}
+    assert hidden[1][0] != hidden[2][0]

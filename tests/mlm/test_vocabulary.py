@@ -57,6 +57,18 @@ def test_what_vocabularies_share(kind, anchors):
         assert all(used["en"][i] == used["fr"][i] for i in both)
 
 
+@pytest.mark.parametrize(("kind", "size"), [("bpe", 100), ("wordpiece", 120), ("words", 26)])
+def test_separate_vocabularies_have_equal_parts_of_the_size(kind, size):
+    text = {language: SENTENCES[language] * 3 for language in ("en", "fr")}
+    made = make_vocabularies(text, kind=kind, size=size, positions=16, anchors="none")
+    own = {
+        language: [piece for piece in tokenizer.get_vocab() if not piece.startswith(FOREIGN)]
+        for language, tokenizer in made.items()
+    }
+    assert [len(pieces) for pieces in own.values()] == [size // 2] * 2
+    assert len(made["en"]) == size - 5  # special tokens are shared
+
+
 def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():
     from crosslens.mlm.vocabulary import VOCABULARIES
 

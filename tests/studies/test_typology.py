@@ -51,6 +51,20 @@ def test_runs_that_cannot_be_told_apart_are_an_error():
         typology_of(Results.of([*languages(), longer]))
 
 
+def test_an_adapted_encoder_has_the_recipe_of_the_encoder_and_other_models_may_have_their_own():
+    def of(**settings):
+        starts = ("encoder", "adapted", "scratch", "bilstm")
+        return Results.of(
+            scored("wo", start, 50.0, seed=seed, settings=settings.get(start, "limit=300"))
+            for start in starts
+            for seed in (1, 2)
+        )
+
+    assert len(typology_of(of(scratch="epochs=9", bilstm="epochs=30"))) == 1
+    with pytest.raises(RequestError, match="in several ways"):
+        typology_of(of(adapted="epochs=9"))
+
+
 @pytest.mark.parametrize("missing", ["encoder", "bilstm"])
 def test_records_without_both_have_no_typology(missing):
     with pytest.raises(NothingToCompare):

@@ -39,6 +39,11 @@ def test_records_count_what_was_read_otherwise_than_it_is_written(tagger, toy):
     assert [tags[name] for name in names] == [len(toy("test")) + 1, 2, 0, 1]
 
 
+def test_records_name_the_release_of_a_corpus_that_has_one(tagger, toy):
+    plain, released = toy("test"), dataclasses.replace(toy("test"), release="2.99")
+    assert [tags.get("release") for tags in evaluate(tagger, [plain, released]).tags()] == [None, "2.99"]
+
+
 def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):
     recipe = FAST.model_copy(update={"select": "best", "epochs": 1})
     french = dataclasses.replace(toy("dev"), language="fr")

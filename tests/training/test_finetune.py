@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 
 import numpy as np
@@ -16,6 +17,7 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
+from crosslens.training.sparse_embeddings import restrict_embeddings
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
 from toy_trainings import FAST, RECIPE, run
 
@@ -213,3 +215,16 @@ def test_the_best_epoch_by_another_score(encoder, toy):
     predicted = predict(model, toy("dev"))
     uas = next(s.value for s in TASKS["parsing"].score(toy("dev"), predicted) if s.metric == "uas")
     assert uas == model.facts["dev_score"]
+
+
+def test_a_table_is_whole_where_another_one_is_looked_up_with_the_same_ids(encoder, toy):
+    reading = read_windows(encoder, dataclasses.replace(toy(), items=toy().items[:2]))
+    two = dataclasses.replace(encoder, model=copy.deepcopy(encoder.model))
+    subwords = len(encoder.tokenizer)
+    two.model.register_parameter("other", torch.nn.Parameter(torch.zeros(subwords, 2)))
+    with restrict_embeddings(encoder, reading) as (inside,):
+        assert len(encoder.model.get_input_embeddings().weight) < subwords
+        assert inside is not reading
+    with restrict_embeddings(two, reading) as (inside,):
+        assert len(two.model.get_input_embeddings().weight) == subwords
+        assert inside is reading

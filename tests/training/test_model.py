@@ -2,8 +2,11 @@
 
 import dataclasses
 
+import pytest
+
 from crosslens.encoders.reinit import random_init
-from crosslens.training.model import LABELS_SHOWN
+from crosslens.errors import RequestError
+from crosslens.training.model import LABELS_SHOWN, in_precision
 
 
 def test_a_model_shows_its_training_and_labels(tagger):
@@ -21,3 +24,13 @@ def test_only_the_first_labels_are_shown(tagger):
     assert repr(many).splitlines()[1].strip().endswith(f"L{LABELS_SHOWN - 1}, …")
     few = dataclasses.replace(tagger, labels=("a", "b"))
     assert repr(few).splitlines()[1].strip() == "2 labels: a, b"
+
+
+def test_a_model_trained_in_bfloat16_predicts_in_nothing_else(tagger):
+    coarse = dataclasses.replace(tagger, recipe=tagger.recipe.model_copy(update={"precision": "bfloat16"}))
+    assert in_precision(coarse, None) is coarse
+    assert in_precision(coarse, "bfloat16").computing_encoder.precision == "bfloat16"
+    assert in_precision(tagger, "bfloat16").computing_encoder.precision == "bfloat16"
+    assert in_precision(tagger, "float32").computing_encoder.precision == "float32"
+    with pytest.raises(RequestError, match="was trained with precision=bfloat16"):
+        in_precision(coarse, "float32")

@@ -9,7 +9,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
 from crosslens.data.sentence import Text
 from crosslens.errors import RequestError
-from crosslens.unseen.advice import _adapting, advise
+from crosslens.unseen.advice import Way, _adapting, _expectation, advise
 from crosslens.unseen.rule import Measured, Provenance, Rule, read_rule
 from made_rules import made_up
 
@@ -167,3 +167,14 @@ def test_a_source_is_needed(encoder, toy):
         advise(encoder, toy("train"), {})
     with pytest.raises(RequestError, match="unknown transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
+
+
+@pytest.mark.parametrize(
+    ("expected", "interval"), [(2.0, "[0, {high}]"), (97.0, "[{low}, 100]"), (50.0, "[{low}, {high}]")]
+)
+def test_the_interval_of_an_estimate_ends_where_scores_end(expected, interval):
+    rule = made_up(30, noise=10)
+    assert 5 < rule.half_width < 45
+    low, high = (f"{expected + sign * rule.half_width:.0f}" for sign in (-1, 1))
+    text = _expectation(Way("en", expected), rule)
+    assert text.endswith(f"points expected, 90 % interval {interval.format(low=low, high=high)}.")

@@ -82,3 +82,14 @@ def test_sources_that_teach_nothing(encoder):
         train_probes(encoder, load_corpus("lab/src:train[:4]"))
     with pytest.raises(DataError, match="upos"):
         train_probes(encoder, Corpus((Sentence(("a", "b")),) * 9, "bare", "en"))
+
+
+def test_probes_learn_nothing_from_the_sentences_that_measure_them(encoder):
+    """Every fifth sentence is held out, and only these have symbols: no probe knows the tag."""
+    corpus = load_corpus("lab/src:train[:40]")
+    items = tuple(
+        Sentence(sentence.words, ("SYM",) * len(sentence) if number % 5 == 4 else sentence.upos)
+        for number, sentence in enumerate(corpus.sentences)
+    )
+    assert train_probes(encoder, corpus).accuracy > 0
+    assert train_probes(encoder, Corpus(items, "symbols", "en")).accuracy == 0
