@@ -123,7 +123,10 @@ class Epochs:
         )
         self._states = StateCache(model.computing_encoder)
         if recipe.encoder_dropout != "checkpoint":
-            self._states.keep([*encoded.windows, *(dev.encoded.windows if dev is not None else ())])
+            kept = [*encoded.windows]
+            if dev is not None and model.encoder.for_language(dev.corpus.language).language == model.encoder.language:
+                kept += dev.encoded.windows  # an encoder may read other languages with other parameters
+            self._states.keep(kept)
 
     def run(self) -> None:
         """Train to the end, resuming from a saved state if there is one, and load the selected weights."""

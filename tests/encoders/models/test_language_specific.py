@@ -6,6 +6,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from crosslens.alignment.vectors import table_vectors
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.freeze import freeze
@@ -23,6 +24,7 @@ from crosslens.mlm.pretrain import pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary
 from crosslens.tasks import TASKS
 from crosslens.training.checkpoint import load_model, save_model
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
@@ -159,8 +161,6 @@ def test_drawing_anew_and_freezing_reach_all_languages_parts(encoder):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_fine_tuning_leaves_what_belongs_to_one_language_as_it_is(encoder, treebanks, toy, tmp_path, task):
-    from crosslens.corpora.catalogue import load_corpus
-
     dropout = "trained" if task == "pos" else "off"
     recipe = Recipe(batch=3, epochs=2, learning_rate=1e-2, select="last", encoder_dropout=dropout)
     model = finetune(encoder, task, train=toy(task=task), recipe=recipe)
@@ -173,3 +173,10 @@ def test_fine_tuning_leaves_what_belongs_to_one_language_as_it_is(encoder, treeb
     predicted = predict(model, corpus)
     save_model(model, tmp_path / "model")
     assert predict(load_model(tmp_path / "model", device="cpu"), corpus).items == predicted.items
+
+
+def test_development_data_of_another_language_are_read_with_the_parts_of_that_language(encoder, treebanks, toy):
+    french = load_corpus("ud/fr_pud", data=treebanks)
+    recipe = Recipe(batch=3, epochs=4, learning_rate=1e-2, select="best", encoder_dropout="off")
+    model = finetune(encoder, "pos", train=toy(), dev=french, recipe=recipe)
+    assert evaluate(model, french)[0].value == model.facts["dev_score"] > 0
