@@ -65,3 +65,12 @@ def test_the_frequency_of_words_of_two_kinds_does_not_join_their_classes():
     for one, other in ((0, 1), (0, 2), (1, 2)):
         same = sum(each[one] == each[other] for each in classes)
         assert 0 < same < 20, (kinds[one], kinds[other])  # one in six by chance
+
+
+def test_a_verb_has_objects_of_the_two_classes_that_it_prefers():
+    world = World(WorldSettings(spread=0.0, exponent=0.0, strictness=1e6), 0)
+    tree = next(tree for tree in world.trees if (tree[0].kind, tree[1].kind) == ("transitive", "noun"))
+    drawn = world.fill(tree, 5000, np.random.default_rng(1))
+    verbs, nouns = drawn[:, 0] - world.first["transitive"], drawn[:, 1] - world.first["noun"]
+    for verb in range(world.settings.transitive):
+        assert len(set(world.topic("noun", nouns[verbs == verb]).tolist())) == 2

@@ -84,3 +84,18 @@ def test_a_longer_line_is_cut_between_its_special_tokens():
     for row in rows:
         assert (row[0], row[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
         assert row[1:-1] == tokenizer(text["en"][2], add_special_tokens=False)["input_ids"][: len(row) - 2]
+
+
+@pytest.mark.parametrize("together", ["all", "one"])
+def test_lines_of_a_batch_change_from_epoch_to_epoch_and_languages_mix_as_asked(together):
+    text = {language: [f"{language}{number} ." for number in range(40)] for language in ("en", "fr")}
+    tokenizer = VOCABULARIES["words"]([line for lines in text.values() for line in lines], size=200, positions=8)
+    lines = sort_lines(text, dict.fromkeys(text, tokenizer), length=8, budget=40, seed=1, together=together)
+    epochs = []
+    for first in (0, 8):
+        batches = [lines.batch(step, size=0) for step in range(first, first + 8)]
+        epochs.append({frozenset(batch[:, 1].tolist()) for batch in batches})
+        for step, batch in enumerate(batches, start=first):
+            languages = {word[:2] for word in tokenizer.convert_ids_to_tokens(batch[:, 1])}
+            assert languages == ({"en", "fr"} if together == "all" else {lines.language(step)})
+    assert not epochs[0] & epochs[1]

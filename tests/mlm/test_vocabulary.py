@@ -86,3 +86,11 @@ def test_only_characters_within_words_have_a_subword_that_continues_one():
     continuing = {piece for piece in tokenizer.get_vocab() if piece.startswith("##") and len(piece) == 3}
     assert continuing == {"##a", "##b"}
     assert "X" in tokenizer.get_vocab()
+
+
+def test_whole_words_are_the_same_in_any_order_of_lines():
+    """Also where words are as frequent as others."""
+    lines = ["b a", "d c", "a c", "e f"]
+    vocabularies = [VOCABULARIES["words"](order, size=8, positions=8).get_vocab() for order in (lines, lines[::-1])]
+    assert vocabularies[0] == vocabularies[1]
+    assert {"a", "c", "b"} <= set(vocabularies[0])

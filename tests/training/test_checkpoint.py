@@ -6,6 +6,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.encoders.load import DESCRIPTION, load_encoder, save_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
+from crosslens.tasks import find_task
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -54,6 +55,12 @@ def test_a_head_in_plain_transformers_has_the_dropout_of_the_recipe(encoder, toy
     recipe = FAST.model_copy(update={"head_dropout": 0.3, "epochs": 1})
     save_model(finetune(encoder, "pos", train=toy(), recipe=recipe), tmp_path / "model")
     assert AutoModelForTokenClassification.from_pretrained(tmp_path / "model").dropout.p == 0.3
+
+
+def test_settings_of_a_task_that_is_passed_are_those_of_the_saved_model(encoder, toy, tmp_path):
+    greedy = find_task("parsing", {"decode": "greedy"})
+    save_model(finetune(encoder, greedy, train=toy(), recipe=FAST), tmp_path / "model")
+    assert load_model(tmp_path / "model", task=find_task("parsing")).task == greedy
 
 
 def test_an_ablation_is_remembered(encoder, toy, tmp_path):

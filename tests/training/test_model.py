@@ -6,7 +6,8 @@ import pytest
 
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
-from crosslens.training.model import LABELS_SHOWN, in_precision
+from crosslens.training.evaluate import evaluate
+from crosslens.training.model import LABELS_SHOWN, NAMED, in_precision
 
 
 def test_a_model_shows_its_training_and_labels(tagger):
@@ -34,3 +35,9 @@ def test_a_model_trained_in_bfloat16_predicts_in_nothing_else(tagger):
     assert in_precision(tagger, "float32").computing_encoder.precision == "float32"
     with pytest.raises(RequestError, match="was trained with precision=bfloat16"):
         in_precision(coarse, "float32")
+
+
+def test_tags_of_records_are_facts_without_a_column_and_the_same_on_every_machine(tagger, toy):
+    (tags,) = evaluate(tagger, toy("test")).tags()
+    training = {name.removeprefix("training_") for name in tags if name.startswith("training_")}
+    assert training == set(tagger.facts) - NAMED

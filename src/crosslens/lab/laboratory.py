@@ -176,7 +176,7 @@ class Laboratory:
         Raises:
             RequestError: for an unknown language.
         """
-        selected = sorted(languages or self.languages)
+        selected = languages or self.languages
         return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
     def links(self, source: str, target: str, ids: Sequence[str]) -> tuple[frozenset[tuple[int, int]], ...]:

@@ -1,0 +1,41 @@
+"""What the corpora of artificial languages say about their words."""
+
+from crosslens.lab.laboratory import Laboratory, LaboratorySettings
+from crosslens.lab.language import Language
+
+LANGUAGES = {
+    "src": Language(),
+    "bare": Language(determiners=False, auxiliaries=False),
+    "obj": Language(accusative=True),
+}
+MADE = Laboratory(LaboratorySettings(languages=LANGUAGES, anchors=0, numerals=0, homonyms=0, false_friends=0))
+
+
+def rows(sentence):
+    return [line.rstrip("\n").split("\t") for line in sentence.lines if line[0].isdigit()]
+
+
+def test_a_dictionary_has_the_words_that_both_languages_use():
+    words = {language: dict(MADE.dictionary(language, "src")) for language in LANGUAGES}
+    used = {
+        language: {word for sentence in MADE.corpus(language, split="train").sentences for word in sentence.words}
+        for language in LANGUAGES
+    }
+    kinds = dict(zip(MADE.lexicons["src"], (kind for kind, _ in MADE.world.concepts), strict=True))
+    assert {kinds[word] for word in words["src"]} - {kinds[word] for word in words["bare"].values()} == {
+        "determiner",
+        "auxiliary",
+    }
+    assert set(words["bare"].values()) < set(words["obj"].values()) == set(words["src"])
+    for language in ("bare", "obj"):
+        assert set(words[language]) >= used[language] - {"."} - {
+            word for word, kind in zip(MADE.lexicons[language], kinds.values(), strict=True) if kind == "accusative"
+        }
+
+
+def test_the_text_of_a_sentence_is_its_words_with_the_spaces_between_them():
+    for language in LANGUAGES:
+        for sentence in MADE.corpus(language, sentences=50).sentences:
+            text = "".join(row[1] + ("" if row[9] == "SpaceAfter=No" else " ") for row in rows(sentence)).rstrip()
+            assert f"# text = {text}\n" in sentence.lines
+            assert text.endswith(f"{sentence.words[-2]}.")
