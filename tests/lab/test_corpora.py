@@ -39,3 +39,12 @@ def test_the_text_of_a_sentence_is_its_words_with_the_spaces_between_them():
             text = "".join(row[1] + ("" if row[9] == "SpaceAfter=No" else " ") for row in rows(sentence)).rstrip()
             assert f"# text = {text}\n" in sentence.lines
             assert text.endswith(f"{sentence.words[-2]}.")
+
+
+def test_some_languages_or_all_are_parallel():
+    assert MADE.parallel(sentences=3).languages == ("bare", "obj", "src")
+    some = MADE.parallel(["src", "obj"], sentences=3)
+    assert some.languages == ("obj", "src")
+    assert {language: some[language].digest for language in some.languages} == {
+        language: MADE.corpus(language, sentences=3).digest for language in ("obj", "src")
+    }
