@@ -80,7 +80,17 @@ def test_values_and_charts_can_be_downloaded(shown):
     charts = root.findall("{*}svg")
     assert len(charts) == section.locator("svg").count() > 0
     assert len({(chart.get("x"), chart.get("y")) for chart in charts}) == len(charts)
-    assert [text.text for text in root.findall("{*}text")] == section.locator("figcaption").all_text_contents()
+    texts = [text.text for text in root.findall("{*}text")]
+    titles = section.locator("figcaption").all_text_contents()
+    assert texts[: len(titles)] == titles
+    assert " ".join(texts[len(titles) :]) == " ".join(section.locator(".key li").all_text_contents())
+    marks = [mark.get("stroke") for mark in root if mark.tag.endswith(("}line", "}circle"))]
+    assert len(marks) == section.locator(".key i").count() > 1
+    background, ink = shown.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    assert root.find("{*}rect").get("fill") == background != ink
+    assert {text.get("fill") for text in root.findall("{*}text")} == {ink}
 
 
 def test_marks_stand_where_their_values_are(shown):

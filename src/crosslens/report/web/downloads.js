@@ -6,20 +6,58 @@ const save = (text, type, name) => {
 const quoted = (value) => value === null || value === undefined ? "" : /[",\n]/.test(`${value}`) ? `"${`${value}`.replaceAll('"', '""')}"` : `${value}`;
 const separated = (rows) => rows.map((row) => row.map(quoted).join(",")).join("\n") + "\n";
 const csv = (records) => records.length ? separated([Object.keys(records[0]), ...records.map(Object.values)]) : "";
-// Charts as one file of its own, where they stand on the page: what the style sheet gives them becomes attributes.
+// The keys of charts: those of their figures and section, and that of colours where languages have colours.
+const keysOf = (charts) => [...document.querySelectorAll("ul.key")].filter((key) => key.getBoundingClientRect().width && (key.closest("figure")
+  ? charts.some((chart) => chart.closest("figure") === key.closest("figure"))
+  : key.closest("section") === charts[0].closest("section") || key.id === "colours" && charts.some((chart) => chart.querySelector(".target") || chart.closest("#gap, .scatter"))));
+const DASHES = { dashed: "5 4", dotted: "2 3", round: "1 5", mixed: "9 3 2 3" };
+const inLines = (text, width) => text.split(" ").reduce((lines, word) => {
+  const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+  return lines.length && pen.measureText(longer).width <= width ? [...lines.slice(0, -1), longer] : [...lines, word];
+}, []);
+// An entry of a key, moved by (dx, dy) from its place on the page: its mark and its lines of text.
+const entry = (item, dx, dy) => {
+  const mark = item.querySelector("i"), box = mark.getBoundingClientRect(), style = getComputedStyle(mark), words = getComputedStyle(item);
+  const left = box.left + dx, right = box.right + dx, top = box.top + dy, middle = top + box.height / 2, size = parseFloat(words.fontSize);
+  const line = (ends, stroke, width) => make("line", { ...ends, stroke, "stroke-width": width, "stroke-dasharray": DASHES[mark.className] });
+  pen.font = `${size}px sans-serif`;
+  return [style.borderTopLeftRadius === "50%"
+    ? make("circle", { cx: (left + right) / 2, cy: middle, r: box.width / 2 - 1, fill: style.backgroundColor === "rgba(0, 0, 0, 0)" ? "none" : style.backgroundColor, stroke: style.borderTopColor, "stroke-width": 2 })
+    : box.height > box.width ? line({ x1: left, x2: left, y1: top, y2: top + box.height }, style.borderLeftColor, 2)
+      : line({ x1: left, x2: right, y1: middle, y2: middle }, style.borderTopColor, parseFloat(style.borderTopWidth)),
+  ...inLines(item.textContent, item.parentElement.getBoundingClientRect().right + dx - right - 6).map((text, i) =>
+    make("text", { x: right + 6, y: middle + size * (0.35 + 1.35 * i), fill: words.color, "font-family": "sans-serif", "font-size": size }, text))];
+};
+// Charts as one file of its own, where they stand on the page, with their keys: that of a figure in its place, others below.
 const drawing = (charts) => {
-  const boxes = charts.map((chart) => chart.getBoundingClientRect()), edge = (name) => boxes.map((box) => box[name]);
-  const left = Math.min(...edge("left")), top = Math.min(...edge("top")) - 20, file = make("svg", { width: Math.max(...edge("right")) - left, height: Math.max(...edge("bottom")) - top });
+  const keys = keysOf(charts), boxOf = (node) => node.getBoundingClientRect(), inside = keys.filter((key) => key.closest("figure")), below = keys.filter((key) => !key.closest("figure"));
+  const boxes = [...charts, ...inside].map(boxOf), left = Math.min(...boxes.map((box) => box.left)), top = Math.min(...boxes.map((box) => box.top)) - 20;
+  const ink = getComputedStyle(document.body), back = make("rect", { width: "100%", height: "100%", fill: ink.backgroundColor }), file = make("svg", {}, back);
   charts.forEach((chart, i) => {
     const copy = chart.cloneNode(true), nodes = [chart, ...chart.querySelectorAll("*")], x = boxes[i].left - left, y = boxes[i].top - top;
     [copy, ...copy.querySelectorAll("*")].forEach((node, k) => {
       const style = getComputedStyle(nodes[k]);
-      for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size"]) node.setAttribute(name, style.getPropertyValue(name));
+      for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size"]) node.setAttribute(name, style.getPropertyValue(name));
     });
     for (const [name, value] of Object.entries({ x, y, width: boxes[i].width, height: boxes[i].height })) copy.setAttribute(name, value);
     const title = chart.closest("figure")?.querySelector("figcaption")?.textContent;
-    file.append(...(title ? [make("text", { x, y: y - 6, "font-family": "sans-serif", "font-size": 13 }, title)] : []), copy);
+    file.append(...(title ? [make("text", { x, y: y - 6, fill: ink.color, "font-family": "sans-serif", "font-size": 13 }, title)] : []), copy);
   });
+  let bottom = Math.max(...boxes.map((box) => box.bottom)) - top, width = Math.max(...boxes.map((box) => box.right)) - left;
+  const place = (key, dx, dy, items) => items.forEach((item) => {
+    const [mark, ...texts] = entry(item, dx, dy);
+    width = Math.max(width, ...texts.map((text) => +text.getAttribute("x") + pen.measureText(text.textContent).width + 4));
+    file.append(mark, ...texts);
+  });
+  for (const key of inside) place(key, -left, -top, [...key.children]);
+  for (const key of below) { // colours that each figure explains are not explained again
+    const items = [...key.children].filter((item) => !inside.length || !item.querySelector("[class^=series]"));
+    if (!items.length) continue;
+    const first = boxOf(items[0]);
+    place(key, 4 - first.left, bottom + 10 - first.top, items);
+    bottom += 10 + Math.max(...items.map((item) => boxOf(item).bottom)) - first.top;
+  }
+  file.setAttribute("width", width); file.setAttribute("height", bottom);
   return new XMLSerializer().serializeToString(file);
 };
 // Under every table of values: the table, and the charts that it belongs to.
