@@ -17,6 +17,11 @@ probe="crosslens probe langid e5-small --train langid/all --test langid/all"
 $probe --out langid
 $probe --inputs raw --out langid-raw
 $probe --random-init 0,all --out langid-untrained
+for seed in 2 3; do # for the range of the accuracies; not in the records
+  $probe --seed $seed --out langid-$seed
+  $probe --seed $seed --inputs raw --out langid-raw-$seed
+  $probe --seed $seed --random-init 0,all --out langid-untrained-$seed
+done
 
 crosslens overlap e5-small --train sib200/eng_Latn --test 'sib200/*' --out overlap-document
 crosslens overlap e5-small --train 'xnli/en:dev[1500:2490]' --test 'xnli/*:dev[:1500]' --out overlap-nli

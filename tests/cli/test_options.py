@@ -43,6 +43,17 @@ def test_a_model_and_a_file_are_replaced(run, tiny_bert, tmp_path):
     assert (tmp_path / "tagged.conllu").read_text("utf-8") != "old"
 
 
+def test_weights_are_not_replaced_by_results(run, tiny_bert, tmp_path):
+    assert finetune(run, tiny_bert, "--keep-model", test="ud/en_pud")[0] == 0
+    weights = tmp_path / "out" / "model" / "model.safetensors"
+    before = weights.read_bytes()
+    words = ("--test", "ud/fr_pud", "--out", "out", "--overwrite", "--device", "cpu")
+    status, _, err = run("evaluate", "out/model", *words)
+    assert status == 2
+    assert "holds the weights of a model (out/model/model.safetensors)" in err
+    assert weights.read_bytes() == before
+
+
 def test_old_results_stay_when_the_work_fails(run, tiny_bert, tmp_path):
     assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 0
     assert overlap(run, tiny_bert, "ud/xx_none", "--overwrite")[0] == 2
@@ -54,7 +65,7 @@ def test_a_folder_of_somebody_else_is_not_replaced(run, tiny_bert, tmp_path):
     (tmp_path / "out" / "thesis.tex").write_text("mine")
     status, _, err = overlap(run, tiny_bert, "ud/fr_pud", "--overwrite")
     assert status == 2
-    assert "was not written by this command" in err
+    assert "was not written by crosslens" in err
     assert (tmp_path / "out" / "thesis.tex").read_text() == "mine"
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "runs").mkdir()

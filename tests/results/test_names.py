@@ -1,5 +1,6 @@
 """Short names of encoders: paths become names, and two encoders never become one."""
 
+from crosslens.encoders.condition import Condition
 from crosslens.report.blocks import score_blocks
 from crosslens.results.cells import disambiguated, encoders_apart
 from crosslens.results.chart import by_state
@@ -10,7 +11,7 @@ from crosslens.results.record import Record, Results
 def test_two_encoders_keep_two_names():
     alike = ["a/b/e5", "c/d/e5"]
     assert short_names(alike, {}) == dict(zip(alike, alike, strict=True))
-    assert short_names(alike, {"a/b/e5": {"1"}, "c/d/e5": {"1"}}) == dict(zip(alike, alike, strict=True))
+    assert short_names(alike, {"a/b/e5": {"1"}, "c/d/e5": set()}) == dict(zip(alike, alike, strict=True))
     assert set(short_names(alike, {"a/b/e5": {"1"}, "c/d/e5": {"2"}}).values()) == {"e5"}
     columns = {"task": "pos", "source": "en", "target": "fr", "metric": "accuracy", "corpus": "ud/fr", "value": 80.0}
     records = [
@@ -19,6 +20,15 @@ def test_two_encoders_keep_two_names():
     assert [block.encoder for block in score_blocks(Results.of(records))] == ["e5 (aaaaaaaa)", "e5 (bbbbbbbb)"]
     again = encoders_apart(encoders_apart(Results.of(records)))
     assert again.records["encoder"].to_pylist() == ["e5 (aaaaaaaa)", "e5 (bbbbbbbb)"]
+
+
+def test_one_encoder_at_two_paths_is_one():
+    paths = ["a/b/e5", "c/d/e5"]
+    assert set(short_names(paths, {path: {"1"} for path in paths}).values()) == {"e5"}
+    columns = {"task": "pos", "source": "en", "target": "fr", "metric": "accuracy", "corpus": "ud/fr", "seed": 1}
+    reference = Record(encoder=paths[0], encoder_digest="a" * 64, value=80.0, **columns)
+    changed = Record(encoder=paths[1], encoder_digest="a" * 64, value=70.0, **columns, **Condition(layers="1").columns)
+    assert [block.encoder for block in score_blocks(Results.of([reference, changed]))] == ["e5"]
 
 
 def test_the_encoder_of_the_second_language_is_named_alike():

@@ -163,6 +163,15 @@ def test_all_pairs_read_each_language_once_and_leave_nothing_behind(encoder, tmp
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
+def test_intervals_end_where_the_measure_does(encoder):
+    toy = load_parallel("lab/all").head(12)
+    measures = ["retrieval", "mexa", "svcca", "cka_debiased"]
+    table = compare(encoder, toy, pairs=["src-sov"], measures=measures, interval="jackknife").to_pandas()
+    bounded = table[table.measure != "cka_debiased"]
+    assert bounded[["low", "high"]].stack().between(0, 1).all()
+    assert ((bounded.low == 0) & (bounded.value > 0)).any()
+
+
 def test_intervals_over_sentences(encoder):
     toy = load_parallel("lab/all[:30]")
     table = compare(encoder, toy, pairs=["src-sov"], measures=["cka"], interval="jackknife").to_pandas()

@@ -83,6 +83,8 @@ def out_option(description: str) -> Callable:
 
 
 _OVERWRITE = "crosslens.overwrite"
+_MAKE_WEIGHTS = ("finetune", "pretrain", "adapt", "get")
+"""Commands that replace weights by weights."""
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -91,6 +93,12 @@ def _remember(context: click.Context, parameter: click.Parameter, value: bool) -
 
 def _allow(context: click.Context, parameter: click.Parameter, value: str) -> str:
     if context.meta.get(_OVERWRITE) and not context.resilient_parsing:
+        weights = next(Path(value).rglob("*.safetensors"), None)
+        if weights is not None and context.info_name not in _MAKE_WEIGHTS:
+            raise RequestError(
+                f"--overwrite: {value} holds the weights of a model ({weights}), which this command does not write again",
+                hint="choose another path",
+            )
         context.call_on_close(allow_overwriting(value))
     return value
 

@@ -10,8 +10,8 @@ def short_names(names: Iterable[str], digests: Mapping[str, set[str]]) -> dict[s
 
     Args:
         names: Names of encoders.
-        digests: Name -> digests of its encoders. Encoders with digests may share a short name, because their digests
-            distinguish them.
+        digests: Name -> digests of its encoders. Encoders with digests may share a short name: digests tell different
+            encoders apart, and two paths to one encoder are one.
 
     Returns:
         Name -> short name, or the name itself.
@@ -22,6 +22,6 @@ def short_names(names: Iterable[str], digests: Mapping[str, set[str]]) -> dict[s
     short = {}
     for shortened, alike in shared.items():
         known = [digests.get(name, set()) for name in alike]
-        apart = len(alike) == 1 or (all(known) and len(set.union(*known)) == sum(map(len, known)))
+        apart = len(alike) == 1 or all(known)
         short |= {name: shortened if apart else name for name in alike}
     return short

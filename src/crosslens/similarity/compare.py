@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -262,8 +263,9 @@ def _values(
         for name, compute, width in zip(names, computes, widths, strict=True):
             value = compute(x, y)
             values = {"value": value}
-            if width is not None:
-                values |= {"low": value - width, "high": value + width}
+            if width is not None:  # what no value can reach needs no covering
+                lowest, highest = (measures[name].low, measures[name].high) if measures[name].bounded else (-inf, inf)
+                values |= {"low": max(value - width, lowest), "high": min(value + width, highest)}
             by_measure[name] = {column: None if np.isnan(number) else number for column, number in values.items()}
     return by_measure
 
