@@ -50,7 +50,7 @@ def test_weights_are_not_replaced_by_results(run, tiny_bert, tmp_path):
     words = ("--test", "ud/fr_pud", "--out", "out", "--overwrite", "--device", "cpu")
     status, _, err = run("evaluate", "out/model", *words)
     assert status == 2
-    assert "holds the weights of a model (out/model/model.safetensors)" in err
+    assert "holds weights of a model (out/model/model.safetensors)" in err
     assert weights.read_bytes() == before
 
 

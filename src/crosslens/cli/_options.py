@@ -96,7 +96,7 @@ def _allow(context: click.Context, parameter: click.Parameter, value: str) -> st
         weights = next(Path(value).rglob("*.safetensors"), None)
         if weights is not None and context.info_name not in _MAKE_WEIGHTS:
             raise RequestError(
-                f"--overwrite: {value} holds the weights of a model ({weights}), which this command does not write again",
+                f"--overwrite: {value} holds weights of a model ({weights}), which this command does not replace",
                 hint="choose another path",
             )
         context.call_on_close(allow_overwriting(value))
