@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from itertools import chain, count
 from pathlib import Path
 
 from crosslens.errors import RequestError, WorkError
@@ -34,16 +35,20 @@ OURS = (
 )
 """Files of which a folder has at least one if crosslens wrote it."""
 
-_REPLACEABLE: ContextVar[Path | None] = ContextVar("replaceable", default=None)
-"""The output that may be replaced, as the user asked for."""
+_REPLACEABLE: ContextVar[tuple[Path | None, Callable[[str], None]]] = ContextVar(
+    "replaceable", default=(None, lambda _: None)
+)
+"""The output that may be replaced, as the user asked for, and what is called with a line about files that are kept."""
 
 
-def allow_overwriting(path: str | Path) -> Callable[[], None]:
+def allow_overwriting(path: str | Path, *, on_kept: Callable[[str], None] = lambda _: None) -> Callable[[], None]:
     """Let one file or folder be replaced as soon as its new content is complete; return a function that ends this.
 
     Folders are replaced only if crosslens wrote them (`OURS`). Until the new content is complete, the old one stays.
+    Files of the old folder that the new one does not have, such as notes or a model, are moved to a folder beside it,
+    and ``on_kept`` is called with a line that names it.
     """
-    token = _REPLACEABLE.set(Path(path))
+    token = _REPLACEABLE.set((Path(path), on_kept))
     return lambda: _REPLACEABLE.reset(token)
 
 
@@ -74,7 +79,7 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     try:
         is_empty = path.is_dir() and not any(path.iterdir())
         if not is_empty and (path.exists() or path.is_symlink()):
-            if path != _REPLACEABLE.get():
+            if path != _REPLACEABLE.get()[0]:
                 raise RequestError(
                     f"{what}: {path} exists already", hint="choose another path, remove it, or add --overwrite"
                 )
@@ -187,17 +192,46 @@ def new_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _replace_folder(complete: Path, path: Path) -> None:
-    """Rename a complete folder to its path; what is there is set aside first, and removed at the end."""
+    """Rename a complete folder to its path; what is there is set aside first, and removed at the end.
+
+    Files that the complete folder does not have stay in a folder beside it.
+    """
     if not path.exists():
         os.replace(complete, path)
         return
-    with temporary_folder(path) as aside:
-        os.replace(path, aside / "before")
+    others = [name for name in _files_below(path) if not os.path.lexists(complete / name)]
+    with temporary_folder(path) as temporary:
+        aside = _free(path.with_name(f"{path.name}.before")) if others else temporary / "before"
+        os.replace(path, aside)
         try:
             os.replace(complete, path)
         except OSError:
-            os.replace(aside / "before", path)
+            os.replace(aside, path)
             raise
+    if others:
+        _remove_all_but(others, aside)
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        _REPLACEABLE.get()[1](f"kept: {others[0]}{more} of the old {path}, in {aside}")
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Files and links below a folder, relative to it, sorted."""
+    return sorted(entry.relative_to(folder) for entry in folder.rglob("*") if entry.is_symlink() or not entry.is_dir())
+
+
+def _remove_all_but(names: list[Path], folder: Path) -> None:
+    """Remove the other files below a folder, and the folders that are then empty."""
+    for name in set(_files_below(folder)) - set(names):
+        (folder / name).unlink()
+    for entry in sorted(folder.rglob("*"), reverse=True):  # those inside come before their folder
+        if entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir()):
+            entry.rmdir()
+
+
+def _free(path: Path) -> Path:
+    """A path that does not exist yet: ``path``, or ``path.2``, ``path.3``, …"""
+    numbered = (path.with_name(f"{path.name}.{number}") for number in count(2))
+    return next(each for each in chain((path,), numbered) if not os.path.lexists(each))
 
 
 @contextmanager

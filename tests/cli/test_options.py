@@ -43,15 +43,28 @@ def test_a_model_and_a_file_are_replaced(run, tiny_bert, tmp_path):
     assert (tmp_path / "tagged.conllu").read_text("utf-8") != "old"
 
 
-def test_weights_are_not_replaced_by_results(run, tiny_bert, tmp_path):
+def test_a_model_that_results_replace_is_kept(run, tiny_bert, tmp_path):
     assert finetune(run, tiny_bert, "--keep-model", test="ud/en_pud")[0] == 0
-    weights = tmp_path / "out" / "model" / "model.safetensors"
-    before = weights.read_bytes()
+    before = (tmp_path / "out" / "model" / "model.safetensors").read_bytes()
     words = ("--test", "ud/fr_pud", "--out", "out", "--overwrite", "--device", "cpu")
     status, _, err = run("evaluate", "out/model", *words)
-    assert status == 2
-    assert "holds weights of a model (out/model/model.safetensors)" in err
-    assert weights.read_bytes() == before
+    assert status == 0, err
+    assert "of the old out, in out.before" in err
+    assert set(targets(tmp_path)) == {"fr"}
+    assert (tmp_path / "out.before" / "model" / "model.safetensors").read_bytes() == before
+
+
+def test_notes_in_a_folder_that_is_replaced_are_kept(run, tiny_bert, tmp_path):
+    assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 0
+    for number, name in enumerate(("out.before", "out.before.2")):
+        (tmp_path / "out" / "thesis").mkdir()
+        (tmp_path / "out" / "thesis" / "notes.md").write_text(f"mine {number}")
+        (tmp_path / "out" / "link").symlink_to(tmp_path / "nowhere")
+        status, _, err = overlap(run, tiny_bert, "ud/en_pud", "--overwrite")
+        assert (status, err.splitlines()[-1]) == (0, f"kept: link and 1 more of the old out, in {name}")
+        assert (tmp_path / name / "thesis" / "notes.md").read_text() == f"mine {number}"
+        assert (tmp_path / name / "link").is_symlink()
+        assert not (tmp_path / "out" / "thesis").exists()
 
 
 def test_old_results_stay_when_the_work_fails(run, tiny_bert, tmp_path):

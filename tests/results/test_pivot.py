@@ -35,6 +35,12 @@ def test_a_table_says_how_many_seeds_its_numbers_are_means_over():
     assert section.note == "means of 1 to 2 seeds; a difference is over the seeds of both conditions"
 
 
+def test_a_table_without_scores_says_nothing_of_seeds():
+    """A corpus in which nothing was counted, such as one without any word that the task labels."""
+    (section,) = sections(Results.of([dataclasses.replace(score("fr", 90.0), value=None)]))
+    assert section.note == ""
+
+
 def test_a_mean_is_over_all_of_its_languages_or_absent():
     """Over fewer languages it would be another mean (today's 18 against yesterday's 17)."""
     table = Results.of([*SCORES, score("zh", 20.0)]).table()

@@ -201,6 +201,12 @@ def test_vectors_that_are_all_one_have_no_similarity(encoder):
 def test_too_few_items(encoder):
     with pytest.raises(RequestError, match=r"similarity needs at least 3 items, but lab/all\[:2\] has 2"):
         compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"])
+    four = load_parallel("lab/all[:4]")
+    with pytest.raises(RequestError, match=r"an interval needs at least 5 items, but lab/all\[:4\] has 4"):
+        compare(encoder, four, pairs=["src-sov"], interval="jackknife")
+    assert len(compare(encoder, four, pairs=["src-sov"]))
+    five = compare(encoder, load_parallel("lab/all[:5]"), pairs=["src-sov"], interval="jackknife").to_pandas()
+    assert five.low.notna().any()
 
 
 def test_nulls_the_untrained_twin_and_the_vectors_are_one_call(encoder, treebanks, tmp_path):

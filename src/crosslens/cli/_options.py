@@ -77,14 +77,13 @@ def out_option(description: str) -> Callable:
         is_eager=True,
         expose_value=False,
         callback=_remember,
-        help="Replace PATH once its new content is complete, if crosslens wrote it.",
+        help="Replace PATH once its new content is complete, if crosslens wrote it. Other files in it are moved to"
+        " PATH.before.",
     )
     return lambda command: out(overwrite(command))
 
 
 _OVERWRITE = "crosslens.overwrite"
-_MAKE_WEIGHTS = ("finetune", "pretrain", "adapt", "get")
-"""Commands that replace weights by weights."""
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -93,13 +92,9 @@ def _remember(context: click.Context, parameter: click.Parameter, value: bool) -
 
 def _allow(context: click.Context, parameter: click.Parameter, value: str) -> str:
     if context.meta.get(_OVERWRITE) and not context.resilient_parsing:
-        weights = next(Path(value).rglob("*.safetensors"), None)
-        if weights is not None and context.info_name not in _MAKE_WEIGHTS:
-            raise RequestError(
-                f"--overwrite: {value} holds weights of a model ({weights}), which this command does not replace",
-                hint="choose another path",
-            )
-        context.call_on_close(allow_overwriting(value))
+        from crosslens.cli._display import say
+
+        context.call_on_close(allow_overwriting(value, on_kept=say))
     return value
 
 

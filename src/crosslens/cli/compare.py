@@ -139,7 +139,8 @@ def command(
     }
     patterns = split_names(pairs)
     choose_measures(**chosen)  # checks the names before an encoder is loaded
-    parallel = select_sentences(corpus, patterns, original=original, sentences=sentences, data=data)
+    interval = "jackknife" if intervals else "none"
+    parallel = select_sentences(corpus, patterns, interval=interval, original=original, sentences=sentences, data=data)
 
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
@@ -161,7 +162,7 @@ def command(
             layers=layers,
             pooling=pooling,
             last_layer=last_layer,
-            interval="jackknife" if intervals else "none",
+            interval=interval,
             seed=seed,
             export=export,
             progress=bar,

@@ -46,7 +46,8 @@ def command(model: str, corpus: str, out: str, precision: Any, data: str | None,
             f"--out {out}: {task.name} is written as {endings}", hint=f"name a file that ends in {endings}"
         )
     format = next((format for format in known if format.ending == ending), task.format)
-    items = load_corpus(corpus, data=data, format=task.format)
+    with saying_warnings():
+        items = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, items, progress=bar)
     write_finished(out, lambda path: format.write(predicted, path))

@@ -222,7 +222,9 @@ def _averaged_seeds(scores: Results) -> str:
         averaged = {len(cell.by_seed) for cell in score_cells(scores).compared().values.values()} - {0}
     except RequestError:  # there is no table, and its reader is told why
         return ""
-    fewest, most = min(averaged, default=0), max(averaged, default=0)
+    if not averaged:
+        return ""
+    fewest, most = min(averaged), max(averaged)
     if fewest == most:
         return f"mean of {most} seed{'s' * (most != 1)}"
     return f"means of {fewest} to {most} seeds; a difference is over the seeds of both conditions"

@@ -51,7 +51,7 @@ class Score:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """95 % percentile bootstrap interval over sentences, in points; None if nothing was counted."""
+        """95 % percentile bootstrap interval over sentences, in points; None for fewer than two sentences."""
         return bootstrap_interval(self.numerator, self.denominator)
 
 
@@ -71,9 +71,9 @@ def bootstrap_interval(
         seed: random seed of the resampling.
 
     Returns:
-        Both ends in points, or None if all counts in the denominator are zero.
+        Both ends in points, or None if fewer than two sentences count: one says nothing about the spread.
     """
-    if not denominator.sum():
+    if np.count_nonzero(denominator) < 2:
         return None
     weights = _weights(len(denominator), resamples, seed)
     totals = weights @ denominator

@@ -34,6 +34,9 @@ from crosslens.similarity.sampling import jackknife
 FEWEST = 3
 """Minimum number of items: any two sets of two items are equal up to rotation and scaling."""
 
+FEWEST_LEFT_OUT = 5
+"""Minimum number of items of a jackknife, which leaves one out: debiased CKA needs four."""
+
 
 def compare(
     encoder: Encoder,
@@ -92,9 +95,9 @@ def compare(
         measure is undefined, for example when all vectors are equal.
 
     Raises:
-        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items; encoders of different
-            depth with ``layers="same"``, or of different width if a measure compares neurons; an existing ``export``
-            folder.
+        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items, or 5 with intervals;
+            encoders of different depth with ``layers="same"``, or of different width if a measure compares neurons; an
+            existing ``export`` folder.
         DataError: for a language that is missing from the corpus.
         EncoderError: for a representation that contains NaN.
 
@@ -104,7 +107,7 @@ def compare(
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
     chosen = choose_measures(measures, baselines)
-    parallel = select_sentences(corpus, pairs, original=original, sentences=sentences, data=data)
+    parallel = select_sentences(corpus, pairs, interval=interval, original=original, sentences=sentences, data=data)
     wanted = [split_pair(pair, parallel.languages) for pair in expand_pairs(pairs, parallel.languages)]
     if against is not None:
         _refuse_different_widths(encoder, against, chosen)
@@ -152,6 +155,7 @@ def select_sentences(
     corpus: Parallel | str,
     pairs: Sequence[str],
     *,
+    interval: Literal["none", "jackknife"] = "none",
     original: str | None = None,
     sentences: int | None = None,
     data: str | Path | None = None,
@@ -161,12 +165,13 @@ def select_sentences(
     Args:
         corpus: parallel sentences, or the name of a corpus; only the languages of the pairs are loaded.
         pairs: language pairs.
+        interval: intervals to compute: the jackknife needs more items, because it leaves some out.
         original: keep only PUD sentences originally written in this language.
         sentences: keep only this many sentences, from the start.
         data: folder searched first for a named corpus.
 
     Raises:
-        RequestError: for an invalid pair, or fewer than 3 items.
+        RequestError: for an invalid pair, or fewer than 3 items, 5 for the jackknife.
         DataError: for a language that is missing from the corpus.
     """
     available = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
@@ -177,8 +182,9 @@ def select_sentences(
         parallel[language]  # raise for missing languages before any is read
     parallel = parallel.originally(original) if original else parallel
     parallel = parallel.head(sentences) if sentences else parallel
-    if len(parallel) < FEWEST:
-        raise RequestError(f"similarity needs at least {FEWEST} items, but {parallel.name} has {len(parallel)}")
+    fewest, what = (FEWEST_LEFT_OUT, "an interval") if interval == "jackknife" else (FEWEST, "similarity")
+    if len(parallel) < fewest:
+        raise RequestError(f"{what} needs at least {fewest} items, but {parallel.name} has {len(parallel)}")
     return parallel
 
 

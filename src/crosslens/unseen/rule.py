@@ -8,6 +8,7 @@ prediction (Vovk et al. 2005; from leave-one-out errors as in Barber et al. 2021
 """
 
 import csv
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -253,13 +254,16 @@ class Rule:
 
 
 def mean_over_languages(values: Iterable[tuple[Measured, float]]) -> Mean:
-    """Mean of values in points, one a row, with a 95 % bootstrap interval that resamples languages; 0 without a row."""
+    """Mean of values in points, one a row, with a 95 % bootstrap interval that resamples languages; 0 without a row.
+
+    Fewer than two languages have an interval without ends.
+    """
     by_language: dict[str, list[float]] = {}
     for row, value in values:
         by_language.setdefault(row.language, []).append(float(value))
     totals = np.asarray([sum(of_one) for of_one in by_language.values()])
     counts = np.asarray([len(of_one) for of_one in by_language.values()])
-    low, high = bootstrap_interval(totals / 100, counts) or (0.0, 0.0)
+    low, high = bootstrap_interval(totals / 100, counts) or (-math.inf, math.inf)
     return Mean(float(totals.sum() / max(counts.sum(), 1)), low, high)
 
 

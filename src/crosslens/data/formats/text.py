@@ -1,12 +1,14 @@
 """Read raw text with one sentence or paragraph per line."""
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.errors import DataError
 
@@ -27,6 +29,8 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
 def read_words(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
     """Read tokenized text, with one sentence per line and words separated by spaces.
 
+    A warning is given for text that looks unsegmented: see `crosslens.data.scripts.unsegmented_script`.
+
     Raises:
         DataError: as `read`.
     """
@@ -34,6 +38,14 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
     if not items:
         raise DataError("contains no text", file=file)
+    script = unsegmented_script([word for item in items for word in item.words])
+    if script is not None:
+        name_of_script = script_name(script)
+        warnings.warn(
+            f"{file}: words must be separated by spaces, but {name_of_script} text seems to have none between words;"
+            " segment it first",
+            stacklevel=2,
+        )
     return Corpus(items, name or file, language)
 
 

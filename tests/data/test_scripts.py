@@ -1,0 +1,19 @@
+import pytest
+
+from crosslens.data.scripts import unsegmented_script
+
+
+@pytest.mark.parametrize(
+    ("words", "script"),
+    [
+        (["พวกเราเรียนภาษาอังกฤษด้วยกันในห้องสมุด"], "Thai"),
+        (["พวก", "เรา", "เรียน", "ภาษา", "อังกฤษ", "ด้วย", "กัน"], None),
+        (["わたしたちはとしょかんでいっしょに勉強しています。"], "Hira"),
+        (["Donaudampfschifffahrtsgesellschaftskapitän"], None),  # one long word, in a script with spaces
+        (["GDP", "我们在图书馆里一起学习中文和英文的语法"], None),  # ten letters a word or fewer
+        ([], None),
+        (["1,234", "!"], None),
+    ],
+)
+def test_whole_sentences_in_a_script_without_spaces_are_noticed(words, script):
+    assert unsegmented_script(words) == script
