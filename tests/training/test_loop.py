@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from crosslens.errors import RequestError, TrainingError
-from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.loop import Loop, Optimiser, parameter_groups, trained_weights
 
 
 def small_net():
@@ -189,6 +189,18 @@ def test_frozen_parameters_are_not_touched_and_embeddings_do_not_decay():
     net[0].requires_grad_(False)
     groups = parameter_groups(net, learning_rate=1.0, weight_decay=0.5)
     assert sum(len(group["params"]) for group in groups) == 2
+
+
+def test_a_state_holds_what_is_trained_and_nothing_that_is_frozen(tmp_path):
+    net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
+    net[0].requires_grad_(False)
+    assert set(trained_weights(net)) == {name for name in net.state_dict() if not name.startswith("0.")}
+    loop = Loop(net, parameter_groups(net, learning_rate=0.1, weight_decay=0.0), Optimiser(steps=2), seed=1)
+    loop.save(tmp_path / "state.pt")
+    assert not any(name.startswith("0.") for name in torch.load(tmp_path / "state.pt")["module"])
+    net[0].requires_grad_(True)
+    with pytest.raises(TrainingError, match=r"cannot resume from .*state\.pt: '0\.bias'"):
+        loop.load(tmp_path / "state.pt")
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):

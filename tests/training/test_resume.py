@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import interrupted
+from crosslens.encoders.freeze import freeze
 from crosslens.errors import RequestError, TrainingError
 from toy_trainings import RECIPE, assert_equal, run
 
@@ -36,6 +37,22 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task,
     assert again.facts["epoch"] == whole.facts["epoch"]
     # Done, the state says so: the model is made from it without a step.
     assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
+
+
+@pytest.mark.parametrize("select", ["best", "average"])
+def test_with_frozen_layers_it_goes_on_to_the_same_bits(tmp_path, encoder, toy, select):
+    recipe, state = RECIPE.model_copy(update={"select": select}), tmp_path / "run.state"
+    whole = run(freeze(encoder, "0-2"), "pos", toy, recipe)
+
+    def die(update):
+        if update.done == 4:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(freeze(encoder, "0-2"), "pos", toy, recipe, state=state, save_every=1, progress=die)
+    again = run(freeze(encoder, "0-2"), "pos", toy, recipe, state=state, save_every=1)
+    assert_equal(whole, again)
+    assert again.facts["dev_score"] == whole.facts["dev_score"]
 
 
 @pytest.mark.parametrize("every", [2, 4, 5])

@@ -17,7 +17,7 @@ from crosslens.errors import RequestError, suggest
 from crosslens.progress import Progress, held_interrupts
 from crosslens.tasks import Task
 from crosslens.training.distributed import processes
-from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.loop import Loop, Optimiser, parameter_groups, trained_weights
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, task_batch
@@ -147,7 +147,7 @@ class Epochs:
         ):
             self.loop.run(self._batches, self._loss, after_step=self._after_step)
         if self._selected is not None:
-            self._module.load_state_dict(self._selected)
+            self._module.load_state_dict(self._selected, strict=False)  # without what is frozen
         if self._dev is not None and recipe.select == "average":
             self.dev_scores.append(self._dev.score(self._model, self._states))
 
@@ -192,7 +192,7 @@ class Epochs:
         """Score the dev data, select weights, and lower the learning rate, as the recipe requires."""
         recipe, epoch = self._model.recipe, step // self._epoch_steps
         if recipe.select == "average":
-            self._selected = _running_mean(self._selected, self._module.state_dict(), epoch)
+            self._selected = _running_mean(self._selected, trained_weights(self._module), epoch)
         if self._dev is None:
             return
         score = self._dev.score(self._model, self._states)
@@ -202,7 +202,7 @@ class Epochs:
         if recipe.select == "best" and score > max(self.dev_scores, default=-1.0):
             # The module already has the weights of the last epoch.
             last = step == self.loop.settings.steps
-            self._selected = None if last else _copy(self._module.state_dict())
+            self._selected = None if last else _copy(trained_weights(self._module))
         self.dev_scores.append(score)
         self._progress.say(f"epoch {epoch} of {recipe.epochs}: dev {self._dev.metric} {score:.2f}")
         if self._validated is not None:

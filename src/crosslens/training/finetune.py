@@ -1,6 +1,5 @@
 """Fine-tune an encoder on a task in one language."""
 
-import copy
 import dataclasses
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.matmul import slowness
-from crosslens.encoders.models.adapters import begin_update, end_update
+from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_update
 from crosslens.encoders.models.language_specific import language_parts
 from crosslens.errors import DataError, RequestError
 from crosslens.progress import Listener, listening
@@ -129,13 +128,7 @@ def finetune(
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
     encoder = encoder.for_language(train.language)
-    encoder = dataclasses.replace(
-        encoder,
-        model=copy.deepcopy(encoder.model),
-        readout=copy.deepcopy(encoder.readout),
-        origin=encoder.loaded_digest,
-        task=task.name,
-    )
+    encoder = dataclasses.replace(copy_to_train(encoder), origin=encoder.loaded_digest, task=task.name)
     begin_update(encoder, seed=seed)
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)

@@ -80,11 +80,17 @@ def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: f
     return [{"params": ps, "peak": learning_rate, "weight_decay": decay} for ps, decay in groups if ps]
 
 
+def trained_weights(module: nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters and buffers that training may change, by name; they share memory with the module."""
+    frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
+    return {name: tensor for name, tensor in module.state_dict().items() if name not in frozen}
+
+
 class Loop(Generic[Item]):
     """A resumable training loop: module, optimiser and step. A resumed loop gives bit-identical results.
 
     Args:
-        module: the module to train; `save` writes its `state_dict`.
+        module: the module to train; `save` writes its `trained_weights`.
         groups: parameter groups from `parameter_groups`.
         optimiser: settings of the optimiser.
         seed: dropout depends on ``(seed, step)``, and on the rank where there are several processes, so a resumed run
@@ -221,9 +227,9 @@ class Loop(Generic[Item]):
         return float(sums[0]), int(sums[1])
 
     def save(self, path: str | Path, **more: Any) -> None:
-        """Save a resumable state atomically: parameters, optimiser, step, and ``more``."""
+        """Save a resumable state atomically: trained parameters, optimiser, step, and ``more``."""
         state = {
-            "module": self.module.state_dict(),
+            "module": trained_weights(self.module),
             "adamw": self._adamw.state_dict(),
             "step": self.step,
             "losses": list(self.losses),
@@ -252,7 +258,9 @@ class Loop(Generic[Item]):
                     f"{path} holds an unfinished training with other settings or data",
                     hint="remove it to start again, or choose another output",
                 )
-            self.module.load_state_dict(state["module"])
+            if absent := trained_weights(self.module).keys() - state["module"].keys():
+                raise KeyError(min(absent))
+            self.module.load_state_dict(state["module"], strict=False)
             self._adamw.load_state_dict(state["adamw"])
         except RequestError:
             raise

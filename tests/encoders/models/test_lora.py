@@ -90,3 +90,14 @@ def test_frozen_layers_have_no_update(peft, encoder):
         add_lora(encoder, 2, layers=0)
     with pytest.raises(RequestError, match="greater than or equal to 1"):
         add_lora(encoder, 0)
+
+
+def test_the_encoder_is_in_memory_once_and_stays_as_it_is(peft, encoder):
+    """Parameters without an update share the memory of the encoder that was passed."""
+    updated = add_lora(encoder, 2, layers="3-4", components="attention")
+    before = {name: value.clone() for name, value in bits(updated).items()}
+    after = trained(updated).encoder
+    there = {parameter.data_ptr() for parameter in encoder.model.parameters()}
+    apart = {name for name, parameter in after.model.named_parameters() if parameter.data_ptr() not in there}
+    assert apart == changed(before, bits(after)) != set()
+    assert changed(before, bits(updated)) == set()

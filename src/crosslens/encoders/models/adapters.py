@@ -3,9 +3,10 @@
 import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
+from torch import nn
 
 from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
@@ -49,12 +50,30 @@ def add_lora(
     return lora.scaled(written_for=None, depth=encoder.depth).apply(encoder, seed=0)
 
 
+def copy_to_train(encoder: Encoder) -> Encoder:
+    """Copy what training may change of an encoder; the copy shares the memory of frozen parameters.
+
+    With a low-rank update all are frozen. A large encoder is then in memory once, not twice.
+    """
+    frozen = encoder.condition.find(Lora) is not None
+
+    def copied(module: nn.Module | None) -> nn.Module | None:
+        shared = {
+            id(parameter): nn.Parameter(parameter.detach(), requires_grad=parameter.requires_grad)
+            for parameter in (module.parameters() if module is not None else ())
+            if (module is encoder.model and frozen) or not parameter.requires_grad
+        }
+        return copy.deepcopy(module, cast(dict[int, Any], shared))
+
+    return replace(encoder, model=copied(encoder.model), readout=copied(encoder.readout))
+
+
 def begin_update(encoder: Encoder, *, seed: int) -> None:
     """Add the update of an encoder's condition to its model, and freeze all other parameters; nothing without one."""
     lora = encoder.condition.find(Lora)
     if lora is None:
         return
-    from peft import inject_adapter_in_model  # pyright: ignore[reportMissingImports]
+    from peft import inject_adapter_in_model
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "lora"))
@@ -67,13 +86,15 @@ def end_update(encoder: Encoder) -> None:
     """Add a trained update to the weights, and make the model what it was before `begin_update`."""
     if encoder.condition.find(Lora) is None:
         return
-    from peft.tuners.lora import LoraLayer  # pyright: ignore[reportMissingImports]
+    from peft.tuners.lora import LoraLayer
 
     for name, module in list(encoder.model.named_modules()):
         if isinstance(module, LoraLayer):
             layer: Any = module
+            linear = layer.get_base_layer()
+            linear.weight = nn.Parameter(linear.weight.detach().clone(), requires_grad=False)  # may be shared
             layer.merge()
-            encoder.model.set_submodule(name, layer.get_base_layer())
+            encoder.model.set_submodule(name, linear)
     for attribute in ("peft_config", "_hf_peft_config_loaded"):
         vars(encoder.model).pop(attribute, None)
 
@@ -94,7 +115,7 @@ def save_lora(encoder: Encoder, folder: str | Path, *, pretrained: Encoder | Non
         EncoderError: if the pretrained encoder is not the one that training began with.
     """
     require_peft()
-    from peft import get_peft_model  # pyright: ignore[reportMissingImports]
+    from peft import get_peft_model
 
     from crosslens.encoders.load import load_encoder, quiet
 
@@ -138,7 +159,7 @@ def with_adapter(folder: str | Path, *, device: Any = None, revision: str | None
         RequestError: if PEFT is not installed.
     """
     require_peft()
-    from peft import (  # pyright: ignore[reportMissingImports]
+    from peft import (
         PeftConfig,
         get_peft_model,
         load_peft_weights,
@@ -148,7 +169,7 @@ def with_adapter(folder: str | Path, *, device: Any = None, revision: str | None
     from crosslens.encoders.load import load_encoder, quiet
 
     try:
-        config = PeftConfig.from_pretrained(str(folder))
+        config: Any = PeftConfig.from_pretrained(str(folder))
         weights = load_peft_weights(str(folder), device="cpu")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EncoderError(f"{folder}: cannot read the adapter: {error}") from None

@@ -101,7 +101,7 @@ class Lora(Intervention):
 
     def config(self, encoder: "Encoder") -> Any:
         """The settings as PEFT has them."""
-        from peft import LoraConfig  # pyright: ignore[reportMissingImports]
+        from peft import LoraConfig
 
         alpha = self.rank if self.alpha is None else self.alpha
         return LoraConfig(
@@ -119,6 +119,6 @@ def require_peft() -> None:
         RequestError: naming the command that installs it.
     """
     try:
-        import peft  # noqa: F401  # pyright: ignore[reportMissingImports]
+        import peft  # noqa: F401
     except ImportError:
         raise RequestError("LoRA needs PEFT", hint="pip install 'crosslens[lora]'") from None
