@@ -76,6 +76,10 @@ class StoreError(WorkError):
     """A store of runs that is not writable, or holds damaged files."""
 
 
+class CrosslensWarning(UserWarning):
+    """A result that may not be what was wanted; the command line prints its message as one line."""
+
+
 def suggest(wrong: str, known: Iterable[str]) -> str:
     """Suggest the known names closest to an unknown one, or list known names if none is close.
 

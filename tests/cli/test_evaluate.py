@@ -29,6 +29,27 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     assert shown.startswith("accuracy 100.00  95 % [100.00, 100.00]  n=")
 
 
+def test_running_text_is_split_into_words_when_asked(run, tiny_bert, tmp_path):
+    assert finetune(run, tiny_bert, "--keep-model", test="ud/en_pud")[0] == 0
+    (tmp_path / "raw.txt").write_text("Le chat dort.\nL'eau, c'est bon!\n", "utf-8")
+    words = ("predict", "out/model", "raw.txt", "--device", "cpu", "--out")
+    status, _, err = run(*words, "attached.conllu")
+    assert status == 0
+    assert (
+        err.splitlines().count(
+            "raw.txt: words must be separated by spaces, punctuation marks too, but 'dort.' is one"
+            " word (crosslens predict --split-words splits it)"
+        )
+        == 1
+    )
+    status, _, err = run(*words, "split.conllu", "--split-words")
+    assert (status, "separated" in err) == (0, False)
+    assert [sentence.words for sentence in read("split.conllu")] == [
+        ("Le", "chat", "dort", "."),
+        ("L'eau", ",", "c'est", "bon", "!"),
+    ]
+
+
 def test_labels_of_texts_are_written_as_the_file_is_named(run, tiny_bert, tmp_path):
     rows = [("a good film", "good"), ("a bad film", "bad")]
     (tmp_path / "en.csv").write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))

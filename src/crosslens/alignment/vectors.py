@@ -11,7 +11,7 @@ import torch
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import normal
-from crosslens.data.formats.text import cut_words
+from crosslens.data.formats.text import cut_words, is_word
 from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords, read_windows
@@ -119,7 +119,7 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
         encoder.model.set_language(language)  # pyright: ignore[reportCallIssue]
     table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
     texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(len(tokenizer)))
-    words = [text for text in texts if text.isalpha()]
+    words = [text for text in texts if is_word(text)]
     split = split_words([[word] for word in words], tokenizer)
     unknown = tokenizer.unk_token_id
     whole = {word: int(subwords.ids[0]) for word, subwords in zip(words, split, strict=True) if len(subwords.ids) == 1}
@@ -157,7 +157,7 @@ def contextual_vectors(
     counts: dict[str, int] = {}
     for sentence in sentences.sentences:
         for word in map(fold, sentence.words):
-            if word in wanted if wanted is not None else word.isalpha():
+            if word in wanted if wanted is not None else is_word(word):
                 counts[word] = counts.get(word, 0) + 1
     if not counts:
         raise RequestError(f"{corpus.name} contains none of the words")

@@ -5,7 +5,10 @@ import importlib
 import os
 import re
 import sys
-from contextlib import nullcontext, suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any
 
 import click
 from click.shell_completion import add_completion_class
@@ -13,7 +16,7 @@ from click.shell_completion import add_completion_class
 from crosslens import __version__
 from crosslens.cli._encoding import write_all_characters
 from crosslens.environment import offline
-from crosslens.errors import CrosslensError, RequestError, suggest
+from crosslens.errors import CrosslensError, CrosslensWarning, RequestError, suggest
 from crosslens.files import disk_reason
 from crosslens.memory_errors import advice, is_exhausted
 from crosslens.progress import terminable
@@ -162,8 +165,9 @@ def main() -> None:
     write_all_characters()
     try:
         with (
-            terminable() if int(os.environ.get("WORLD_SIZE", "1")) < 2 else nullcontext()
-        ):  # torchrun stops all at once
+            terminable() if int(os.environ.get("WORLD_SIZE", "1")) < 2 else nullcontext(),  # torchrun stops all at once
+            _warnings_as_lines(),
+        ):
             cli(prog_name="crosslens")
     except CrosslensError as error:
         click.echo(f"crosslens: {_shortened(error.message)}", err=True)
@@ -185,6 +189,24 @@ def main() -> None:
         click.echo(f"  hint: {hint}", err=True)
         _close_output()
         sys.exit(1)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print each warning of crosslens once and as one line, without its place in the code."""
+    printed = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, CrosslensWarning):
+            show_others(message, category, *place, **more)
+        elif str(message) not in printed:
+            printed.add(str(message))
+            click.echo(str(message), err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CrosslensWarning)
+        show_others, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def _shortened(message: str) -> str:

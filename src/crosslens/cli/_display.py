@@ -5,7 +5,6 @@ import math
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -150,16 +149,6 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
 def say(text: str) -> None:
     """Print a line on standard error."""
     Console(stderr=True, highlight=False, emoji=False).print(text, soft_wrap=True, markup=False)
-
-
-@contextmanager
-def saying_warnings() -> Iterator[None]:
-    """Print Python warnings raised inside the block as one line each, without their place in the code."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        say(str(warning.message))
 
 
 def show_tables(

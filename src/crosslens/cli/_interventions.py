@@ -37,9 +37,7 @@ reading_options = intervention_options(Reading, InPrecision)
 
 def read_with(encoder: "Encoder", options: Mapping[str, Any]) -> "Encoder":
     """Return an encoder that reads text as these options say; None stands for an option that was not given."""
-    from crosslens.cli._display import saying_warnings
     from crosslens.encoders.interventions.read_as import read_as
 
     given = {key: value for key, value in options.items() if value is not None}
-    with saying_warnings():
-        return read_as(encoder, **given) if given else encoder
+    return read_as(encoder, **given) if given else encoder

@@ -65,7 +65,7 @@ def command(
     if predictions:
         refuse_existing(predictions, what="--predictions")
 
-    from crosslens.cli._display import progress, saying_warnings
+    from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
@@ -75,8 +75,7 @@ def command(
     from crosslens.training.model import in_precision
 
     parsed = parse_interventions(interventions)
-    with saying_warnings():
-        computing = in_precision(load_model(model, device=device), precision)
+    computing = in_precision(load_model(model, device=device), precision)
     loaded = intervene(computing, *parsed, seed=seed, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)

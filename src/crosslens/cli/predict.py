@@ -14,30 +14,39 @@ from crosslens.cli._options import data_option, device_option, out_option
 @click.argument("model")
 @click.argument("corpus", type=CORPUS)
 @out_option("Output file (.conllu, .iob2, .tsv, .csv or .jsonl)")
+@click.option(
+    "--split-words",
+    is_flag=True,
+    help="Split the lines of a .txt file into words at spaces and punctuation. A tokeniser made for the treebank's"
+    " language is better: it also splits clitics and contractions.",
+)
 @precision_option
 @data_option
 @device_option
-def command(model: str, corpus: str, out: str, precision: Any, data: str | None, device: str | None) -> None:
+def command(
+    model: str, corpus: str, out: str, split_words: bool, precision: Any, data: str | None, device: str | None
+) -> None:
     """Annotate CORPUS with MODEL; all other annotation is kept.
 
-    CORPUS is a name, a .conllu or IOB file, or a .txt file with one tokenised sentence per line. Trees and
-    word tags are written as CoNLL-U, entities as IOB2, text labels as .tsv, .csv or .jsonl.
+    CORPUS is a name, a .conllu or IOB file, or a .txt file with one sentence per line, its words and punctuation marks
+    separated by spaces (or with --split-words). Trees and word tags are written as CoNLL-U, entities as IOB2, text
+    labels as .tsv, .csv or .jsonl.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_finished
 
     refuse_existing(out)
 
-    from crosslens.cli._display import progress, say, saying_warnings
-    from crosslens.corpora.catalogue import load_corpus
+    from crosslens.cli._display import progress, say
+    from crosslens.corpora.catalogue import load_corpus, load_text
     from crosslens.data.formats import LABELLED
+    from crosslens.data.formats.text import cut_words
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
     from crosslens.training.model import in_precision
     from crosslens.training.predict import predict
 
-    with saying_warnings():
-        loaded = in_precision(load_model(model, device=device), precision)
+    loaded = in_precision(load_model(model, device=device), precision)
     task, ending = loaded.task, Path(out).suffix
     known = LABELLED if task.format in LABELLED else (task.format,)
     if ending not in {format.ending for format in known}:
@@ -45,8 +54,12 @@ def command(model: str, corpus: str, out: str, precision: Any, data: str | None,
         raise RequestError(
             f"--out {out}: {task.name} is written as {endings}", hint=f"name a file that ends in {endings}"
         )
+    if split_words and task.format in LABELLED:
+        raise RequestError(f"--split-words: {task.name} reads running text", hint="leave it out")
     format = next((format for format in known if format.ending == ending), task.format)
-    with saying_warnings():
+    if split_words:
+        items = cut_words(load_text(corpus, data=data))
+    else:
         items = load_corpus(corpus, data=data, format=task.format)
     with progress() as bar:
         predicted = predict(loaded, items, progress=bar)

@@ -1,17 +1,57 @@
 import pytest
 
-from crosslens.data.formats.text import read_words
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats.text import cut_words, is_word, read_words
+from crosslens.data.sentence import Text
+from crosslens.errors import CrosslensWarning
+
+
+def words(text):
+    return cut_words(Corpus((Text((text,)),), "text")).sentences[0].words
+
+
+def written(folder, *lines):
+    file = folder / "raw.txt"
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return file
 
 
 def test_text_without_spaces_between_words_is_read_with_a_warning(tmp_path):
     """Each line would be one word with one label."""
-    file = tmp_path / "zh.txt"
-    file.write_text("我们在图书馆里一起学习中文\n他们每天都去学校上课读书\n", "utf-8")
-    with pytest.warns(UserWarning, match=r"zh\.txt: words must be separated by spaces, but Han text"):
-        assert [item.words for item in read_words(file)] == [(line,) for line in file.read_text("utf-8").split()]
+    lines = "我们在图书馆里一起学习中文", "他们每天都去学校上课读书"
+    with pytest.warns(CrosslensWarning, match=r"raw\.txt: words must be separated by spaces, but Han text seems to"):
+        assert [item.words for item in read_words(written(tmp_path, *lines))] == [(line,) for line in lines]
 
 
 def test_text_with_spaces_is_read_without_a_warning(tmp_path):
-    file = tmp_path / "zh.txt"
-    file.write_text("我们 在 图书馆 里 学习 中文\n", "utf-8")
-    assert [len(item.words) for item in read_words(file)] == [6]
+    assert [len(item.words) for item in read_words(written(tmp_path, "我们 在 图书馆 里 学习 中文"))] == [6]
+
+
+def test_full_stops_that_are_attached_to_words_are_noticed(tmp_path):
+    """``dort.`` would be one word, tagged as one."""
+    with pytest.warns(CrosslensWarning, match=r"punctuation marks too, but 'dort\.' is one word"):
+        read_words(written(tmp_path, "Le chat dort.", "Il pleut .", "Qui vient?"))
+    read_words(written(tmp_path, "Le chat dort.", "Il pleut .", "Qui vient ?"))  # half of the sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("हिन्दी भाषा में लिखना।", ["हिन्दी", "भाषा", "में", "लिखना", "।"]),  # vowel signs
+        ("ilé ẹ̀kọ́.", ["ilé", "ẹ̀kọ́", "."]),  # accents that Unicode does not compose
+        ("شָׁלוֹם، كِتَابٌ", ["شָׁלוֹם", "،", "كِتَابٌ"]),  # points
+        ("می\u200cخواهم بروم", ["می\u200cخواهم", "بروم"]),  # a joiner
+        ("ខ្ញុំ\u200bស្រលាញ់", ["ខ្ញុំ", "ស្រលាញ់"]),  # a space without width
+        ("«L'été, 3,5 x-y_z!»", ["«", "L'été", ",", "3", ",", "5", "x-y", "_", "z", "!", "»"]),
+    ],
+)
+def test_running_text_is_split_at_spaces_and_punctuation_and_nowhere_else(text, expected):
+    assert list(words(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("ẹ̀kọ́", True), ("می\u200cخواهم", True), ("x²", False), ("a b", False), ("don't", False), ("", False)],
+)
+def test_a_word_of_letters_has_their_signs_and_no_digits(text, expected):
+    assert is_word(text) == expected

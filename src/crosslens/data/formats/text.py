@@ -1,16 +1,17 @@
 """Read raw text with one sentence or paragraph per line."""
 
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import regex
+
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
-from crosslens.errors import DataError
+from crosslens.errors import CrosslensWarning, DataError
 
 
 def read(path: str | Path, *, language: str | None = None) -> Corpus:
@@ -29,7 +30,8 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
 def read_words(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
     """Read tokenized text, with one sentence per line and words separated by spaces.
 
-    A warning is given for text that looks unsegmented: see `crosslens.data.scripts.unsegmented_script`.
+    A warning is given for text that looks unsegmented (`crosslens.data.scripts.unsegmented_script`), or whose
+    sentences mostly end in a word with its full stop.
 
     Raises:
         DataError: as `read`.
@@ -38,30 +40,55 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
     if not items:
         raise DataError("contains no text", file=file)
-    script = unsegmented_script([word for item in items for word in item.words])
-    if script is not None:
-        name_of_script = script_name(script)
-        warnings.warn(
-            f"{file}: words must be separated by spaces, but {name_of_script} text seems to have none between words;"
-            " segment it first",
-            stacklevel=2,
-        )
-    return Corpus(items, name or file, language)
+    return _segmented(Corpus(items, name or file, language))
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’\u00b7-][^\W_]+)*|[^\w\s]|_")
-"""A word of letters and digits, with apostrophes, hyphens and middle dots inside; or any other single character."""
+_INSIDE = r"[\p{L}\p{M}\p{N}\u00ad\u200c\u200d]"
+"""Characters inside a word: letters, digits, and the vowel signs, accents and joiners that belong to them. Python's
+``\\w`` has no vowel signs of Hindi, no accents of Yoruba and no joiners of Persian, and cuts words there."""
+
+_LETTERS = regex.compile(rf"\p{{L}}{_INSIDE}*")
+_WORD = regex.compile(rf"[\p{{L}}\p{{N}}]{_INSIDE}*(?:['’·׳״-][\p{{L}}\p{{N}}]{_INSIDE}*)*|[^\s\u200b]")
+"""A word of letters and digits, with apostrophes, hyphens and middle dots inside; or any other single character but
+zero-width spaces, which separate words."""
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one word of letters, without digits.
+
+    >>> [is_word(text) for text in ("naïve", "हिन्दी", "B2", "don't")]
+    [True, True, False, False]
+    """
+    return _LETTERS.fullmatch(text) is not None and not any(map(str.isnumeric, text))
 
 
 def cut_words(corpus: Corpus) -> Corpus:
     """Split running text into words at spaces and punctuation; sentences of words are returned unchanged.
 
-    Text in scripts without spaces is not segmented: pass it with spaces between words.
+    Text in scripts without spaces is not segmented, and a warning is given: pass it with spaces between words.
     """
     if all(isinstance(item, Sentence) for item in corpus):
         return corpus
     items = tuple(Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts)
-    return replace(corpus, items=items)
+    return _segmented(replace(corpus, items=items))
+
+
+_ATTACHED = regex.compile(r".*\p{L}[.!?…。।؟۔]")
+"""A word with the punctuation mark of the end of a sentence."""
+
+
+def _segmented(corpus: Corpus) -> Corpus:
+    """Return a corpus, and warn if its words are whole sentences, or include the full stop of most sentences."""
+    script = unsegmented_script([word for sentence in corpus.sentences for word in sentence.words])
+    ends = [sentence.words[-1] for sentence in corpus.sentences if len(sentence)]
+    warning = None
+    if script is not None:
+        warning = f"but {script_name(script)} text seems to have none between words; segment it first"
+    elif 2 * sum(_ATTACHED.fullmatch(end) is not None for end in ends) > len(ends):
+        warning = f"punctuation marks too, but {ends[0]!r} is one word (crosslens predict --split-words splits it)"
+    if warning is not None:
+        warnings.warn(f"{corpus.name}: words must be separated by spaces, {warning}", CrosslensWarning, stacklevel=3)
+    return corpus
 
 
 def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:

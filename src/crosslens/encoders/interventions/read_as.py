@@ -8,6 +8,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.matmul import find_precision, slowness
 from crosslens.encoders.options import Precision
+from crosslens.errors import CrosslensWarning
 
 
 def read_as(
@@ -51,5 +52,5 @@ def read_as(
         return encoder
     chosen = find_precision(precision, encoder.device)
     if (warning := slowness(chosen, encoder.device)) is not None:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, CrosslensWarning, stacklevel=2)
     return InPrecision(precision=chosen).apply(encoder, seed=0)
