@@ -1,6 +1,6 @@
 """Tables of correlations: transfer gap against similarity, and score against subword overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import measures_of
@@ -12,11 +12,18 @@ from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_co
 from crosslens.tasks.titles import metric_name
 
 
-def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def correlation(
+    results: Results, *, beside: Paper | None = None, skipped: Callable[[str], None] = lambda reason: None
+) -> list[Table]:
     """Table 4 of Muller et al. (2021): Spearman's correlation of gap and similarity, for each task and state.
 
     The gap is same-language minus cross-language, so good similarities correlate negatively; the paper prints the same
     with the other sign. Where the records have fertility and length, partial correlations that control for both follow.
+
+    Args:
+        results: Scores and similarities.
+        beside: Paper whose published correlations are shown below ours.
+        skipped: Called with the reason where a task and source has no correlation although another one has.
 
     Returns:
         One table, or none where the records hold no scores and similarities of one source and encoder.
@@ -25,7 +32,7 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
         RequestError: when `available_correlations` refuses them.
     """
     measures = measures_of(results)
-    correlated = available_correlations(results, measures=measures)
+    correlated = available_correlations(results, measures=measures, skipped=skipped)
     if not correlated:
         return []
     named = list(zip(names_of(correlated), correlated, strict=True))
