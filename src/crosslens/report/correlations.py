@@ -36,6 +36,7 @@ def correlation(
     if not correlated:
         return []
     named = list(zip(names_of(correlated), correlated, strict=True))
+    columns = {(each.called, each.source, each.encoder): name for name, each in named}
     head = tuple(dict.fromkeys(name for name, _ in named))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
@@ -45,11 +46,15 @@ def correlation(
             groups[measure] = (*groups.get(measure, ()), Row(state, printed))
             if beside is not None and measure == "cka":
                 theirs = [
-                    beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
+                    beside.correlation(row[name].task, row[name].source, state)
+                    if name in row and not row[name].variant
+                    else None
                     for name in head
                 ]
                 groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
-        for state, row in _rows(_controlled(results, measure)).items():
+        controlled = _controlled(results, measure)
+        of_column = [(columns[each.called, each.source, each.encoder], each) for each in controlled]
+        for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
             groups[measure] += (Row(label, tuple(_coefficient(row.get(name), notes) for name in head)),)
     caption = (
@@ -77,12 +82,11 @@ def _rows(named: Named) -> dict[str, dict[str, Correlated]]:
     return rows
 
 
-def _controlled(results: Results, measure: str) -> Named:
+def _controlled(results: Results, measure: str) -> list[Correlated]:
     try:
-        correlated = available_correlations(results, measures=[measure], control=CONTROL)
+        return available_correlations(results, measures=[measure], control=CONTROL)
     except RequestError:  # the records lack a confound, or there are too few languages
         return []
-    return list(zip(names_of(correlated), correlated, strict=True))
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Table]:

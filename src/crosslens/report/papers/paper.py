@@ -38,7 +38,7 @@ class Paper:
             that two of them print, the first counts.
         models: files of scores by pretrained model; what is found of them are differences to the reference.
         conditions: name of a model -> the condition that it is.
-        source: the language that these models were trained on.
+        source: the language that these models were trained on, and that the correlations are for.
         treebanks: the last part of the names of its test treebanks, which it names by their language.
         levels: files of scores by re-initialised layers.
         gap_and_similarity: files of correlations of gap and CKA.
@@ -94,9 +94,9 @@ class Paper:
         default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
         return tuple(filter(None, (treebank, default)))
 
-    def correlation(self, task: str, state: str) -> Printed | None:
+    def correlation(self, task: str, source: str, state: str) -> Printed | None:
         """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer."""
-        return self._correlations.get((task, state))
+        return self._correlations.get((task, state)) if source == self.source else None
 
     def supervised(self, task: str, metric: str, setting: str) -> dict[str, Printed]:
         """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""
