@@ -38,6 +38,23 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task,
     assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
 
 
+def test_the_training_time_counts_what_was_trained_before_an_interruption(tmp_path, encoder, toy, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def step(done, _loss):
+        clock[0] += 10
+        if done == 3 and not resumed:
+            raise Killed
+
+    state, resumed = tmp_path / "run.state", False
+    with pytest.raises(Killed):
+        run(encoder, "pos", toy, state=state, save_every=1, stepped=step)
+    resumed = True
+    clock[0] += 1000
+    assert run(encoder, "pos", toy, state=state, save_every=1, stepped=step).facts["seconds"] == 50  # saved after 20
+
+
 @pytest.mark.parametrize("every", [2, 4, 5])
 def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, toy, every):
     state = tmp_path / "run.state"

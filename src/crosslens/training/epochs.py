@@ -1,5 +1,6 @@
 """The epochs of a fine-tuning: batch order, loss, model selection on development data, and resumable state."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ class Epochs:
     Attributes:
         loop: the training loop.
         dev_scores: the dev score of every epoch; with ``select="average"`` the score of the mean weights comes last.
+        seconds_before: training time up to the saved state that `run` resumed from; 0 without one.
     """
 
     def __init__(
@@ -90,6 +92,8 @@ class Epochs:
     ) -> None:
         recipe = model.recipe
         self.dev_scores: list[float] = []
+        self.seconds_before = 0.0
+        self._started = time.perf_counter()
         self._model, self._train, self._dev = model, train, dev
         self._state, self._save_every = state, save_every
         self._progress, self._stepped, self._validated = progress, stepped, validated
@@ -134,6 +138,7 @@ class Epochs:
         if self._state is not None and self._state.exists():
             saved = self.loop.load(self._state)
             self.dev_scores, self._selected, self._warned = saved["dev_scores"], saved["best"], self.loop.halved
+            self.seconds_before = saved.get("seconds", 0.0)  # earlier versions saved none
         _set_training_mode(self._model)
         if processes().size > 1 and recipe.may_drop_out:
             self._progress.say(
@@ -211,7 +216,8 @@ class Epochs:
 
     def _save(self) -> None:
         if self._state is not None and processes().rank == 0:
-            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected)
+            seconds = self.seconds_before + time.perf_counter() - self._started
+            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected, seconds=seconds)
 
 
 def _halves(numbers: np.ndarray) -> list[np.ndarray]:
