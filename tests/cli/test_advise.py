@@ -119,6 +119,12 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
         (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
         (("--sources", "ud/xx_nothing"), 2, "not found"),
         (("--sources", "ud/en_toy,ud/en_toy[:9]"), 2, "are both in en"),
+        (("--sources", "wo=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
+        (
+            ("--text", "fr.txt@latin-cyrillic"),
+            2,
+            "is transliterated, but scores are estimated for text in its original",
+        ),
         (("--parallel", "wo=fr.conllu"), 2, "two are needed"),
         (("--parallel", "en=fr.conllu,fr=fr.conllu"), 2, "has en and fr, but no sentences in wo"),
         (("--text", "odd.txt"), 2, "no letter of any known script"),

@@ -61,7 +61,7 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_object, print_table, say
-    from crosslens.corpora.catalogue import load_corpus, load_text
+    from crosslens.corpora.catalogue import load_corpus, load_text, split_name
     from crosslens.corpora.parallel import load_parallel
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
@@ -78,6 +78,11 @@ def command(
         raise RequestError(f"{language!r} is not a language tag", hint=hint) from None
     if not langcodes.tag_is_valid(language):
         say(f"{language!r} is not a registered language tag")
+    if split_name(text)[1]:
+        raise RequestError(
+            f"{text} is transliterated, but scores are estimated for text in its original script",
+            hint=f"give {split_name(text)[0]}; --schemes tries transliterations",
+        )
     is_text = text.startswith("raw/") or text.endswith(".txt")
     corpus = load_text(text, data=data) if is_text else load_corpus(text, split="train", data=data)
     candidates: dict[str, Corpus] = {}
@@ -86,6 +91,11 @@ def command(
         if other is not source:
             raise RequestError(
                 f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
+            )
+        if source.language and _same_language(language, source.language):
+            raise RequestError(
+                f"{source.name} is in {language}, so transfer from it is not zero-shot",
+                hint="leave it out, or fine-tune on it",
             )
     scheme_names = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
