@@ -67,6 +67,19 @@ def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, e
     assert not (tmp_path / "run.state").exists()
 
 
+def test_a_long_training_of_few_steps_keeps_its_last_state(tmp_path, encoder, toy, monkeypatch):
+    """An interruption of what follows, such as the evaluation, would lose all of it."""
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def step(done, _loss):
+        clock[0] += 60
+
+    state = tmp_path / "run.state"
+    whole = run(encoder, "pos", toy, state=state, save_every=7, stepped=step)
+    assert_equal(whole, run(encoder, "pos", toy, state=state, save_every=7, stepped=lambda *_: 1 / 0))
+
+
 def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):
     state = tmp_path / "run.state"
     run(encoder, "pos", toy, state=state, save_every=1)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,9 @@ from crosslens.training.predict import predict_windows, task_batch
 from crosslens.training.recipe import Recipe
 
 Weights = dict[str, torch.Tensor]
+
+LONG = 10.0
+"""Seconds of training from which the last state is saved even after few steps: the evaluation may be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,9 @@ class Epochs:
         last, every = self.loop.settings.steps, self._save_every
         if step % every == 0 or (step == last and step > every):
             self._save()
+        elif step == last and self._seconds() >= LONG:
+            with suppress(OSError):  # a full disk costs nothing unless the evaluation is interrupted
+                self._save()
         if self._stepped is not None:
             self._stepped(step, mean)
         try:
@@ -216,8 +222,10 @@ class Epochs:
 
     def _save(self) -> None:
         if self._state is not None and processes().rank == 0:
-            seconds = self.seconds_before + time.perf_counter() - self._started
-            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected, seconds=seconds)
+            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected, seconds=self._seconds())
+
+    def _seconds(self) -> float:
+        return self.seconds_before + time.perf_counter() - self._started
 
 
 def _halves(numbers: np.ndarray) -> list[np.ndarray]:
