@@ -106,6 +106,14 @@ def test_scores_by_layer_are_a_table_of_layers():
     assert Results.of(scores).best_layer(metric="accuracy") == 2
 
 
+def test_what_belongs_to_no_layer_is_not_shown_by_layer():
+    far = Record(source="en", target="fr", measure="word_order", metric="distance", value=0.1)
+    (section,) = sections(Results.of([far]))
+    assert section.title == "distance"
+    table = section.records.table()
+    assert (list(table.columns), table.iloc[0, 0]) == (["value"], 0.1)
+
+
 def test_comparisons_of_equal_layers_keep_one_row_beside_comparisons_of_different_layers():
     same = [similarity("en-fr", layer, 0.1 * layer) for layer in (0, 1, 2)]
     pairs = {(0, 0): 0.5, (1, 2): 0.6, (1, None): 0.7}

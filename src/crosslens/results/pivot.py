@@ -138,6 +138,8 @@ def _profile(table: Cells) -> list[Column]:
 def layer_table(results: Results) -> "pandas.DataFrame":
     """Similarities, probes or scores by layer, one row per language pair and measure and one column per layer.
 
+    What belongs to no layer, such as perplexity, has the column ``value``.
+
     Where layers were compared with other layers, each ``target_layer`` has a row of its own; other comparisons keep one
     row, with ``same`` as target layer.
 
@@ -169,9 +171,8 @@ def layer_table(results: Results) -> "pandas.DataFrame":
         index.append((*distinguishing, pair, measure or "", *([metric] if several else []), *target_layer))
         values.append([table.get(row, layer).mean for layer in table.columns])
     names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
-    return pd.DataFrame(
-        values, index=pd.MultiIndex.from_tuples(index, names=names), columns=list(table.columns), dtype=float
-    )
+    heads = ["value" if layer is None else layer for layer in table.columns]
+    return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index, names=names), columns=heads, dtype=float)
 
 
 def _between_layers_filled(results: Results, comparison: Sequence[str]) -> Results:
@@ -226,7 +227,8 @@ def sections(results: Results) -> Iterator[Section]:
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
-        yield Section(f"{metric} by layer, {encoder}{after}", block, decimals=3)
+        by_layer = " by layer" if block.records["layer"].null_count < len(block) else ""
+        yield Section(", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after, block, decimals=3)
 
 
 def _averaged_seeds(scores: Results) -> str:
