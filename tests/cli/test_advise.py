@@ -23,7 +23,7 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
         "--rule",
         "rule.csv",
     )
-    status, out, err = run(*words, "--parallel", "fr=fr.conllu,en=fr.conllu")
+    status, out, err = run(*words, "--parallel", "wo=fr.conllu,en=fr.conllu")
     assert status == 0, err
     for part in (
         "wo: coverage of fr.txt",
@@ -118,7 +118,15 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
         (("--schemes", "klingon"), 2, "unknown transliteration 'klingon'"),
         (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
         (("--sources", "ud/xx_nothing"), 2, "not found"),
-        (("--parallel", "fr=fr.conllu"), 2, "two are needed"),
+        (("--sources", "ud/en_toy,ud/en_toy[:9]"), 2, "are both in en"),
+        (("--sources", "wo=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
+        (
+            ("--text", "fr.txt@latin-cyrillic"),
+            2,
+            "is transliterated, but scores are estimated for text in its original",
+        ),
+        (("--parallel", "wo=fr.conllu"), 2, "two are needed"),
+        (("--parallel", "en=fr.conllu,fr=fr.conllu"), 2, "has en and fr, but no sentences in wo"),
         (("--text", "odd.txt"), 2, "no letter of any known script"),
     ],
 )

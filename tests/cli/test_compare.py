@@ -3,6 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crosslens.results.record import concatenated
+from crosslens.runs.recorded import read_results
 from toy_commands import rows_of
 from toys import SENTENCES
 
@@ -46,6 +48,22 @@ def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
     assert status == 0, said
     described = {tuple(row[name] for name in ("state", "task", "seed")) for row in rows_of("sim/results.csv")}
     assert described == {("fine-tuned", "pos", "3"), ("untrained", "", "")}
+    (run_id,) = {row["run"] for row in rows_of("tagger/results.csv")}
+    assert {row["run"] for row in rows_of("sim/results.csv") if row["state"] == "fine-tuned"} == {run_id}
+
+
+def test_the_similarity_of_a_fine_tuned_model_is_correlated_with_its_scores(run, tiny_bert, treebanks):
+    recipe = ("--recipe", "small", "--set", "epochs=1", "--device", "cpu")
+    trained = ("--train", "ud/en_toy", "--test", "ud/en_pud,ud/fr_pud", "--keep-model", "--out", "tagger")
+    assert run("finetune", "pos", tiny_bert, *trained, *recipe)[0] == 0
+    words = ("--pairs", "en-fr", "--measures", "cka", "--device", "cpu", "--out", "sim")
+    assert run("compare", "tagger/model", *words)[0] == 0
+    own = read_results("tagger/results.csv", "sim/results.csv")
+    french = own.filter(target="fr")
+    concatenated([own, *(french.with_columns(target=target) for target in ("de", "ru"))]).write("all.csv")
+    status, shown, said = run("correlate", "all.csv")
+    assert status == 0, said
+    assert "pos en fine-tuned cka mean" in shown
 
 
 def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):

@@ -14,3 +14,10 @@ def test_the_help_names_every_collection(run):
     status, shown, _ = run("data", "get", "--help")
     assert status == 0
     assert all(name in shown for name in (*PUBLISHED, "ud"))
+
+
+def test_the_folder_to_set_is_quoted_for_the_shell(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("crosslens.corpora.downloads.get.get", lambda name, folder, **more: tmp_path)
+    status, _, said = run("data", "get", "sib200", "--into", "my data")
+    assert status == 0, said
+    assert "set CROSSLENS_DATA='my data' or pass --data 'my data' to use them" in said

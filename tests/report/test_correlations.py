@@ -1,6 +1,7 @@
 """Tables of correlations: coefficients and p-values, beside the published ones."""
 
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,39 @@ def test_published_correlations_stand_below_ours():
     ours, theirs, difference = table.groups["cka"]
     assert values(theirs) == [-0.82]  # printed without the sign that the definition of the gap gives it
     assert values(difference) == pytest.approx([values(ours)[0] + 0.82])
+
+
+def test_published_correlations_of_another_source_stand_below_nothing():
+    scores = POS.filter(target=list(SIMILAR)) + POS.filter(target="en").with_columns(target="it")
+    (table,) = correlation((scores + ALIKE).with_columns(source="it"), beside=find_paper("muller2021"))
+    assert len(table.groups["cka"]) == 1
+
+
+def test_partial_correlations_stand_in_the_column_of_their_models():
+    """A second encoder has too few languages for them."""
+    more = {"ru": (70.0, 0.4), "hi": (60.0, 0.45), "tr": (50.0, 0.2)}
+    confounds = {
+        "fr": (1.1, 1.5),
+        "sv": (0.9, 1.2),
+        "de": (1.0, 2.0),
+        "ru": (0.8, 1.4),
+        "hi": (1.3, 1.9),
+        "tr": (0.7, 2.1),
+    }
+    scores = Results.of(score(target, gap, split="test") for target, (gap, _) in more.items())
+    similar = SIMILAR | {target: value for target, (_, value) in more.items()}
+    alike = [
+        replace(
+            similarity("cka", value, target=target), length_ratio=confounds[target][0], fertility=confounds[target][1]
+        )
+        for target, value in similar.items()
+    ]
+    others = (POS + Results.of(alike[:3])).with_columns(encoder="another", encoder_digest=None)
+    (table,) = correlation(POS + scores + Results.of(alike) + others)
+    ours, controlled = table.groups["cka"]
+    assert table.head == ("pos en, e", "pos en, another")
+    assert [cell.value is None for cell in controlled.cells] == [False, True]
+    assert None not in values(ours)
 
 
 def test_overlap_correlates_linearly_types_and_tokens_apart():

@@ -82,6 +82,8 @@ def test_published_rows_stand_beside_where_they_are_the_same_setting():
 
 def test_one_seed_and_one_corpus_are_in_language_and_not_translated():
     scores = [trained(language, language, value) for language, value in (("en", 90.0), ("de", 92.0), ("fr", 88.0))]
+    table, *_ = supervision(Results.of([*scores, trained("en", "de", 80.0)]), beside=WU)
+    assert "mean of 1 row" in table.notes
     scores += [trained("en", "de", 80.0), trained("en", "fr", 70.0)]
     table, *_ = supervision(Results.of(scores), beside=WU)
     compared = ("in-language", "wu2019", "ours − theirs", "zero-shot from en", "wu2019", "ours − theirs")

@@ -122,6 +122,13 @@ def test_published_numbers_stand_below_ours(records):
     assert "Below ours" not in table.caption
 
 
+@pytest.mark.parametrize(("train", "below"), [("wikiann/en:train", 2), ("conll2003/en:train", 0)])
+def test_models_trained_on_a_shared_task_are_not_compared_with_those_trained_on_wikiann(train, below):
+    scores = Results.of([score("en", 90.0, task="ner", train=train)]).with_columns(corpus="conll2003/en:test")
+    (table,) = by_target(scores, beside=find_paper("muller2021"))
+    assert [row.kind for row in table.groups["ner, f1"]] == ["plain", *["beside"] * below]
+
+
 def mean_rows(table, group="pos, accuracy"):
     """The rows below the same-language score."""
     rows = table.groups[group]

@@ -112,6 +112,30 @@ def test_scores_by_layer_are_a_table_of_layers():
     assert Results.of(scores).best_layer(metric="accuracy") == 2
 
 
+def test_what_belongs_to_no_layer_is_not_shown_by_layer():
+    far = Record(source="en", target="fr", measure="word_order", metric="distance", value=0.1)
+    (section,) = sections(Results.of([far]))
+    assert section.title == "distance"
+    table = section.records.table()
+    assert (list(table.columns), table.iloc[0, 0]) == (["value"], 0.1)
+
+
+def test_comparisons_of_equal_layers_keep_one_row_beside_comparisons_of_different_layers():
+    same = [similarity("en-fr", layer, 0.1 * layer) for layer in (0, 1, 2)]
+    pairs = {(0, 0): 0.5, (1, 2): 0.6, (1, None): 0.7}
+    relative = [
+        dataclasses.replace(similarity("en-fr", layer, value), settings="against=other", target_layer=target)
+        for (layer, target), value in pairs.items()
+    ]
+    table = Results.of([*relative, *same]).table()
+    assert table.loc[("", "en-fr", "cka", "same")].tolist() == pytest.approx([0.0, 0.1, 0.2])
+    across = table.loc[("against=other", "en-fr", "cka")]
+    assert across.loc[0, 0] == 0.5
+    assert across.loc[2, 1] == 0.6
+    assert across.loc[1, 1] == 0.7
+    assert len(table) == 4
+
+
 def test_everything_is_in_one_section_and_is_shown():
     others = [dataclasses.replace(record, metric="las", task="parsing") for record in SCORES]
     results = Results.of([*SCORES, *others, *by_layer("en-fr", (0.25, 0.75))])

@@ -126,6 +126,21 @@ def test_what_cannot_be_correlated(records, change, asked, message):
         correlations(change(records), **asked)
 
 
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ([score("en", 90.0, task="ner", metric="f1"), score("de", 80.0, task="ner", metric="f1")], "at least 3 lang"),
+        ([score("de", 80.0, task="ner", metric="f1")], "cannot compute the transfer gap"),
+    ],
+)
+def test_a_task_that_cannot_be_correlated_does_not_keep_others_from_it(records, more, reason):
+    skipped = []
+    assert correlations(records + Results.of(more), skipped=skipped.append) == correlations(records)
+    (sentence,) = skipped
+    assert sentence.startswith("ner, source en: ")
+    assert reason in sentence
+
+
 def test_records_that_do_not_hold_a_confound(records):
     bare = Results.of([similarity(target, value, fertility=None) for target, value in SIMILAR.items()])
     with pytest.raises(RequestError, match="lack the column fertility that fertility needs"):

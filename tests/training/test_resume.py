@@ -55,6 +55,23 @@ def test_with_frozen_layers_it_goes_on_to_the_same_bits(tmp_path, encoder, toy, 
     assert again.facts["dev_score"] == whole.facts["dev_score"]
 
 
+def test_the_training_time_counts_what_was_trained_before_an_interruption(tmp_path, encoder, toy, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def step(done, _loss):
+        clock[0] += 10
+        if done == 3 and not resumed:
+            raise Killed
+
+    state, resumed = tmp_path / "run.state", False
+    with pytest.raises(Killed):
+        run(encoder, "pos", toy, state=state, save_every=1, stepped=step)
+    resumed = True
+    clock[0] += 1000
+    assert run(encoder, "pos", toy, state=state, save_every=1, stepped=step).facts["seconds"] == 50  # saved after 20
+
+
 @pytest.mark.parametrize("every", [2, 4, 5])
 def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, toy, every):
     state = tmp_path / "run.state"
@@ -65,6 +82,19 @@ def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, t
 def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, encoder, toy):
     run(encoder, "pos", toy, state=tmp_path / "run.state", save_every=7)
     assert not (tmp_path / "run.state").exists()
+
+
+def test_a_long_training_of_few_steps_keeps_its_last_state(tmp_path, encoder, toy, monkeypatch):
+    """An interruption of what follows, such as the evaluation, would lose all of it."""
+    clock = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def step(done, _loss):
+        clock[0] += 60
+
+    state = tmp_path / "run.state"
+    whole = run(encoder, "pos", toy, state=state, save_every=7, stepped=step)
+    assert_equal(whole, run(encoder, "pos", toy, state=state, save_every=7, stepped=lambda *_: 1 / 0))
 
 
 def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):

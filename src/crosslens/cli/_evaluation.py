@@ -37,7 +37,8 @@ def of_model(results: "Results", model: "TaskModel") -> "Results":
     """Say in the records of a fine-tuned encoder what it was fine-tuned for; those of an untrained one stay."""
     from crosslens.results.record import concatenated
 
-    named = {name: model.columns[name] for name in ("task", "seed", "train", "train_digest", "dev", "selection")}
+    names = ("run", "task", "seed", "train", "train_digest", "dev", "selection", "recipe")
+    named = {name: model.columns[name] for name in names}
     states = [(state, block) for (state,), block in results.groups("state")]
     return concatenated(block.with_columns(**named) if state == "fine-tuned" else block for state, block in states)
 

@@ -1,11 +1,15 @@
 """``crosslens advise``: recommend how to use an encoder for a language."""
 
 import importlib.util
+from typing import TYPE_CHECKING
 
 import click
 
 from crosslens.cli._names import ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, split_names
+
+if TYPE_CHECKING:
+    from crosslens.data.corpus import Corpus
 
 
 @click.command("advise")
@@ -57,7 +61,7 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_object, print_table, say
-    from crosslens.corpora.catalogue import load_corpus, load_text
+    from crosslens.corpora.catalogue import load_corpus, load_text, split_name
     from crosslens.corpora.parallel import load_parallel
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
@@ -74,17 +78,35 @@ def command(
         raise RequestError(f"{language!r} is not a language tag", hint=hint) from None
     if not langcodes.tag_is_valid(language):
         say(f"{language!r} is not a registered language tag")
+    if split_name(text)[1]:
+        raise RequestError(
+            f"{text} is transliterated, but scores are estimated for text in its original script",
+            hint=f"give {split_name(text)[0]}; --schemes tries transliterations",
+        )
     is_text = text.startswith("raw/") or text.endswith(".txt")
     corpus = load_text(text, data=data) if is_text else load_corpus(text, split="train", data=data)
-    candidates = {
-        source.language or source.name: source
-        for source in (load_corpus(name, split="train", data=data) for name in split_names(sources))
-    }
+    candidates: dict[str, Corpus] = {}
+    for source in (load_corpus(name, split="train", data=data) for name in split_names(sources)):
+        other = candidates.setdefault(source.language or source.name, source)
+        if other is not source:
+            raise RequestError(
+                f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
+            )
+        if source.language and _same_language(language, source.language):
+            raise RequestError(
+                f"{source.name} is in {language}, so transfer from it is not zero-shot",
+                hint="leave it out, or fine-tune on it",
+            )
     scheme_names = [] if schemes == "none" else split_names(schemes or "uroman")
     if schemes is None and importlib.util.find_spec("uroman") is None:
         say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
         scheme_names = []
     translations = load_parallel(parallel, data=data) if parallel else None
+    if translations is not None and not any(_same_language(language, tag) for tag in translations.languages):
+        raise RequestError(
+            f"--parallel {parallel} has {' and '.join(translations.languages)}, but no sentences in {language}",
+            hint=f"give sentences of a source and of the language, such as en=FILE,{language}=FILE",
+        )
     advice = advise(
         load_encoder(encoder, device=device),
         replace(corpus, language=language),
@@ -149,3 +171,10 @@ def command(
             frame, title=f"The rule on languages left out, in points ({language} is not among them)", decimals=1
         )
     click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {fitted.about}.")
+
+
+def _same_language(tag: str, other: str) -> bool:
+    """Whether two tags name one language, in whatever script."""
+    import langcodes
+
+    return langcodes.Language.get(tag).language == langcodes.Language.get(other).language

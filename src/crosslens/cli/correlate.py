@@ -78,6 +78,7 @@ def command(
         layers=layers,
         control=split_names(control) if control else (),
         coefficient=coefficient,
+        skipped=say,
     )
     by_encoder = ["encoder"] if len({row.encoder for row in correlated}) > 1 else []
     rows = [

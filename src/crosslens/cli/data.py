@@ -1,5 +1,7 @@
 """``crosslens data``: download corpora."""
 
+import shlex
+
 import click
 
 
@@ -48,4 +50,5 @@ def get(
     treebanks = len([*folder.glob("UD_*")])
     say(f"{folder}: {treebanks} treebanks" if name == UD else f"{folder}: {len(files)} files")
     if into:
-        say(f"set CROSSLENS_DATA={into} or pass --data {into} to use them")
+        quoted = shlex.quote(into)
+        say(f"set CROSSLENS_DATA={quoted} or pass --data {quoted} to use them")

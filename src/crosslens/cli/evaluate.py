@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from crosslens.cli._interventions import precision_option
-from crosslens.cli._names import CORPORA
+from crosslens.cli._names import CORPORA, ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, out_option
 
 
@@ -67,6 +67,7 @@ def command(
 
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
+    from crosslens.encoders.interventions.swap import Revert
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
@@ -76,7 +77,9 @@ def command(
 
     parsed = parse_interventions(interventions)
     computing = in_precision(load_model(model, device=device), precision)
-    loaded = intervene(computing, *parsed, seed=seed, data=data)
+    reverts = any(isinstance(part, Revert) for condition in parsed for part in condition.interventions)
+    pretrained = ENCODER.convert(computing.encoder.name, None, None) if reverts else None  # lab:good is no folder
+    loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:

@@ -1,6 +1,6 @@
 """Tables of correlations: transfer gap against similarity, and score against subword overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import measures_of
@@ -12,11 +12,18 @@ from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_co
 from crosslens.tasks.titles import metric_name
 
 
-def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def correlation(
+    results: Results, *, beside: Paper | None = None, skipped: Callable[[str], None] = lambda reason: None
+) -> list[Table]:
     """Table 4 of Muller et al. (2021): Spearman's correlation of gap and similarity, for each task and state.
 
     The gap is same-language minus cross-language, so good similarities correlate negatively; the paper prints the same
     with the other sign. Where the records have fertility and length, partial correlations that control for both follow.
+
+    Args:
+        results: Scores and similarities.
+        beside: Paper whose published correlations are shown below ours.
+        skipped: Called with the reason where a task and source has no correlation although another one has.
 
     Returns:
         One table, or none where the records hold no scores and similarities of one source and encoder.
@@ -25,10 +32,11 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
         RequestError: when `available_correlations` refuses them.
     """
     measures = measures_of(results)
-    correlated = available_correlations(results, measures=measures)
+    correlated = available_correlations(results, measures=measures, skipped=skipped)
     if not correlated:
         return []
     named = list(zip(names_of(correlated), correlated, strict=True))
+    columns = {(each.called, each.source, each.encoder): name for name, each in named}
     head = tuple(dict.fromkeys(name for name, _ in named))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
@@ -38,11 +46,15 @@ def correlation(results: Results, *, beside: Paper | None = None) -> list[Table]
             groups[measure] = (*groups.get(measure, ()), Row(state, printed))
             if beside is not None and measure == "cka":
                 theirs = [
-                    beside.correlation(row[name].task, state) if name in row and not row[name].variant else None
+                    beside.correlation(row[name].task, row[name].source, state)
+                    if name in row and not row[name].variant
+                    else None
                     for name in head
                 ]
                 groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
-        for state, row in _rows(_controlled(results, measure)).items():
+        controlled = _controlled(results, measure)
+        of_column = [(columns[each.called, each.source, each.encoder], each) for each in controlled]
+        for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
             groups[measure] += (Row(label, tuple(_coefficient(row.get(name), notes) for name in head)),)
     caption = (
@@ -70,12 +82,11 @@ def _rows(named: Named) -> dict[str, dict[str, Correlated]]:
     return rows
 
 
-def _controlled(results: Results, measure: str) -> Named:
+def _controlled(results: Results, measure: str) -> list[Correlated]:
     try:
-        correlated = available_correlations(results, measures=[measure], control=CONTROL)
+        return available_correlations(results, measures=[measure], control=CONTROL)
     except RequestError:  # the records lack a confound, or there are too few languages
         return []
-    return list(zip(names_of(correlated), correlated, strict=True))
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Table]:

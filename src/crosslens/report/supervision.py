@@ -304,4 +304,4 @@ def _mean(values: Sequence[float | None], notes: Notes) -> Cell:
     kept = [value for value in values if value is not None]
     if not kept:
         return NOTHING
-    return Cell(statistics.fmean(kept), "score", note=notes.number(f"mean of {len(kept)} rows"))
+    return Cell(statistics.fmean(kept), "score", note=notes.number(f"mean of {len(kept)} row{'s' * (len(kept) != 1)}"))

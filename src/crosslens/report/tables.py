@@ -77,7 +77,7 @@ def all_tables(
         lambda: language_heads(readable),
         lambda: metrics(results),
         lambda: supervision(results, beside=beside),
-        lambda: correlation(results, beside=beside),
+        lambda: correlation(results, beside=beside, skipped=skipped),
         lambda: correlation_by_layer(results),
         lambda: overlap(results),
         lambda: scripts(results),

@@ -138,7 +138,10 @@ def _profile(table: Cells) -> list[Column]:
 def layer_table(results: Results) -> "pandas.DataFrame":
     """Similarities, probes or scores by layer, one row per language pair and measure and one column per layer.
 
-    Where layers were compared with other layers, each ``target_layer`` has a row of its own.
+    What belongs to no layer, such as perplexity, has the column ``value``.
+
+    Where layers were compared with other layers, each ``target_layer`` has a row of its own; other comparisons keep one
+    row, with ``same`` as target layer.
 
     Raises:
         RequestError: when the records hold neither similarities nor layers, or one table cannot hold them.
@@ -152,8 +155,9 @@ def layer_table(results: Results) -> "pandas.DataFrame":
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
     ]
     across = any(record["target_layer"] is not None for record in kept)
-    rows = (*varying, "source", "target", "measure", "metric", "state", *(["target_layer"] if across else []))
-    table = cells(with_target_layers(results) if across else results, rows=rows, columns=("layer",))
+    comparison = (*varying, "source", "target", "measure", "metric", "state")
+    rows = (*comparison, *(["target_layer"] if across else []))
+    table = cells(_between_layers_filled(results, comparison) if across else results, rows=rows, columns=("layer",))
     several = len({record["metric"] for record in kept}) > 1
     index, values = [], []
     for row in table.rows:
@@ -163,14 +167,24 @@ def layer_table(results: Results) -> "pandas.DataFrame":
             for name, value in zip(varying, distinguishing, strict=True)
         ]
         pair = "-".join(filter(None, (source, target)))
-        index.append(
-            (*distinguishing, pair, measure or "", *([metric] if several else []), *(row[-1:] if across else []))
-        )
+        target_layer = ["same" if row[-1] is None else row[-1]] if across else []
+        index.append((*distinguishing, pair, measure or "", *([metric] if several else []), *target_layer))
         values.append([table.get(row, layer).mean for layer in table.columns])
     names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
-    return pd.DataFrame(
-        values, index=pd.MultiIndex.from_tuples(index, names=names), columns=list(table.columns), dtype=float
-    )
+    heads = ["value" if layer is None else layer for layer in table.columns]
+    return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index, names=names), columns=heads, dtype=float)
+
+
+def _between_layers_filled(results: Results, comparison: Sequence[str]) -> Results:
+    """Fill empty values of ``target_layer``, but only in comparisons that have pairs of different layers.
+
+    Args:
+        results: records.
+        comparison: columns that name a comparison.
+    """
+    compared = results.columns.together(*comparison).codes
+    filled = np.isin(compared, compared[results.records["target_layer"].is_valid().to_numpy()])
+    return results.where(~filled) + with_target_layers(results.where(filled))
 
 
 def best_layer(results: Results) -> int:
@@ -213,7 +227,8 @@ def sections(results: Results) -> Iterator[Section]:
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
-        yield Section(f"{metric} by layer, {encoder}{after}", block, decimals=3)
+        by_layer = " by layer" if block.records["layer"].null_count < len(block) else ""
+        yield Section(", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after, block, decimals=3)
 
 
 def _averaged_seeds(scores: Results) -> str:

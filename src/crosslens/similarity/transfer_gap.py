@@ -1,7 +1,7 @@
 """Correlate the transfer gap with similarity in results (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -157,6 +157,7 @@ def correlations(
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
     outcome: Outcome = "gap",
+    skipped: Callable[[str], None] = lambda reason: None,
 ) -> list[Correlated]:
     """Correlate transfer gap and similarity for every task, source language, encoder and measure in the results.
 
@@ -170,13 +171,14 @@ def correlations(
         control: names from `CONFOUNDS`, for partial correlation.
         coefficient: correlation coefficient.
         outcome: ``gap``, or ``score`` for the target score itself, which needs no same-language score.
+        skipped: called with the reason where a task and source has no correlation although another one has.
 
     Returns:
         One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound, or one that is missing from the records; if there is nothing to
-            correlate; if there are too few languages; if a language has several corpora or splits.
+        RequestError: for an unknown confound; if there is nothing to correlate; if every task and source has too few
+            languages, several corpora or splits of one language, or records without a confound.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
@@ -187,7 +189,13 @@ def correlations(
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
     correlated = available_correlations(
-        results, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
+        results,
+        measures=measures,
+        layers=layers,
+        control=control,
+        coefficient=coefficient,
+        outcome=outcome,
+        skipped=skipped,
     )
     if not correlated:
         raise RequestError(
@@ -206,12 +214,14 @@ def available_correlations(
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
     outcome: Outcome = "gap",
+    skipped: Callable[[str], None] = lambda reason: None,
 ) -> list[Correlated]:
     """Like `correlations`, but return an empty list if there is nothing to correlate."""
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
     correlated: list[Correlated] = []
+    refused: dict[str, RequestError] = {}
     reference = _reference(results)
     of_treebanks = reference.filter(measure=WORD_ORDER)  # which belongs to every encoder
     for (encoder,), own in groups_of(reference, "encoder"):
@@ -226,39 +236,77 @@ def available_correlations(
                 targets = set(models.records["target"].to_pylist())
                 if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
                     continue  # without scores in the source and another language there is no gap
-                gaps = _gaps(models, task=task, source=source, outcome=outcome)
-                for state, measure, layer, similarities, confounds in _similarities(
-                    records,
-                    models,
-                    _test_sizes(scores, models),
-                    gaps,
-                    task=task,
-                    source=source,
-                    measures=measures,
-                    layers=layers,
-                    control=control,
-                    only_variant=len(variants) == 1,
-                ):
-                    outcomes = gaps.points if outcome == "gap" else gaps.scores
-                    correlation = correlate(outcomes, similarities, control=confounds, coefficient=coefficient)
-                    correlated.append(
-                        Correlated(
-                            task,
-                            source,
-                            encoder,
-                            state,
-                            measure,
-                            layer,
-                            gaps.points,
-                            similarities,
-                            correlation,
-                            variant,
-                            gaps.same_language,
-                            gaps.scores,
-                            outcome,
-                        )
+                try:
+                    correlated += _correlated(
+                        records,
+                        models,
+                        _test_sizes(scores, models),
+                        encoder=encoder,
+                        task=task,
+                        source=source,
+                        variant=variant,
+                        measures=measures,
+                        layers=layers,
+                        control=control,
+                        coefficient=coefficient,
+                        outcome=outcome,
+                        only_variant=len(variants) == 1,
                     )
+                except RequestError as error:
+                    refused[", ".join(filter(None, (task, variant, f"source {source}")))] = error
+    if refused and not correlated:
+        raise next(iter(refused.values()))
+    for models, error in refused.items():
+        skipped(f"{models}: {error}")
     return correlated
+
+
+def _correlated(
+    records: Results,
+    models: Results,
+    test_sizes: Results,
+    *,
+    encoder: str | None,
+    task: str,
+    source: str,
+    variant: str,
+    measures: Sequence[str],
+    layers: Layers,
+    control: Sequence[str],
+    coefficient: Coefficient,
+    outcome: Outcome,
+    only_variant: bool,
+) -> Iterator[Correlated]:
+    """Correlations of models that differ only in seed."""
+    gaps = _gaps(models, task=task, source=source, outcome=outcome)
+    for state, measure, layer, similarities, confounds in _similarities(
+        records,
+        models,
+        test_sizes,
+        gaps,
+        task=task,
+        source=source,
+        measures=measures,
+        layers=layers,
+        control=control,
+        only_variant=only_variant,
+    ):
+        outcomes = gaps.points if outcome == "gap" else gaps.scores
+        yield Correlated(
+            task,
+            source,
+            encoder,
+            state,
+            measure,
+            layer,
+            gaps.points,
+            similarities,
+            correlate(outcomes, similarities, control=confounds, coefficient=coefficient),
+            variant,
+            gaps.same_language,
+            gaps.scores,
+            outcome,
+        )
 
 
 def _reference(results: Results) -> Results:

@@ -1,7 +1,8 @@
 """The epochs of a fine-tuning: batch order, loss, model selection on development data, and resumable state."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from crosslens.training.predict import predict_windows, task_batch
 from crosslens.training.recipe import Recipe
 
 Weights = dict[str, torch.Tensor]
+
+LONG = 10.0
+"""Seconds of training from which the last state is saved even after few steps: the evaluation may be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Epochs:
     Attributes:
         loop: the training loop.
         dev_scores: the dev score of every epoch; with ``select="average"`` the score of the mean weights comes last.
+        seconds_before: training time up to the saved state that `run` resumed from; 0 without one.
     """
 
     def __init__(
@@ -90,6 +95,8 @@ class Epochs:
     ) -> None:
         recipe = model.recipe
         self.dev_scores: list[float] = []
+        self.seconds_before = 0.0
+        self._started = time.perf_counter()
         self._model, self._train, self._dev = model, train, dev
         self._state, self._save_every = state, save_every
         self._progress, self._stepped, self._validated = progress, stepped, validated
@@ -134,6 +141,7 @@ class Epochs:
         if self._state is not None and self._state.exists():
             saved = self.loop.load(self._state)
             self.dev_scores, self._selected, self._warned = saved["dev_scores"], saved["best"], self.loop.halved
+            self.seconds_before = saved.get("seconds", 0.0)  # earlier versions saved none
         _set_training_mode(self._model)
         if processes().size > 1 and recipe.may_drop_out:
             self._progress.say(
@@ -179,6 +187,9 @@ class Epochs:
         last, every = self.loop.settings.steps, self._save_every
         if step % every == 0 or (step == last and step > every):
             self._save()
+        elif step == last and self._seconds() >= LONG:
+            with suppress(OSError):  # a full disk costs nothing unless the evaluation is interrupted
+                self._save()
         if self._stepped is not None:
             self._stepped(step, mean)
         try:
@@ -211,7 +222,10 @@ class Epochs:
 
     def _save(self) -> None:
         if self._state is not None and processes().rank == 0:
-            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected)
+            self.loop.save(self._state, dev_scores=self.dev_scores, best=self._selected, seconds=self._seconds())
+
+    def _seconds(self) -> float:
+        return self.seconds_before + time.perf_counter() - self._started
 
 
 def _halves(numbers: np.ndarray) -> list[np.ndarray]:

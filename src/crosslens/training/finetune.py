@@ -178,7 +178,7 @@ def finetune(
         "train_split_sentences": encoded.split,
         "steps": loop.step,
         "last_loss": loop.losses[-1],
-        "seconds": round(time.perf_counter() - started, 2),
+        "seconds": round(epochs.seconds_before + time.perf_counter() - started, 2),
         "halved_batches": int(loop.halved),
         "processes": processes().size,
         "threads": torch.get_num_threads(),

@@ -91,8 +91,17 @@ def test_partners_are_other_sentences_of_like_length(windows):
     assert len(chosen) == len(windows) > 2
     assert all(windows[i].sentence != windows[j].sentence for i, j in enumerate(chosen))
     assert partners(windows, seed=1) == chosen
-    with pytest.raises(DataError, match="needs two sentences"):
+    with pytest.raises(DataError, match="needs two different sentences"):
         partners(windows[:1], seed=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sentence_that_occurs_twice_is_not_resampled_by_itself(windows, seed):
+    twice = [replace(window, sentence=2 * window.sentence + again) for window in windows for again in (0, 1)]
+    chosen = partners(twice, seed=seed)
+    assert not any(twice[i].ids.tolist() == twice[j].ids.tolist() for i, j in enumerate(chosen))
+    with pytest.raises(DataError, match="needs two different sentences"):
+        partners(twice[:2], seed=seed)
 
 
 @pytest.mark.parametrize("keys", [{"noise": "1.output", "noise_dose": 0.5}, {"resample": "1"}, {"mean": "1.ffn"}])

@@ -74,10 +74,15 @@ class Lora(Intervention):
 
         require_peft()
         names = self.targets(encoder)
+        if not names and parse_layers(self.layers, encoder.depth) == (0,):
+            raise EncoderError(
+                f"{encoder.name}: the embeddings (layer 0) have no linear modules for a low-rank update",
+                hint=f"choose layers from 1 to {encoder.depth}, or all",
+            )
         if not names:
             raise EncoderError(
                 f"{encoder.name}: layers {self.layers} have no linear modules that are trained",
-                hint="try lora_layers=all",
+                hint="choose other layers, or all",
             )
         change = Change(self, tensors=tuple(f"{name}.weight" for name in names))
         return replace(encoder, changes=(*encoder.changes, change), origin=encoder.loaded_digest)

@@ -38,6 +38,8 @@ class Resample(StateIntervention):
 def partners(windows: "Sequence[Window]", *, seed: int) -> list[int]:
     """Choose for each window a window of another sentence: the next longer one, in random order among equal lengths.
 
+    A sentence that repeats the same text is not another sentence: its states would change nothing.
+
     Raises:
         DataError: for windows of a single sentence.
     """
@@ -46,9 +48,17 @@ def partners(windows: "Sequence[Window]", *, seed: int) -> list[int]:
     chosen = [0] * len(windows)
     for place, number in enumerate(order):
         candidates = [*order[place + 1 : place + 20], *order[max(0, place - 20) : place][::-1], *order]
-        other = next((i for i in candidates if windows[i].sentence != windows[number].sentence), None)
+        window = windows[number]
+        other = next(
+            (
+                i
+                for i in candidates
+                if windows[i].sentence != window.sentence and not np.array_equal(windows[i].ids, window.ids)
+            ),
+            None,
+        )
         if other is None:
-            raise DataError("resampling needs two sentences or more, but the corpus has one")
+            raise DataError("resampling needs two different sentences or more, but the corpus has one")
         chosen[number] = other
     return chosen
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from crosslens.report.blocks import scores_of
 from crosslens.report.papers import Paper, Printed
-from crosslens.report.papers.paper import treebank_of
+from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.results.cells import Cells, Column, Key, columns_of, disambiguated, groups_of, languages_of
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
@@ -77,14 +77,15 @@ class Comparison:
         if column is None or not self._comparable(key, column) or len(self.models[column].trains) > 1:
             return None
         (train,) = self.models[column].trains
-        sources = tuple(filter(None, (treebank_of(train), self.source)))
-        return paper.find(self.task, sources, paper.names_of(key[1], key[0]), column.condition)
+        return paper.find(self.task, sources_of(train, self.source), paper.names_of(key[1], key[0]), column.condition)
 
     def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published score."""
         target, corpus, _ = key
         default = self.split not in (None, "test") or target in paper.names_of(corpus, target)
         if column is None or not self._comparable(key, column) or not default:
+            return None
+        if not all(self.source in sources_of(train, self.source) for train in self.models[column].trains):
             return None
         return paper.score(self.task, self.source, target, self.split, column.condition)
 

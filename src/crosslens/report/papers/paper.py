@@ -38,7 +38,7 @@ class Paper:
             that two of them print, the first counts.
         models: files of scores by pretrained model; what is found of them are differences to the reference.
         conditions: name of a model -> the condition that it is.
-        source: the language that these models were trained on.
+        source: the language that these models were trained on, and that the correlations are for.
         treebanks: the last part of the names of its test treebanks, which it names by their language.
         levels: files of scores by re-initialised layers.
         gap_and_similarity: files of correlations of gap and CKA.
@@ -94,9 +94,9 @@ class Paper:
         default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
         return tuple(filter(None, (treebank, default)))
 
-    def correlation(self, task: str, state: str) -> Printed | None:
+    def correlation(self, task: str, source: str, state: str) -> Printed | None:
         """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer."""
-        return self._correlations.get((task, state))
+        return self._correlations.get((task, state)) if source == self.source else None
 
     def supervised(self, task: str, metric: str, setting: str) -> dict[str, Printed]:
         """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""
@@ -173,15 +173,29 @@ class Paper:
         return printed
 
 
+_SHARED_TASK = re.compile(r"(conll\d+)/(\w+)")
+"""Name of a corpus of a shared task."""
+
+
 def treebank_of(corpus: str | None) -> str | None:
     """Name of a treebank: ``en_partut`` for ``ud/en_partut:train``; None for corpora named by their language.
 
     ``conll2003/en`` is ``en_conll2003``, because the language alone stands for the paper's main data, WikiANN.
     """
-    if shared_task := re.match(r"(conll\d+)/(\w+)", corpus or ""):
+    if shared_task := _SHARED_TASK.match(corpus or ""):
         return f"{shared_task[2]}_{shared_task[1]}"
     named = re.match(r"\w+/(\w+_\w+)", corpus or "")
     return named[1] if named else None
+
+
+def sources_of(corpus: str | None, language: str | None) -> tuple[str, ...]:
+    """Names of a training corpus in a paper, the narrowest first: its own, and its language.
+
+    >>> sources_of("ud/en_ewt:train", "en"), sources_of("conll2003/en:train", "en")
+    (('en_ewt', 'en'), ('en_conll2003',))
+    """
+    own_data = None if _SHARED_TASK.match(corpus or "") else language  # the language alone stands for WikiANN
+    return tuple(filter(None, (treebank_of(corpus), own_data)))
 
 
 def read_published(file: str) -> list[dict[str, str]]:
