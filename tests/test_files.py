@@ -239,3 +239,18 @@ def test_what_is_to_be_replaced_stays_until_the_new_folder_has_its_name(tmp_path
 def test_a_refusal_is_not_damage_nor_absence(number, refused):
     assert is_refusal(OSError(number, os.strerror(number))) == refused
     assert not is_refusal(ValueError(number, "damaged"))
+
+
+def test_only_the_named_output_may_be_overwritten(tmp_path):
+    for name in ("out", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.csv").touch()
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        assert refuse_existing(tmp_path / "out") == tmp_path / "out"
+        with pytest.raises(RequestError, match="other exists already"):
+            refuse_existing(tmp_path / "other")
+    finally:
+        end()
+    with pytest.raises(RequestError, match="out exists already"):
+        refuse_existing(tmp_path / "out")

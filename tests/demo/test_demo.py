@@ -7,6 +7,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, WorkError
 from crosslens.report.findings import effects, findings
 from crosslens.report.page import known_runs
+from crosslens.runs.execute import Outcome
+from crosslens.studies.run_study import Report
 
 
 @pytest.fixture
@@ -95,3 +97,11 @@ def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
     assert effect.targets == 1
     assert len(results.filter(metric="similarity", measure="cka", task=None)) == 2 * 8 * 13
     assert "Re-initialising layers 1-2 " in findings(results)[0]
+
+
+def test_a_demonstration_of_which_another_process_does_a_part_is_not_finished(small, tmp_path, monkeypatch):
+    taken = (Outcome("0", "pos src seed 1", "taken"),)
+    monkeypatch.setattr(demo, "run_study", lambda *study, **options: Report(None, (), taken))
+    with pytest.raises(WorkError, match="pos src seed 1: another process is working on it"):
+        run_demo(small, tmp_path / "out", cache=tmp_path / "cache")
+    assert not (tmp_path / "out" / "results.csv").exists()
