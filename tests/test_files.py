@@ -254,3 +254,17 @@ def test_only_the_named_output_may_be_overwritten(tmp_path):
         end()
     with pytest.raises(RequestError, match="out exists already"):
         refuse_existing(tmp_path / "out")
+
+
+def test_a_link_to_what_may_be_overwritten_is_not_overwritten(tmp_path):
+    """Its target would stay, and the link would become a folder."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "results.csv").write_text("kept")
+    (tmp_path / "out").symlink_to(tmp_path / "real")
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        with pytest.raises(RequestError, match="out was not written by crosslens"):
+            refuse_existing(tmp_path / "out")
+    finally:
+        end()
+    assert (tmp_path / "real" / "results.csv").read_text() == "kept"

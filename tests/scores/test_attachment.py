@@ -76,3 +76,12 @@ def test_a_score_without_punctuation_needs_the_tags_of_every_sentence():
     bare = dataclasses.replace(GOLD, upos=None)
     for gold in ([GOLD, bare], [bare, GOLD]):
         assert [score.metric for score in attachment_scores(gold, [guess()] * 2, data="x")] == ["las", "uas"]
+
+
+def test_a_relation_that_training_saw_with_a_subtype_is_known():
+    known = frozenset({"nsubj:pass", "aux:pass", "aux", "root", "punct:end"})
+    notes = [
+        attachment_scores([GOLD], [guess()], data="x", known=known, relations=rule)[0].notes["unknown_gold"]
+        for rule in ("universal", "full")
+    ]
+    assert notes == [0, 1]
