@@ -140,3 +140,11 @@ def test_a_condition_is_compared_with_the_reference_of_the_same_rule():
     deltas = [[row["condition"], row["selection"], row["delta"]] for row in frame.fillna(0).to_dict("records")]
     expected = zip(conditions, (0, -10, 0, -30), strict=True)
     assert deltas == [[condition.text, rule, pytest.approx(delta)] for (condition, rule), delta in expected]
+
+
+def test_a_condition_that_lacks_one_of_three_corpora_has_no_mean():
+    """That of the other two would be a mean of other corpora than the reference's."""
+    records = [each for each in of(["fr", "de", "ru"]) if each.target != "ru" or each.condition == "none"]
+    frame = summarise_records(Results.of(records))
+    means = frame[frame["corpus"].str.startswith("mean of")]
+    assert means[["label", "corpus"]].values.tolist() == [["reference", "mean of 3 languages:test"]]
