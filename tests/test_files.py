@@ -271,3 +271,32 @@ def test_files_that_the_new_folder_lacks_are_kept_beside_it(tmp_path):
 def test_a_refusal_is_not_damage_nor_absence(number, refused):
     assert is_refusal(OSError(number, os.strerror(number))) == refused
     assert not is_refusal(ValueError(number, "damaged"))
+
+
+def test_only_the_named_output_may_be_overwritten(tmp_path):
+    for name in ("out", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.csv").touch()
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        assert refuse_existing(tmp_path / "out") == tmp_path / "out"
+        with pytest.raises(RequestError, match="other exists already"):
+            refuse_existing(tmp_path / "other")
+    finally:
+        end()
+    with pytest.raises(RequestError, match="out exists already"):
+        refuse_existing(tmp_path / "out")
+
+
+def test_a_link_to_what_may_be_overwritten_is_not_overwritten(tmp_path):
+    """Its target would stay, and the link would become a folder."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "results.csv").write_text("kept")
+    (tmp_path / "out").symlink_to(tmp_path / "real")
+    end = allow_overwriting(tmp_path / "out")
+    try:
+        with pytest.raises(RequestError, match="out was not written by crosslens"):
+            refuse_existing(tmp_path / "out")
+    finally:
+        end()
+    assert (tmp_path / "real" / "results.csv").read_text() == "kept"

@@ -64,3 +64,8 @@ def test_a_limit_that_is_too_low_for_the_libraries_is_no_traceback(tmp_path, meg
 def test_without_a_limit_a_smaller_batch_helps(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)
     assert advice() == "use a smaller batch"
+
+
+def test_with_a_limit_its_size_is_given_in_megabytes(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (3 << 30, resource.RLIM_INFINITY))
+    assert advice().startswith("raise the memory limit of this shell, 3072 MB (ulimit -v)")

@@ -70,8 +70,9 @@ def test_first_sentences_are_one_or_two_or_all(find):
             "more than 100,000 values",
         ),
         ("name: " + "{a: " * 3000 + "1" + "}" * 3000, "nested too deeply"),
+        ("&all\nname: *all\n", "more than 100,000 values"),
     ],
-    ids=["aliases of aliases", "deep"],
+    ids=["aliases of aliases", "deep", "settings inside themselves"],
 )
 def test_files_that_would_fill_the_memory_are_refused_at_once(tmp_path, text, words):
     (tmp_path / "s.yaml").write_text(text)

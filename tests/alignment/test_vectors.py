@@ -227,3 +227,10 @@ def test_a_broken_file_of_vectors(tmp_path, content, reason):
         read_vectors(tmp_path / "a.vec")
     with pytest.raises(DataError, match="not found"):
         read_vectors(tmp_path / "none.vec")
+
+
+def test_static_vectors_are_of_any_width(tmp_path):
+    expected = np.random.default_rng(0).normal(size=(2, 700)).astype(np.float32)
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip("ab", expected.tolist(), strict=True)]
+    (tmp_path / "a.vec").write_text("".join(lines), "utf-8")
+    np.testing.assert_array_equal(read_vectors(tmp_path / "a.vec").vectors, expected[None])

@@ -36,6 +36,7 @@ def test_bars_are_losses_and_the_largest_is_full():
     assert sparkline([-10.9, -0.8, 0.5, float("nan")], most=10.9) == "█▂▁·"
     assert sparkline([-8, -4, 0], most=8) == f"{BARS[-1]}{BARS[4]}{BARS[0]}"
     assert sparkline([-0.1, -0.2], most=0.2) == BARS[1] * 2  # tenths of a point are noise, whatever the largest is
+    assert sparkline([8, 4, -4], most=8) == f"{BARS[0]}{BARS[0]}{BARS[4]}"  # gains, however large, are no losses
     assert largest_loss([-3.0, 4.0, float("nan")]) == 3.0
     assert largest_loss([]) == 0.0
 

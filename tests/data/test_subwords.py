@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers.processors import TemplateProcessing
 
 from crosslens.data.subwords import special_tokens, split_words, word_prefix
 from crosslens.errors import EncoderError
@@ -129,3 +130,13 @@ def test_tokenizers_without_alignment_go_word_by_word():
     assert np.diff(subwords.starts).tolist() == [2, 1, 2, 1]
     assert subwords.unknown == 1
     assert subwords.ids[2] == 3
+
+
+@pytest.mark.parametrize("template", ["$A", "[CLS] $A", "$A [SEP]", "[CLS] $A [SEP]", "[CLS] [CLS] $A [SEP] [SEP]"])
+def test_special_tokens_stand_around_a_sentence_as_the_tokenizer_puts_them(template):
+    """GPT-2 has none, Llama one before, T5 one after the sentence, and BERT both."""
+    tokenizer = word_piece()
+    ids = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("[CLS]", "[SEP]")]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=ids)
+    before, after = (tokenizer.convert_ids_to_tokens(part.tolist()) for part in special_tokens(tokenizer))
+    assert " ".join([*before, "$A", *after]) == template

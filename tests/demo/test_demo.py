@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 import tiny_demo
@@ -7,6 +9,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, WorkError
 from crosslens.report.findings import effects, findings
 from crosslens.report.page import known_runs
+from crosslens.runs.execute import Outcome
+from crosslens.studies.run_study import Report
 
 
 @pytest.fixture
@@ -95,3 +99,27 @@ def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
     assert effect.targets == 1
     assert len(results.filter(metric="similarity", measure="cka", task=None)) == 2 * 8 * 13
     assert "Re-initialising layers 1-2 " in findings(results)[0]
+
+
+def test_a_demonstration_of_which_another_process_does_a_part_is_not_finished(small, tmp_path, monkeypatch):
+    taken = (Outcome("0", "pos src seed 1", "taken"),)
+    monkeypatch.setattr(demo, "run_study", lambda *study, **options: Report(None, (), taken))
+    with pytest.raises(WorkError, match="pos src seed 1: another process is working on it"):
+        run_demo(small, tmp_path / "out", cache=tmp_path / "cache")
+    assert not (tmp_path / "out" / "results.csv").exists()
+
+
+def test_an_encoder_that_was_trimmed_to_other_text_is_not_used(tmp_path, monkeypatch):
+    """Its vocabulary would lack the new subwords."""
+    home = tmp_path / "home"
+    shutil.copytree(demo._home() / "sample", home / "sample")
+    shutil.copy(demo._home() / "real.yaml", home)
+    monkeypatch.setattr(demo, "_home", lambda: home)
+    made = []
+    monkeypatch.setattr(demo, "get_e5_small", lambda folder, trim_to: made.append(folder) or folder.mkdir(parents=True))
+    names = [real_demo(tmp_path / "cache", seeds=1).study.encoder for _ in range(2)]
+    assert names == [str(made[0])] * 2
+    with next((home / "sample").glob("ud/*/*.conllu")).open("a") as file:
+        file.write("# more\n")
+    assert real_demo(tmp_path / "cache", seeds=1).study.encoder == str(made[1]) != names[0]
+    assert len(made) == 2

@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
@@ -216,3 +217,14 @@ def test_a_single_language_needs_no_others():
     lonely = Laboratory(LaboratorySettings(languages={"src": Language()}))
     assert "shared" not in vocabularies(lonely)["src"].kinds
     assert "<svg" in pictures(lonely, conditions=CONDITIONS, depth=6)
+
+
+def test_a_word_that_one_other_language_has_for_the_same_concept_is_no_false_friend():
+    """It may mean something else in a third one; shared is only what all languages have."""
+    lexicons = {"a": ["x", "y", "z", "q"], "b": ["x", "z", "u", "q"], "c": ["v", "x", "y", "q"]}
+    world = SimpleNamespace(concepts=[("noun", rank) for rank in range(4)])
+    known = vocabularies(SimpleNamespace(world=world, lexicons=lexicons))
+    assert known["a"].kinds == ["own", "friend", "friend", "shared"]
+    assert known["b"].kinds == ["own", "friend", "own", "shared"]
+    assert known["c"].kinds == ["own", "friend", "friend", "shared"]
+    assert [known["b"].share(kind) for kind in ("own", "friend", "shared")] == [50, 25, 25]

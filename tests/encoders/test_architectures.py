@@ -5,9 +5,15 @@ import math
 import pytest
 import torch
 
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.batch import make_batch
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.freeze import freeze
+from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.reinit import random_init
+from crosslens.encoders.state_cache import frozen_depth
 from crosslens.errors import EncoderError
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
@@ -152,3 +158,32 @@ def test_every_architecture_is_fine_tuned_with_the_rows_that_occur(loaded):
     moved = (before[table] != after[table]).any(dim=1)
     assert 0 < moved.sum() < len(moved) / 2
     assert model.encoder.model.get_input_embeddings().weight.shape == before[table].shape
+
+
+def test_the_longest_window_is_read(loaded):
+    """Where positions start behind the padding id, the table has fewer of them than rows."""
+    words = ("a",) * (loaded.capacity + 10)
+    first, *others = read_windows(loaded, Corpus((Sentence(words),), "long", "en")).windows
+    assert others
+    assert len(first) == loaded.capacity
+    batch = make_batch([first], padding=loaded.padding, device=loaded.device)
+    with torch.inference_mode():
+        states = loaded.states(batch.ids, batch.mask)
+    assert states.shape == (1, loaded.capacity, loaded.output_width)
+    assert torch.isfinite(states).all()
+
+
+def test_states_below_the_trained_parameters_stay_as_they_are(loaded):
+    """What all layers share is frozen with the lowest ones, which would change with it."""
+    frozen = freeze(loaded, "0-1")
+    depth = frozen_depth(frozen)
+    assert depth == 1
+    generator = torch.Generator().manual_seed(0)
+    with torch.inference_mode():
+        before = layer_outputs(frozen, IDS, MASK)[depth]
+    for parameter in frozen.model.parameters():
+        if parameter.requires_grad:
+            parameter.data += torch.randn(parameter.shape, generator=generator)
+    with torch.inference_mode():
+        after = layer_outputs(frozen, IDS, MASK)[depth]
+    assert torch.equal(before[MASK.bool()], after[MASK.bool()])

@@ -2,11 +2,17 @@
 
 import dataclasses
 
+import pytest
+import torch
+
 import crosslens.encoders.inputs as reading
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
+from tiny_studies import save_decoder
 from toys import SENTENCES
 
 
@@ -39,3 +45,19 @@ def test_texts_are_counted_as_truncated_if_and_only_if_they_are_longer_than_a_wi
         encoded = reading.read_texts(encoder, corpus, window=window)
         assert encoded.cut == sum(length > window for length in lengths)
         assert [len(each) for each in encoded.windows] == [min(length, window) for length in lengths]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_the_position_that_stands_for_a_text_reads_all_of_it(encoder, tmp_path, kind):
+    """In a decoder the first subword sees no other one."""
+    read = encoder if kind == "encoder" else load_encoder(save_decoder(tmp_path / "decoder"), device="cpu")
+    texts = ("the cat sees the house .", "a cat sees the house .", "the cat sees the dog", "the dog sees the house .")
+    corpus = Corpus(tuple(Text((text,)) for text in texts), "texts", "en")
+    states = []
+    with torch.inference_mode():
+        for window in reading.read_texts(read, corpus).windows:  # one by one: batches round differently
+            batch = make_batch([window], padding=read.padding, device=read.device)
+            states.append(batch.word_states(read.states(batch.ids, batch.mask, batch.segments))[0])
+    assert len(states) == len(texts)
+    for other in states[1:]:
+        assert (other - states[0]).abs().max() > 1e-4

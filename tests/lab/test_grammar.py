@@ -33,3 +33,16 @@ def test_clauses_and_noun_phrases_are_nested_so_deep_and_no_deeper():
             depth.append((depth[node.head] if node.head >= 0 else 0) + inner)
         deepest = max(deepest, *depth)
     assert deepest == DEPTH
+
+
+def test_obliques_are_places_more_often_than_subjects_and_objects_are():
+    trees = draw_trees(2000, shortest=4, longest=60, generator=np.random.default_rng(0))
+    kinds = {relation: [] for relation in ("nsubj", "obj", "obl")}
+    for node in (node for tree in trees for node in tree if node.relation in kinds):
+        if node.kind in ("first_name", "place", "organisation"):
+            kinds[node.relation].append(node.kind)
+    shares = {relation: names.count("place") / len(names) for relation, names in kinds.items()}
+    assert min(map(len, kinds.values())) > 100
+    assert shares["obl"] == pytest.approx(3 / 6, abs=0.1)
+    assert shares["nsubj"] == pytest.approx(1 / 4, abs=0.1)
+    assert shares["obj"] == pytest.approx(1 / 4, abs=0.1)

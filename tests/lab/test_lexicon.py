@@ -97,3 +97,13 @@ def test_each_language_has_suffixes_of_its_own():
         endings[language] = frozenset(form.removeprefix(lemma) for form, lemma in plural)
         assert len(endings[language]) == 2
     assert len(set(endings.values())) == 4
+
+
+def test_the_fraction_of_organisations_asked_for_has_the_name_of_a_place():
+    for namesakes in (0.0, 0.25, 0.5, 1.0):
+        concepts, (first, *_) = lexicons(names=1, world={"namesakes": namesakes, "organisations": 12, "places": 5})
+        names = {
+            kind: [first[n] for n, (of, _) in enumerate(concepts) if of == kind] for kind in ("place", "organisation")
+        }
+        assert len(set(names["place"])) == 5
+        assert sum(name in names["place"] for name in names["organisation"]) == round(12 * namesakes)

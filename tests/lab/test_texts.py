@@ -185,3 +185,18 @@ def test_a_labelled_split_of_any_size_shares_no_sentence_with_the_others(count):
         drawn = sentences(split, sentences=count)
         assert drawn
         assert not any(drawn & sentences(other) for other in {"train", "dev", "test"} - {split})
+
+
+def test_a_contradiction_swaps_number_together_with_the_noun(laboratory):
+    """Many dogs see a cat; a cat sees many dogs."""
+    world, generator = laboratory.world, np.random.default_rng(0)
+    tree = next(filter(fits_pair, world.trees))
+    concepts = world.fill(tree, 1, generator)[0]
+    arguments = {node.relation: place for place, node in enumerate(tree) if node.head == 0}
+    marks = np.zeros(len(tree), int)
+    marks[arguments["nsubj"]] = 1
+    expected = {"entailment": (1, 0), "neutral": (1, 0), "contradiction": (0, 1)}
+    for label, numbers in expected.items():
+        shorter, _, others = draw_pair(world, (tree, concepts, marks), label, generator)
+        found = {node.relation: int(mark) for node, mark in zip(shorter, others, strict=True) if node.head == 0}
+        assert (found["nsubj"], found["obj"]) == numbers, label

@@ -190,3 +190,45 @@ def test_the_seed_chooses_what_is_hidden_in_the_held_out_text(masked_bert, tmp_p
         return adapt(masked_bert, {"fr": text(times=4)}, tmp_path / name, settings=settings)["perplexity before fr"]
 
     assert before(1, "a") == before(1, "b") != before(2, "c")
+
+
+@pytest.fixture
+def planned(masked_bert, tmp_path, monkeypatch):
+    """The lines that are cut into blocks, and the batches of a training that does not take place."""
+
+    def plan(corpus, settings):
+        cut, batches = {}, []
+
+        def record(name, lines, *more, **options):
+            cut[name] = list(lines)
+            return cut_stream(name, lines, *more, **options)
+
+        def stop(loop, model, asked, **options):
+            batches.extend(asked(step)[0][1] for step in range(loop.settings.steps))
+            raise RequestError("planned")
+
+        monkeypatch.setattr("crosslens.mlm.adapt.cut_stream", record)
+        monkeypatch.setattr("crosslens.mlm.adapt.train_language_model", stop)
+        with pytest.raises(RequestError, match="planned"):
+            adapt(masked_bert, {"fr": corpus}, tmp_path / "out", settings=settings, device="cpu")
+        return cut, batches
+
+    return plan
+
+
+@pytest.mark.parametrize(("lines", "share", "count"), [(30, 0.05, 2), (24, 0.1, 2), (120, 0.01, 1), (60, 0.25, 15)])
+def test_the_last_lines_are_held_out_to_the_nearest_number(planned, lines, share, count):
+    """1.5 lines are two, 2.4 are two, and there is always one."""
+    corpus = replace(text(), items=text().items[:lines])
+    cut, _ = planned(corpus, SMALL.model_copy(update={"held_out": share, "length": 8, "epochs": 1}))
+    texts = [item.text for item in corpus]
+    assert cut == {"raw": texts[:-count], "the held-out text of raw": texts[-count:]}
+
+
+def test_every_epoch_reads_each_block_once_in_an_order_of_its_own(planned):
+    _, batches = planned(text(), SMALL.model_copy(update={"epochs": 3}))
+    size = len(batches) // 3
+    epochs = [[row.tobytes() for batch in batches[i * size : (i + 1) * size] for row in batch] for i in range(3)]
+    assert len(epochs[0]) > 10
+    assert sorted(epochs[0]) == sorted(epochs[1]) == sorted(epochs[2])
+    assert epochs[0] != epochs[1] != epochs[2] != epochs[0]

@@ -283,3 +283,16 @@ def test_records_are_of_the_test_data_and_in_the_order_of_layers(encoder, fitted
     layers = frame["layer"].tolist()
     assert layers == sorted(layers)
     assert layers.count(0) == layers.count(encoder.depth) == 6  # three accuracies, and the recall of three labels
+
+
+def test_an_item_is_the_same_under_another_id_at_another_place(encoder):
+    for name, make in (("upos", sentences), ("langid", texts)):
+        train, test = make(12, seed=1), make(6, seed=2)
+        twin = replace(train[0], id="another", where=None)
+        mixed = replace(test, items=(twin, *test.items))
+        if name == "langid":
+            with pytest.raises(RequestError, match="1 of the 19 items of toy2 are also in toy1"):
+                probe(encoder, name, train=train, test=mixed)
+        else:
+            results = probe(encoder, name, train=train, test=mixed, how=Fit(epochs=1)).results
+            assert results.tags()[0]["shared_sentences"] == 1

@@ -112,3 +112,12 @@ def test_a_constant_side_leaves_the_cell_empty_with_the_reason():
     ours, _, difference = table.groups["cka"]
     assert values(ours) == values(difference) == [None]
     assert f"no coefficient: all transfer gaps are equal; {few}" in table.notes
+
+
+def test_published_correlations_are_of_cka_and_stand_below_no_other_measure():
+    other = Results.of(similarity("rsa", value, target=target) for target, value in SIMILAR.items())
+    (table,) = correlation(POS + ALIKE + other, beside=find_paper("muller2021"))
+    assert {measure: [row.kind for row in rows] for measure, rows in table.groups.items()} == {
+        "cka": ["plain", "beside", "beside"],
+        "rsa": ["plain"],
+    }

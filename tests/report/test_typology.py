@@ -4,7 +4,8 @@ import math
 
 import pandas as pd
 
-from crosslens.report.typology import read_typologies, typology_bars, typology_table
+from crosslens.report.typology import in_order, read_typologies, typology_bars, typology_table
+from crosslens.results.order import ORDERS
 from crosslens.results.record import Results
 from made_typology import languages
 
@@ -99,3 +100,14 @@ def test_records_beside_a_store_are_read_on_their_own(tmp_path):
     Results.of(languages()).write(tmp_path / "results.csv")
     frame = read_typologies([tmp_path / "store", tmp_path / "results.csv"], Results.of(languages()))
     assert sorted(frame["class"]) == ["easy", "hard", "intermediate"]
+
+
+def test_the_languages_of_a_task_are_sorted_by_the_score_of_the_encoder_or_as_asked():
+    scores = {"wo": 70.0, "fo": 90.0, "ug": 80.0, "ab": 90.0}
+    frame = pd.DataFrame([row(language, language, "easy", (score, NONE, 60.0)) for language, score in scores.items()])
+    frame = frame.assign(family=["Niger-Congo", "Germanic", "", "Caucasian"], script=["Latin", "Latin", "Arabic", ""])
+    order = {sort: in_order(frame, sort)["language"].tolist() for sort in ORDERS}
+    assert order["score"] == ["ab", "fo", "ug", "wo"]
+    assert order["family"] == ["ab", "fo", "wo", "ug"]  # an unknown family comes last
+    assert order["script"] == ["ug", "fo", "wo", "ab"]
+    assert order["name"] == ["ab", "fo", "ug", "wo"]

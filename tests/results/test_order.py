@@ -111,3 +111,12 @@ def test_pairs_retrieved_in_both_directions_follow_the_scores_and_keep_their_nam
         (table,) = retrieval(Results.of([*scores(), *retrieved]).sorted(order))
         expected = [language for language in EXPECTED[order] if language in languages]
         assert list(table.groups) == [f"en–{language}: precision at 1" for language in expected]
+
+
+def test_similarities_follow_the_best_corpus_of_each_language():
+    """Of a language with two test corpora the better one decides, whichever comes first."""
+    first, second = (replace(score("fr", value), corpus=f"ud/fr_{value:.0f}") for value in (90.0, 50.0))
+    pairs = [similarity(f"en-{target}", 0, 0.5) for target in ("cs", "fr")]
+    for corpora in ([first, second], [second, first]):
+        ordered = Results.of([*corpora, score("cs", 70.0), *pairs]).sorted()
+        assert [record.target for record in ordered if record.measure] == ["fr", "cs"]

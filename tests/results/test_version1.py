@@ -91,3 +91,11 @@ def test_the_seed_is_a_column_and_else_a_tag():
     tagged = score | {"tags": '{"seed": 4}'}
     rows = rows_of(score | {"seed": 3}, tagged, score, tagged | {"seed": 0})
     assert [row["seed"] for row in rows] == [3, 4, None, 0]
+
+
+def test_fertility_and_length_ratio_are_computed_from_the_counts_in_the_tags():
+    counts = {"subwords": 30, "length": 20, "source_length": 16}
+    similarity = {"metric": "similarity", "measure": "cka"}
+    tagged = [json.dumps({name: counts[name] for name in names}) for names in (counts, ("subwords", "length"), ())]
+    rows = rows_of(*(similarity | {"tags": tags} for tags in tagged))
+    assert [(row["fertility"], row["length_ratio"]) for row in rows] == [(1.5, 1.25), (1.5, None), (None, None)]

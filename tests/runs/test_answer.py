@@ -2,13 +2,19 @@
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
 from crosslens.runs.answer import Subject, answer
 from crosslens.runs.corpora import Corpora
+from crosslens.runs.counts import key
 from crosslens.runs.finetuning import finetune_and_evaluate
-from crosslens.runs.question import CorpusRef, Overlap, ProbeQuestion, Similarity
+from crosslens.runs.question import CorpusRef, IntervenedScore, Overlap, ProbeQuestion, Similarity
+from crosslens.training.evaluate import evaluate
+from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene
+from toy_trainings import FAST
 from toys import SENTENCES
 
 
@@ -89,3 +95,20 @@ def test_dev_data_of_another_language_are_an_oracle_and_those_of_the_source_are_
         device="cpu",
     )
     assert results.records["selection"].to_pylist() == [selection]
+
+
+def test_interventions_after_training_are_drawn_with_the_seed_of_the_question(encoder, toy, treebanks):
+    """Not with that of the model, which two questions about it share."""
+    corpora = Corpora(str(treebanks))
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+    corpus = corpora.corpus("ud/en_pud")
+    noise = Condition.read({"noise": "2.output", "noise_dose": 2.0})
+    ref, settings = CorpusRef(corpus.name, corpus.digest), dict(model.task.settings)
+    questions = [IntervenedScore(ref, settings, noise.text, seed) for seed in (1, 2, 3)]
+    _, counts = answer(Subject(encoder, model), questions, corpora)
+    found = []
+    for question in questions:
+        (expected,) = evaluate(intervene(model, noise, seed=question.seed), corpus).counts.values()
+        found.append(counts[key(question.id, "accuracy")].tolist())
+        assert found[-1] == expected.tolist()
+    assert found[1] != found[0] or found[2] != found[0]

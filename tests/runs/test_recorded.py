@@ -49,3 +49,12 @@ def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
 def test_a_folder_without_results(tmp_path):
     with pytest.raises(DataError, match=r"no results.csv or results.parquet in .*--out made"):
         read_results(tmp_path)
+
+
+def test_of_two_files_of_one_folder_one_is_read(tmp_path):
+    """They are the same records in two formats."""
+    for folder, names in (("a", ("results.csv", "results.parquet")), ("b", ("results.parquet",))):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            Results.of(SCORES).write(tmp_path / folder / name)
+    assert [len(place.results) for place in recorded(tmp_path)] == [len(SCORES)] * 2

@@ -69,3 +69,19 @@ def test_relations_that_training_never_saw_are_counted_by_the_rule():
 def test_gold_without_tags_has_no_score_without_punctuation():
     bare = Sentence(GOLD.words, heads=GOLD.heads, relations=GOLD.relations)
     assert [score.metric for score in attachment_scores([bare], [guess()], data="x")] == ["las", "uas"]
+
+
+def test_a_score_without_punctuation_needs_the_tags_of_every_sentence():
+    """Otherwise it would be that of the tagged sentences, under the name of the corpus."""
+    bare = dataclasses.replace(GOLD, upos=None)
+    for gold in ([GOLD, bare], [bare, GOLD]):
+        assert [score.metric for score in attachment_scores(gold, [guess()] * 2, data="x")] == ["las", "uas"]
+
+
+def test_a_relation_that_training_saw_with_a_subtype_is_known():
+    known = frozenset({"nsubj:pass", "aux:pass", "aux", "root", "punct:end"})
+    notes = [
+        attachment_scores([GOLD], [guess()], data="x", known=known, relations=rule)[0].notes["unknown_gold"]
+        for rule in ("universal", "full")
+    ]
+    assert notes == [0, 1]

@@ -86,3 +86,11 @@ def test_wrong_requests():
         span_scores([["O"]], [["O"]], data="x", repair="lenient")
     with pytest.raises(RequestError, match="not of one shape"):
         span_scores([["O"]], [["O", "O"]], data="x")
+
+
+def test_unknown_types_are_those_of_the_gold_spans_alone():
+    """A type that is only predicted is an error already; one that is only in the gold cannot be predicted."""
+    gold, predicted = [["B-Y", "B-Y", "B-X"]], [["B-X", "B-X", "B-Z"]]
+    known = frozenset({"X"})
+    assert span_scores(gold, predicted, data="x", known=known)[0].notes == {"unknown_gold": 2}
+    assert span_scores(predicted, gold, data="x", known=known)[0].notes == {"unknown_gold": 1}

@@ -28,6 +28,11 @@ def test_every_layer_pair_and_measure(encoder, treebanks):
     for layer in range(5):
         row = table[(table.layer == layer) & (table.measure == "cka") & (table.source == "en")].iloc[0]
         assert row.value == pytest.approx(linear_cka(vectors[0][layer], vectors[1][layer]), abs=1e-12)
+        back = table[(table.layer == layer) & (table.measure == "cka") & (table.source == "fr")].iloc[0]
+        assert row.length_ratio == pytest.approx(pud["fr"].words / pud["en"].words)
+        assert row.length_ratio * back.length_ratio == pytest.approx(1)
+        assert row.fertility == pytest.approx(vectors[1].subwords.sum() / pud["fr"].words)
+    assert pud["fr"].words != pud["en"].words
     assert set(table.n) == {6}
     assert set(table.state) == {"pretrained"}
     assert set(table.depth) == {4}

@@ -142,9 +142,11 @@ def test_rsa_is_spearman_over_pairs_of_sentences(size):
     assert rsa(X, Y) == pytest.approx(expected, abs=1e-9)
 
 
-@given(sizes)
-def test_rbf_cka_is_hsic_of_explicit_kernels(size):
+@given(sizes, st.integers(1, 3))
+def test_rbf_cka_is_hsic_of_explicit_kernels(size, times):
+    """Also where sentences are repeated, whose distance 0 does not count."""
     X, Y, _ = sample(size)
+    X, Y = np.tile(X, (times, 1)), np.tile(Y, (times, 1))
     n = len(X)
     H = np.eye(n) - 1 / n
 

@@ -87,3 +87,11 @@ def test_the_overlap_of_tokens_has_an_interval_around_it_and_that_of_types_none(
     assert tokens["low"] < tokens["value"] < tokens["high"]
     assert tokens["n"] > types["n"]
     assert 10 < tokens["high"] - tokens["low"] < 45
+
+
+def test_fertility_is_the_number_of_subwords_of_a_word_of_the_test_data(encoder, toy):
+    test = corpus("the cat sees the cat", "extraordinarily")
+    pieces = sum(len(encoder.tokenizer.tokenize(word)) for each in test.sentences for word in each.words)
+    records = subword_overlap(encoder, train=toy(), tests=[test, replace(test, items=test.items * 3)])
+    assert pieces > test.words
+    assert [record.fertility for record in records] == [pytest.approx(pieces / test.words)] * 4

@@ -1,4 +1,5 @@
 import os
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.transfer_gap import correlations
-from crosslens.similarity.word_order import word_order_distance
+from crosslens.similarity.word_order import Directions, word_order_distance
 
 SVO = Sentence(
     ("dogs", "see", "cats", "."), ("NOUN", "VERB", "NOUN", "PUNCT"), (2, 0, 2, 2), ("nsubj", "root", "obj", "punct")
@@ -107,3 +108,9 @@ def test_distances_of_real_treebanks_go_with_the_published_ones():
     source = load_corpus("ud/en_pud")
     ours = [distance(source, load_corpus(f"ud/{language}_pud")) for language in published]
     assert stats.pearsonr(ours, list(published.values())).statistic > 0.9
+
+
+def test_a_type_is_frequent_from_a_thousandth_on():
+    subject, thing = ("nsubj", "VERB", "NOUN"), ("obj", "VERB", "NOUN")
+    for count, frequent in ((999, {subject, thing}), (1000, {subject})):
+        assert Directions(Counter({subject: count, thing: 1}), Counter()).frequent == frequent

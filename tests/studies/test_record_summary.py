@@ -125,3 +125,26 @@ def test_only_main_scores_with_intervals_count():
     frame = summarise_records(Results.of([*without, similarity]))
     assert frame["corpus"].tolist() == ["ud/fr_pud:test"]
     assert len(summarise_records(Results.of([]))) == 0
+
+
+def test_a_condition_is_compared_with_the_reference_of_the_same_rule():
+    """Another rule is another model, unless the condition has a recipe, and so perhaps a rule, of its own."""
+    own = Condition(layers="1-2", recipe="small")
+    conditions = ((Condition(), "last"), (ABLATED, "last"), (ABLATED, "best"), (own, "best"))
+    records = [
+        record(80.0 + seed - 10 * place, seed=seed, selection=rule, **condition.columns)
+        for seed in (1, 2)
+        for place, (condition, rule) in enumerate(conditions)
+    ]
+    frame = summarise_records(Results.of(records))
+    deltas = [[row["condition"], row["selection"], row["delta"]] for row in frame.fillna(0).to_dict("records")]
+    expected = zip(conditions, (0, -10, 0, -30), strict=True)
+    assert deltas == [[condition.text, rule, pytest.approx(delta)] for (condition, rule), delta in expected]
+
+
+def test_a_condition_that_lacks_one_of_three_corpora_has_no_mean():
+    """That of the other two would be a mean of other corpora than the reference's."""
+    records = [each for each in of(["fr", "de", "ru"]) if each.target != "ru" or each.condition == "none"]
+    frame = summarise_records(Results.of(records))
+    means = frame[frame["corpus"].str.startswith("mean of")]
+    assert means[["label", "corpus"]].values.tolist() == [["reference", "mean of 3 languages:test"]]

@@ -1,5 +1,9 @@
 """The classes of languages, read from a store."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
@@ -69,3 +73,24 @@ def test_an_adapted_encoder_has_the_recipe_of_the_encoder_and_other_models_may_h
 def test_records_without_both_have_no_typology(missing):
     with pytest.raises(NothingToCompare):
         typology_of(Results.of([scored("wo", start, 50.0) for start in STARTS if start != missing]))
+
+
+def test_a_corpus_of_one_sentence_of_a_store_is_left_out():
+    """Nothing is known of its variation over sentences."""
+    records = [
+        replace(scored(target, start, 50.0, seed=seed), run=f"{target} {start} {seed}", question=target)
+        for target in ("wo", "fo")
+        for start in ("encoder", "bilstm")
+        for seed in (1, 2)
+    ]
+    sentences = {"wo": 3, "fo": 1}
+    counts = {target: np.array([[1] * size, [2] * size]) for target, size in sentences.items()}
+    store = SimpleNamespace(
+        folder="runs",
+        studies=lambda: {"s": {}},
+        collect=lambda study: Results.of(records),
+        counts=lambda run: {f"{run[:2]} accuracy": counts[run[:2]]},
+        describe=lambda run: {"identity": {"recipe": {}, "settings": {}, "encoder": None}},
+        ids=list,
+    )
+    assert read_typology(store)["language"].tolist() == ["wo"]

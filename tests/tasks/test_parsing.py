@@ -239,3 +239,19 @@ def test_a_head_that_was_cut_off_is_an_error():
     gold = Corpus((replace(sentence, words=("a", "b"), heads=(3, 3), relations=("x", "y")),), "cut")
     best = replace(gold, items=(replace(gold.sentences[0], heads=(2, 0)),))
     assert {score.metric: score.value for score in task.score(gold, best)} == {"las": 0.0, "uas": 0.0}
+
+
+@pytest.mark.parametrize("capacity", range(6, 24))
+def test_the_words_that_are_scored_are_the_most_that_fit_into_one_window(encoder, toy, capacity):
+    narrow = replace(encoder, changes=())
+    narrow.__dict__["capacity"] = capacity
+    cut = Parsing(words="wu2019").cut(narrow, toy())
+    shorter = 0
+    for whole, kept in zip(toy().sentences, cut.sentences, strict=True):
+        pieces = [len(encoder.tokenizer.tokenize(word)) for word in whole.words]
+        assert sum(pieces[: len(kept)]) <= capacity - 2
+        assert kept.words == whole.words[: len(kept)]
+        if len(kept) < len(whole):
+            assert sum(pieces[: len(kept) + 1]) > capacity - 2
+            shorter += 1
+    assert shorter or capacity > 8

@@ -272,3 +272,17 @@ def test_a_memory_that_is_full_for_halves_too_and_other_errors_end_the_training(
 
     with pytest.raises(RuntimeError, match="shapes do not match"):
         loop.run(lambda step: [data(step)], broken)
+
+
+def test_a_gradient_that_is_smaller_than_the_bound_is_left_as_it_is():
+    """Clipping never lengthens a step. (AdamW steps are as long for any gradient: its moments are compared.)"""
+    moments = []
+    for clip in (None, 1e6):
+        net = small_net()
+        loop, loss = make(net, steps=2, clip=clip)
+        loop.run(lambda step: [data(step)], loss)
+        moments.append([state["exp_avg"] for state in loop._adamw.state.values()])
+    assert len(moments[0]) == 6
+    assert max(float(moment.abs().max()) for moment in moments[0]) < 10
+    for one, other in zip(*moments, strict=True):
+        torch.testing.assert_close(one, other)

@@ -6,6 +6,7 @@ import pytest
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
+from crosslens.encoders.represent import represent_words
 from crosslens.errors import DataError, RequestError
 from crosslens.unseen.confidence import (
     Confidence,
@@ -93,3 +94,12 @@ def test_probes_learn_nothing_from_the_sentences_that_measure_them(encoder):
     )
     assert train_probes(encoder, corpus).accuracy > 0
     assert train_probes(encoder, Corpus(items, "symbols", "en")).accuracy == 0
+
+
+def test_states_are_scaled_by_the_sentences_that_are_trained_on(encoder):
+    source = load_corpus("lab/src:train[:40]")
+    words = np.repeat(np.arange(len(source)), source.lengths)
+    trained = represent_words(encoder, source)[list(probed_layers(encoder.depth))][:, words % 5 != 4]
+    probes = train_probes(encoder, source)
+    np.testing.assert_allclose(probes.mean, trained.mean(1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(probes.spread, trained.std(1, keepdims=True), atol=1e-6)

@@ -91,3 +91,18 @@ def test_transfer_of_another_encoder_is_estimated_without_its_language():
     for row, estimate in estimates.items():
         assert estimate == rule.without({row.language}).expected(row.features, row.source)
         assert estimate != rule.expected(row.features, row.source)
+
+
+def test_scores_kept_apart_are_covered_by_an_interval_that_does_not_know_them():
+    """They are far off, and would widen an interval that was fitted to them, too."""
+    rows = [
+        row if row.language not in ("l1", "l3") else replace(row, score=99.0) for row in made_up(12, noise=3).measured
+    ]
+    rule = Rule(tuple(rows), APART)
+    fitted = rule.without({"l1", "l3"})
+    apart = [row for row in rows if row.language in ("l1", "l3")]
+    wrong = [abs(fitted.expected(row.features, row.source) - row.score) for row in apart]
+    covered = [100 * (error <= fitted.half_width) for error in wrong]
+    assert covered != [100 * (error <= rule.half_width) for error in wrong]
+    (value,) = (mean.value for name, mean in kept_apart(rule).items() if name.startswith("scores within"))
+    assert value == pytest.approx(sum(covered) / len(covered))

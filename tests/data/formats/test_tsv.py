@@ -82,6 +82,7 @@ def test_pairs_that_nobody_agreed_on_are_left_out(tmp_path):
         (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 1 tab-separated fields, expected 3"),
         (XNLI, 'a\tb\tc\n"a\nb"\tb\tc\n', r"file.tsv:2: 1 tab-separated fields, .*write each row on one line"),
         (None, "one column\nonly\n", r"file.tsv:1: unknown tab-separated format"),
+        (None, "four\ta\tb\tc\n", r"file.tsv:1: unknown tab-separated format"),
         (MLDOC, "CCAT\t\n", r"file.tsv:1: empty text"),
     ],
 )

@@ -8,6 +8,7 @@ import torch
 
 import crosslens as xl
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.sentence import Sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
@@ -123,3 +124,23 @@ def test_more_subwords_than_the_linked_word_has_repeat_its_last_or_first(tmp_pat
     assert paired(np.arange(3), np.arange(10, 12), last=False).tolist() == [10, 11, 11]
     assert paired(np.arange(3), np.arange(10, 12), last=True).tolist() == [10, 10, 11]
     assert paired(np.arange(1), np.arange(10, 12), last=True).tolist() == [11]
+
+
+def test_of_a_translation_in_several_windows_the_first_stands_in(encoder, corpora):
+    """By sentences: the mean of the words becomes that of the words that the first window represents."""
+    english, french = corpora
+    words = [word for each in english.sentences for word in each.words]
+    whole = Sentence(tuple(words) * 3, id=english[0].id)
+    long = replace(english, items=(whole,))
+    first, *others = read_windows(encoder, long).windows
+    assert others
+    french = french[:1]
+    assert french[0].id == whole.id
+    moved = states(patched(encoder, long, patch="4.output", patch_by="sentences"), french)
+    (window,) = read_windows(encoder, french).windows
+    batch = make_batch([first], padding=encoder.padding, device=encoder.device)
+    with torch.inference_mode():
+        (expected,) = encoder.states(batch.ids, batch.mask)
+    means = [of[slice(*its.span)].mean(0) for of, its in ((moved, window), (expected, first))]
+    torch.testing.assert_close(*means, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(moved[0], expected[0])

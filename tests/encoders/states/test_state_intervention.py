@@ -166,3 +166,16 @@ def test_states_are_not_replaced_before_the_corpus_is_known(encoder, windows):
 def test_invalid_interventions_are_refused(keys, message):
     with pytest.raises(RequestError, match=message):
         Condition.read(keys)
+
+
+def test_noise_is_as_large_as_each_state_asks_for(encoder, windows):
+    """A special token may have a state a hundred times as large as those of words."""
+    batch = batch_of(encoder, windows)
+    edit = edited(encoder, windows, noise="1.output", noise_dose=0.5).edits[0]
+    sizes = torch.logspace(-2, 2, batch.ids.shape[1])
+    clean = torch.ones(*batch.ids.shape, encoder.width) * sizes[:, None]
+    noise = edit.replacement(Inputs(batch.ids, batch.mask, None))(edit.places[0], clean) - clean
+    relative = (noise.pow(2).mean(2).sqrt() / sizes)[batch.mask.bool()]
+    assert relative.min() > 0.25
+    assert relative.max() < 0.75
+    assert not noise[~batch.mask.bool()].any()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.conditions.dose_response import dose_response, doses_of
+from crosslens.report.conditions.dose_response import Doses, dose_response, doses_of
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Results
 from made_records import score, similarity
@@ -92,3 +92,11 @@ def test_a_dose_whose_similarity_was_not_measured_leaves_no_doubtful_slope():
 
 def test_scores_alone_make_no_table():
     assert dose_response(planted().filter(measure=None)) == []
+
+
+def test_a_small_dose_beside_large_ones_is_no_reason_for_no_slope():
+    """Only where none of the doses moves similarity is there nothing to measure."""
+    labels, scores = ("none", "noise=0.1", "noise=1"), ({1: 0.0}, {1: -1.0}, {1: -3.0})
+    for cka, slope in (((0.7, 0.699, 0.6), {1: pytest.approx(0.1 * 0.301 / 0.010001)}), ((0.7, 0.699, 0.692), {})):
+        doses = Doses("pos", "en", "noise 6", labels, {"cka": tuple({1: each} for each in cka)}, {"zero-shot": scores})
+        assert doses.slopes("cka", "zero-shot") == slope

@@ -5,7 +5,7 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.report.findings import Estimate, effects, findings
 from crosslens.results.record import Results
-from made_records import PLAIN, score
+from made_records import PLAIN, made_up, score
 
 
 def test_frozen_layers_features_and_parts_of_layers_are_no_part_of_it():
@@ -62,3 +62,13 @@ def test_an_estimate_is_beyond_a_limit_only_with_its_whole_interval(sign):
     assert [estimate.above(limit) for limit in (low - 0.1, low + 0.1, high - 0.1, high + 0.1)] == [True] + [False] * 3
     single = Estimate((sign * 10.0,))
     assert not any(beyond(limit) for beyond in (single.below, single.above) for limit in (-1000, 1000))
+
+
+def test_the_largest_loss_is_that_of_most_zero_shot_points():
+    """Gains, and what is lost where the whole encoder is re-initialised, are none."""
+    losses = {"1-2": 9.0, "3-4": 20.0, "5-6": -3.0, "1-12": 70.0}
+    for order in (losses, dict(reversed(losses.items()))):
+        (effect,) = effects(made_up(order))
+        assert effect.largest_loss.label == "3-4"
+    (gain,) = effects(made_up({"5-6": -3.0}))
+    assert gain.largest_loss is None

@@ -7,6 +7,7 @@ import pytest
 
 from crosslens.errors import RequestError
 from crosslens.runs.executors import EXECUTORS, find_executor
+from crosslens.runs.executors.processes import _devices
 from toy_studies import results_of, run
 
 
@@ -86,3 +87,15 @@ def test_a_worker_and_a_node_that_die_do_not_stop_a_study(study, treebanks, tmp_
     assert [outcome.state for outcome in ended] == ["done"] * 12
     assert not report.failed
     assert results_of(tmp_path / "ray").read_bytes() == results_of(tmp_path / "whole").read_bytes()
+
+
+def test_workers_share_the_gpus_in_turn(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    gpus = ["cuda:0", "cuda:1"]
+    assert _devices(None, None) == _devices("cuda", None) == gpus
+    assert _devices(None, 5) == [*gpus, *gpus, "cuda:0"]
+    assert _devices("cuda:1", 2) == ["cuda:1"] * 2
+    assert _devices("cpu", 3) == ["cpu"] * 3
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert _devices(None, 2) == ["cpu"] * 2
