@@ -78,7 +78,7 @@ def command(
     parsed = parse_interventions(interventions)
     computing = in_precision(load_model(model, device=device), precision)
     reverts = any(isinstance(part, Revert) for condition in parsed for part in condition.interventions)
-    pretrained = ENCODER.convert(computing.encoder.name, None, None) if reverts else None  # lab:good is no folder
+    pretrained = ENCODER.convert(computing.encoder.name, None, None) if reverts else None  # lab:good is not a folder
     loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
