@@ -197,65 +197,6 @@ def test_a_folder_that_another_process_takes_for_abandoned_is_not_published_in_p
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("failing", [1, 2])
-@pytest.mark.parametrize("new", ["run.json", "other.json"])
-def test_what_is_to_be_replaced_stays_until_the_new_folder_has_its_name(tmp_path, monkeypatch, failing, new):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run.json").write_text("old")
-    replace, calls = os.replace, []
-
-    def fail(source, target):
-        calls.append((source, target))
-        if len(calls) == failing:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", fail)
-    end = allow_overwriting(tmp_path / "out")
-    try:
-        with pytest.raises(OSError, match="Input/output"), new_folder(tmp_path / "out") as folder:
-            (folder / new).write_text("new")
-        assert [(path.name, path.read_text()) for path in (tmp_path / "out").iterdir()] == [("run.json", "old")]
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-        with new_folder(tmp_path / "out") as folder:
-            (folder / "run.json").write_text("new")
-        assert [(path.name, path.read_text()) for path in (tmp_path / "out").iterdir()] == [("run.json", "new")]
-        assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    finally:
-        end()
-
-
-def test_files_that_the_new_folder_lacks_are_kept_beside_it(tmp_path):
-    old = {
-        "run.json": "old",
-        "notes.md": "mine",
-        "figures/a.svg": "old",
-        "figures/mine/b.svg": "mine",
-        "empty/x": "old",
-    }
-    new = {"run.json": "new", "figures/a.svg": "new", "empty/x": "new"}
-    for name, content in old.items():
-        (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "out" / name).write_text(content)
-    lines = []
-    end = allow_overwriting(tmp_path / "out", on_kept=lines.append)
-    try:
-        with new_folder(tmp_path / "out") as folder:
-            for name, content in new.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(content)
-    finally:
-        end()
-
-    def files(folder):
-        return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
-
-    assert files(tmp_path / "out") == new
-    assert files(tmp_path / "out.before") == {"notes.md": "mine", "figures/mine/b.svg": "mine"}
-    assert not (tmp_path / "out.before" / "empty").exists()
-    assert lines == [f"kept: figures/mine/b.svg and 1 more of the old {tmp_path / 'out'}, in {tmp_path / 'out.before'}"]
-
-
 @pytest.mark.parametrize(
     ("number", "refused"),
     [
