@@ -35,7 +35,8 @@ def test_states(loaded, moved, second_device):
         states = layer_outputs(moved, IDS.to(second_device), MASK.to(second_device))
     assert {tensor.device for tensor in states} == {second_device}
     for a, b in zip(expected, states, strict=True):
-        torch.testing.assert_close(a, b.cpu(), rtol=1e-4, atol=1e-4)
+        scale = max(1.0, float(a.std()))  # small states are sums of large ones, with their rounding
+        torch.testing.assert_close(a, b.cpu(), rtol=1e-4, atol=1e-4 * scale)
 
 
 def test_reinit(loaded, moved):
