@@ -49,6 +49,8 @@ def test_running_text_is_split_into_words_when_asked(run, tiny_bert, tmp_path):
         ("Le", "chat", "dort", "."),
         ("L'eau", ",", "c'est", "bon", "!"),
     ]
+    status, _, err = run("predict", "out/model", "split.conllu", "--split-words", "--out", "lines.conllu")
+    assert (status, "split.conllu is not raw text" in err) == (2, True)
 
 
 def test_labels_of_texts_are_written_as_the_file_is_named(run, tiny_bert, tmp_path):

@@ -15,6 +15,13 @@ def test_a_prediction_for_other_sentences(run, treebanks, tmp_path):
     assert (status, "fewer.conllu: 5 sentences, but the gold" in said) == (2, True)
 
 
+def test_one_sentence_has_no_interval(run, treebanks, tmp_path):
+    write(read(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu")[:1], tmp_path / "one.conllu")
+    status, shown, _ = run("score", "pos", "one.conllu", "one.conllu")
+    assert status == 0
+    assert shown.startswith("accuracy 100.00  no interval  n=")
+
+
 TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
 
 

@@ -201,6 +201,10 @@ def test_a_state_holds_what_is_trained_and_nothing_that_is_frozen(tmp_path):
     net[0].requires_grad_(True)
     with pytest.raises(TrainingError, match=r"cannot resume from .*state\.pt: '0\.bias'"):
         loop.load(tmp_path / "state.pt")
+    del net[2]
+    net[0].requires_grad_(False)
+    with pytest.raises(TrainingError, match=r"cannot resume from .*state\.pt: '2\.bias'"):
+        loop.load(tmp_path / "state.pt")
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):

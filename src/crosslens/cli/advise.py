@@ -61,8 +61,9 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_object, print_table, say
-    from crosslens.corpora.catalogue import load_corpus, load_text, split_name
+    from crosslens.corpora.catalogue import load_corpus, load_text, names_text, split_name
     from crosslens.corpora.parallel import load_parallel
+    from crosslens.data.language_families import bare_language
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
     from crosslens.errors import RequestError
@@ -83,8 +84,7 @@ def command(
             f"{text} is transliterated, but scores are estimated for text in its original script",
             hint=f"give {split_name(text)[0]}; --schemes tries transliterations",
         )
-    is_text = text.startswith("raw/") or text.endswith(".txt")
-    corpus = load_text(text, data=data) if is_text else load_corpus(text, split="train", data=data)
+    corpus = load_text(text, data=data) if names_text(text) else load_corpus(text, split="train", data=data)
     candidates: dict[str, Corpus] = {}
     for source in (load_corpus(name, split="train", data=data) for name in split_names(sources)):
         other = candidates.setdefault(source.language or source.name, source)
@@ -92,7 +92,7 @@ def command(
             raise RequestError(
                 f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
             )
-        if source.language and _same_language(language, source.language):
+        if source.language and bare_language(language) == bare_language(source.language):
             raise RequestError(
                 f"{source.name} is in {language}, so transfer from it is not zero-shot",
                 hint="leave it out, or fine-tune on it",
@@ -102,7 +102,7 @@ def command(
         say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
         scheme_names = []
     translations = load_parallel(parallel, data=data) if parallel else None
-    if translations is not None and not any(_same_language(language, tag) for tag in translations.languages):
+    if translations is not None and bare_language(language) not in map(bare_language, translations.languages):
         raise RequestError(
             f"--parallel {parallel} has {' and '.join(translations.languages)}, but no sentences in {language}",
             hint=f"give sentences of a source and of the language, such as en=FILE,{language}=FILE",
@@ -171,10 +171,3 @@ def command(
             frame, title=f"The rule on languages left out, in points ({language} is not among them)", decimals=1
         )
     click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {fitted.about}.")
-
-
-def _same_language(tag: str, other: str) -> bool:
-    """Whether two tags name one language, in whatever script."""
-    import langcodes
-
-    return langcodes.Language.get(tag).language == langcodes.Language.get(other).language

@@ -38,7 +38,7 @@ def command(
     refuse_existing(out)
 
     from crosslens.cli._display import progress, say
-    from crosslens.corpora.catalogue import load_corpus, load_text
+    from crosslens.corpora.catalogue import load_corpus, load_text, names_text
     from crosslens.data.formats import LABELLED
     from crosslens.data.formats.text import cut_words
     from crosslens.data.sentence import Sentence
@@ -56,6 +56,8 @@ def command(
         )
     if split_words and task.format in LABELLED:
         raise RequestError(f"--split-words: {task.name} reads running text", hint="leave it out")
+    if split_words and not names_text(corpus):
+        raise RequestError(f"--split-words: {corpus} is not raw text", hint="leave it out, or give a .txt file")
     format = next((format for format in known if format.ending == ending), task.format)
     if split_words:
         items = cut_words(load_text(corpus, data=data))

@@ -33,6 +33,6 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
         click.echo(json.dumps(values, allow_nan=False))
         return
     for score in scores:
-        low, high = score.interval or (float("nan"), float("nan"))
+        interval = "no interval" if score.interval is None else "95 % [{:.2f}, {:.2f}]".format(*score.interval)
         value = "–" if score.value is None else f"{score.value:.2f}"
-        click.echo(f"{score.metric} {value}  95 % [{low:.2f}, {high:.2f}]  n={score.n}  {score.signature}")
+        click.echo(f"{score.metric} {value}  {interval}  n={score.n}  {score.signature}")

@@ -243,6 +243,16 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     return text.read(name, language=language)
 
 
+def names_text(name: str) -> bool:
+    """Whether a name is that of raw text, rather than of a treebank.
+
+    >>> [names_text(name) for name in ("raw/wol[:9]", "wo=my.txt", "ud/wo_wtb", "my.conllu")]
+    [True, True, False, False]
+    """
+    bare, _ = split_name(name)
+    return bare.startswith(f"{RAW}/") or bare.endswith(".txt")
+
+
 def check_text(name: str, *, data: str | Path | None = None) -> None:
     """Check that raw text is there, without reading it.
 

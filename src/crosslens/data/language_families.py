@@ -27,6 +27,15 @@ class KnownLanguage:
     script: str
 
 
+def bare_language(tag: str) -> str:
+    """The language of a tag, without its script and region; of a tag that names none, the tag.
+
+    >>> bare_language("ug-Latn"), bare_language("sr-Cyrl-RS")
+    ('ug', 'sr')
+    """
+    return langcodes.Language.get(tag).language or tag
+
+
 def known_language(tag: str | None) -> KnownLanguage | None:
     """Look up a language; None for languages that are not in the table, such as the artificial ones.
 

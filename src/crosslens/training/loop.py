@@ -258,8 +258,10 @@ class Loop(Generic[Item]):
                     f"{path} holds an unfinished training with other settings or data",
                     hint="remove it to start again, or choose another output",
                 )
-            if absent := trained_weights(self.module).keys() - state["module"].keys():
-                raise KeyError(min(absent))
+            # Only frozen parameters may be absent.
+            saved, known = state["module"].keys(), self.module.state_dict().keys()
+            if wrong := (trained_weights(self.module).keys() - saved) | (saved - known):
+                raise KeyError(min(wrong))
             self.module.load_state_dict(state["module"], strict=False)
             self._adamw.load_state_dict(state["adamw"])
         except RequestError:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import langcodes
 import numpy as np
 
 from crosslens.alignment.measure import sentence_retrieval
 from crosslens.data.corpus import Corpus
+from crosslens.data.language_families import bare_language
 from crosslens.data.parallel import Parallel
 from crosslens.data.scripts import script_name
 from crosslens.data.transliteration import transliterate
@@ -159,7 +159,7 @@ def advise(
 
 def _language(tag: str | None) -> frozenset[str]:
     """The language of a tag as rules write it, without its script; none for an unknown language."""
-    return frozenset({langcodes.Language.get(tag).language or tag}) if tag else frozenset()
+    return frozenset({bare_language(tag)}) if tag else frozenset()
 
 
 def _refusals(rule: Rule, evidence: Evidence, source: str) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """Fitting of a rule that predicts zero-shot scores, from the results of a study."""
 
-import langcodes
-
 from crosslens.corpora.catalogue import load_corpus, split_name
 from crosslens.data.corpus import Corpus
+from crosslens.data.language_families import bare_language
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.errors import RequestError
@@ -81,4 +80,4 @@ def _one_model_a_seed(scores: Results) -> Cells:
 
 
 def _bare(tag: str | None) -> str:
-    return langcodes.Language.get(tag).language or tag if tag else "und"
+    return bare_language(tag) if tag else "und"

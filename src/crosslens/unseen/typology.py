@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import langcodes
 import numpy as np
 
+from crosslens.data.language_families import bare_language
 from crosslens.scores.intervals import LEVEL, Estimate, q_values
 from crosslens.scores.unpaired import sample_of
 
@@ -97,7 +98,7 @@ def language_name(tag: str) -> str:
     ('Uyghur', 'sme', 'a language of mine')
     """
     valid = bool(tag) and langcodes.tag_is_valid(tag)
-    known = known_languages().get(langcodes.Language.get(tag).language or tag) if valid else None
+    known = known_languages().get(bare_language(tag)) if valid else None
     return known.name if known else tag
 
 

@@ -40,15 +40,21 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
     if not items:
         raise DataError("contains no text", file=file)
+    ends = [sentence.words[-1] for sentence in items]
+    attached = [end for end in ends if _ATTACHED.fullmatch(end)]
+    if 2 * len(attached) > len(ends):
+        reason = f"punctuation marks too, but {attached[0]!r} is one word (crosslens predict --split-words splits it)"
+        _warn(name or file, reason)
     return _segmented(Corpus(items, name or file, language))
 
 
-_INSIDE = r"[\p{L}\p{M}\p{N}\u00ad\u200c\u200d]"
-"""Characters inside a word: letters, digits, and the vowel signs, accents and joiners that belong to them. Python's
-``\\w`` has no vowel signs of Hindi, no accents of Yoruba and no joiners of Persian, and cuts words there."""
+_SIGNS = r"\p{M}\u00ad\u200c\u200d"
+"""Vowel signs, accents and joiners, which belong to the letter before them. Python's ``\\w`` has no vowel signs of
+Hindi, no accents of Yoruba and no joiners of Persian, and cuts words there."""
 
-_LETTERS = regex.compile(rf"\p{{L}}{_INSIDE}*")
-_WORD = regex.compile(rf"[\p{{L}}\p{{N}}]{_INSIDE}*(?:['’·׳״-][\p{{L}}\p{{N}}]{_INSIDE}*)*|[^\s\u200b]")
+_LETTERS = regex.compile(rf"\p{{L}}[\p{{L}}{_SIGNS}]*")
+_PART = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}{_SIGNS}]*"
+_WORD = regex.compile(rf"{_PART}(?:['’·׳״-]{_PART})*|[^\s\u200b]")
 """A word of letters and digits, with apostrophes, hyphens and middle dots inside; or any other single character but
 zero-width spaces, which separate words."""
 
@@ -56,10 +62,10 @@ zero-width spaces, which separate words."""
 def is_word(text: str) -> bool:
     """Whether a text is one word of letters, without digits.
 
-    >>> [is_word(text) for text in ("naïve", "हिन्दी", "B2", "don't")]
-    [True, True, False, False]
+    >>> [is_word(text) for text in ("naïve", "हिन्दी", "三月", "B2", "don't")]
+    [True, True, True, False, False]
     """
-    return _LETTERS.fullmatch(text) is not None and not any(map(str.isnumeric, text))
+    return _LETTERS.fullmatch(text) is not None
 
 
 def cut_words(corpus: Corpus) -> Corpus:
@@ -78,17 +84,15 @@ _ATTACHED = regex.compile(r".*\p{L}[.!?…。।؟۔]")
 
 
 def _segmented(corpus: Corpus) -> Corpus:
-    """Return a corpus, and warn if its words are whole sentences, or include the full stop of most sentences."""
+    """Return a corpus, and warn if its words seem to be whole sentences."""
     script = unsegmented_script([word for sentence in corpus.sentences for word in sentence.words])
-    ends = [sentence.words[-1] for sentence in corpus.sentences if len(sentence)]
-    warning = None
     if script is not None:
-        warning = f"but {script_name(script)} text seems to have none between words; segment it first"
-    elif 2 * sum(_ATTACHED.fullmatch(end) is not None for end in ends) > len(ends):
-        warning = f"punctuation marks too, but {ends[0]!r} is one word (crosslens predict --split-words splits it)"
-    if warning is not None:
-        warnings.warn(f"{corpus.name}: words must be separated by spaces, {warning}", CrosslensWarning, stacklevel=3)
+        _warn(corpus.name, f"but {script_name(script)} text seems to have none between words; segment it first")
     return corpus
+
+
+def _warn(name: str, reason: str) -> None:
+    warnings.warn(f"{name}: words must be separated by spaces, {reason}", CrosslensWarning, stacklevel=4)
 
 
 def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:
