@@ -1,7 +1,7 @@
 """Functions shared by commands that evaluate: load corpora, evaluate, print tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from crosslens.cli._options import split_names
 from crosslens.files import write_folder
@@ -22,15 +22,18 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     return load_corpora(split_names(test), data=data, format=format)
 
 
-def load_subject(name: str, *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
-    """Load an encoder by hub name or folder, or a fine-tuned model by folder, and its encoder."""
+def load_subject(name: str, *, precision: Any, device: str | None) -> "tuple[Encoder, TaskModel | None]":
+    """Load an encoder by hub name or folder, or a fine-tuned model by folder, and its encoder.
+
+    ``precision`` is that of ``--precision``, which keeps an encoder small in memory; a model has its own.
+    """
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
     if is_model(name):
         model = load_model(name, device=device)
         return model.encoder, model
-    return load_encoder(name, device=device), None
+    return load_encoder(name, precision=precision or "float32", device=device), None
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":

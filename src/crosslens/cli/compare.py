@@ -145,13 +145,14 @@ def command(
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
 
-    loaded, model = load_subject(encoder, device=device)
+    precision = reading["precision"]
+    loaded, model = load_subject(encoder, precision=precision, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)
-    other = load_subject(against, device=device)[0] if against else None
+    other = load_subject(against, precision=precision, device=device)[0] if against else None
     if other is not None:  # values in two precisions are not comparable
-        other = read_with(other, {"precision": reading["precision"]})
+        other = read_with(other, {"precision": precision})
     with progress() as bar:
         results = compare(
             loaded,

@@ -51,7 +51,8 @@ class Encoder:
     """A pretrained encoder, from `load_encoder`. It is never modified: `random_init` and `freeze` return copies.
 
     Attributes:
-        model: model without a head, in float32 and evaluation mode.
+        model: model without a head, in evaluation mode and float32, but for weights that are held in bfloat16
+            (`crosslens.encoders.models.held_weights`).
         tokenizer: tokenizer that pads on the right.
         family: location of the layers.
         name: hub name or folder that the encoder was loaded from.
@@ -245,7 +246,7 @@ class Encoder:
 
     @cached_property
     def precision(self) -> Precision:
-        """Number format of all forward passes; parameters are float32 either way."""
+        """Number format of all forward passes."""
         return (self.condition.find(InPrecision) or InPrecision()).precision
 
     @property
@@ -535,4 +536,5 @@ def _tokenizer_facts(tokenizer: PreTrainedTokenizerBase) -> Any:
 def _bytes_of(parameters: Iterable[tuple[str, nn.Parameter]]) -> Iterator[bytes]:
     for name, parameter in sorted(parameters, key=itemgetter(0)):
         yield canonical_json([name, list(parameter.shape)])
-        yield parameter.detach().cpu().contiguous().numpy().tobytes()
+        values = parameter.detach().cpu().contiguous()
+        yield (values.float() if values.dtype == torch.bfloat16 else values).numpy().tobytes()

@@ -22,9 +22,13 @@ from crosslens.checksums import check_checksums, write_checksums
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
+from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.adapters import ADAPTER, with_adapter
+from crosslens.encoders.models.held_weights import hold_in_bfloat16
 from crosslens.encoders.models.language_specific import RoutedBertModel
+from crosslens.encoders.options import Precision
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
@@ -41,6 +45,7 @@ def load_encoder(
     *,
     revision: str | None = None,
     remote_code: Literal["refuse", "allow"] = "refuse",
+    precision: Precision | Literal["auto"] = "float32",
     device: str | torch.device | None = None,
 ) -> Encoder:
     """Load a pretrained encoder and its tokenizer.
@@ -54,10 +59,13 @@ def load_encoder(
             to the weights of its encoder.
         revision: branch, tag or commit on the hub.
         remote_code: whether to run code that comes with the checkpoint.
+        precision: number format of all forward passes, as in `crosslens.read_as`. With bfloat16, the weights of linear
+            modules that bfloat16 represents exactly, as in most checkpoints of decoders, are held in it: half the
+            memory, and the same results.
         device: device of the model; None: a GPU if available.
 
     Returns:
-        The encoder, in float32 (whatever the checkpoint's type) and evaluation mode.
+        The encoder, in evaluation mode, in float32 (whatever the checkpoint's type) but for such weights.
 
     Raises:
         EncoderError: for an encoder that is not found, unsupported or damaged, or a checkpoint that lacks a weight of
@@ -71,8 +79,13 @@ def load_encoder(
     """
     given = str(name_or_folder)
     name, revision = locate(given, revision)
+    place = find_device(device)
+    chosen = InPrecision(precision=find_precision(precision, place))
     if (Path(name) / ADAPTER).is_file():
-        return with_adapter(name, revision=revision, device=device)
+        encoder = with_adapter(name, revision=revision, device=place)
+        if chosen.precision == "bfloat16":
+            hold_in_bfloat16(encoder.model)
+        return chosen.apply(encoder, seed=0)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -96,8 +109,11 @@ def load_encoder(
             f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
             hint="use the tokenizer and the weights of one checkpoint",
         )
-    model = model.to(find_device(device)).eval()  # pyright: ignore
-    return Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
+    if chosen.precision == "bfloat16":
+        hold_in_bfloat16(model)  # before they are on the device
+    model = model.to(place).eval()  # pyright: ignore
+    encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
+    return chosen.apply(encoder, seed=0)
 
 
 def _task_of(folder: Path) -> str | None:

@@ -64,7 +64,7 @@ def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 @contextmanager
 def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
-    """Compute forward passes in this precision inside the block; parameters stay float32.
+    """Compute forward passes in this precision inside the block; no parameter is changed.
 
     The ``meta`` device, which computes nothing, keeps float32.
     """

@@ -14,7 +14,7 @@ inner ones but not the outer ones.
 """
 
 Precision = Literal["float32", "bfloat16"]
-"""Number format of the forward and backward passes; parameters are float32 either way."""
+"""Number format of the forward and backward passes. Parameters that are trained are float32 either way."""
 
 LastLayer = Literal["raw", "normalised"]
 """What is taken of the last layer: its ``raw`` output, comparable with that of lower layers, or what task heads read,

@@ -17,6 +17,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.reinit import Components, Init, Reinit
 from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.models.held_weights import hold_in_float32
 from crosslens.errors import EncoderError, suggest
 
 _ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention", "rel_attn"}
@@ -80,6 +81,7 @@ def random_init(
             outside = copied.outside(everything=everything) if components in ("all", "embeddings") else {}
             pairs = [(p, values[name]) for name, p in outside.items()]
         with torch.no_grad():
+            hold_in_float32(parameter for parameter, _ in pairs)
             for parameter, fresh in pairs:
                 parameter.copy_(fresh)
                 changed.append(names[id(parameter)])

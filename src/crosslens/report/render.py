@@ -192,7 +192,7 @@ def _of_another_script(match: re.Match) -> str:
 
 
 def to_markdown(table: Table, *, spread: Spread = "none") -> str:
-    """Write a table as Markdown; losses of five points and more are bold."""
+    """Write a table as Markdown; losses of five points and more are bold, and the caption says so."""
 
     def write(cell: Cell) -> str:
         text = number(cell, spread=spread).replace("*", r"\*")
@@ -201,7 +201,9 @@ def to_markdown(table: Table, *, spread: Spread = "none") -> str:
 
     heads = list(map(_bars, table.head))
     above = [text for title, size in table.panels.items() for text in [_bars(title), *[""] * (size - 1)]]
-    lines = [table.caption + marks(table, spread), "", "| " + " | ".join(["", *(above or heads)]) + " |"]
+    losses = any(cell.level == "five" for rows in table.groups.values() for row in rows for cell in row.cells)
+    bold = f" Bold: {LEVELS['five']}." if losses else ""
+    lines = [table.caption + marks(table, spread) + bold, "", "| " + " | ".join(["", *(above or heads)]) + " |"]
     lines.append("|---|" + "--:|" * len(heads))
     lines += ["| " + " | ".join(["", *(f"*{head}*" for head in heads)]) + " |"] if above else []
     for title, rows in table.groups.items():

@@ -225,7 +225,7 @@ def _run(
         fresh = bilstm_digest(train.limited(recipe.limit), vectors)
         base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
     else:
-        described = describe_encoder(encoder, device)
+        described = describe_encoder(encoder, device, condition=condition)
         base, depth = EncoderRef(encoder, given_name(encoder), described.digest), described.depth
     condition = condition.scaled(written_for=None, depth=depth)
     selection = recipe.select

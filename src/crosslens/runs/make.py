@@ -5,10 +5,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.checkpoints import kept_steps
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
+from crosslens.encoders.options import Precision
 from crosslens.errors import StoreError
 from crosslens.mlm.adapt import adapt
 from crosslens.mlm.pretrain import pretrain
@@ -45,7 +48,7 @@ def begin(
         train = corpora.planned(run.training.train, split="train")
         encoder = fresh_bilstm(train.limited(run.training.recipe.limit), seed=run.seed, vectors=vectors, device=device)
     else:
-        encoder = _loaded(run.base.path, device)
+        encoder = _loaded(run.base.path, device, _precision(run.condition))
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
     applied = [change.intervention for change in encoder.changes]
     for intervention in run.condition.interventions:
@@ -149,9 +152,14 @@ def make_encoder(
 
 
 @lru_cache(maxsize=1)
-def _loaded(path: str, device: str | None) -> Encoder:
+def _loaded(path: str, device: str | None, precision: Precision) -> Encoder:
     """Load an encoder; the last one stays in memory for the next run."""
-    return load_encoder(path, device=device)
+    return load_encoder(path, precision=precision, device=device)
+
+
+def _precision(condition: Condition) -> Precision:
+    """The number format of a condition's forward passes."""
+    return (condition.find(InPrecision) or InPrecision()).precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,13 @@ class DescribedEncoder:
     heads: int
 
 
-def describe_encoder(path: str, device: str | None) -> DescribedEncoder:
-    """Load and describe an encoder."""
-    encoder = _loaded(path, device)
+def describe_encoder(path: str, device: str | None, *, condition: Condition) -> DescribedEncoder:
+    """Load and describe an encoder.
+
+    Args:
+        path: its name or folder.
+        device: torch device; None: a GPU if available.
+        condition: condition of the next run, for which the encoder stays loaded.
+    """
+    encoder = _loaded(path, device, _precision(condition))
     return DescribedEncoder(encoder.loaded_digest, encoder.depth, int(encoder.model.config.num_attention_heads))

@@ -52,7 +52,7 @@ class BaseEncoders:
             kept: Sequence[int | str] = self.settings.kept_steps
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
-            described = describe_encoder(encoder, "cpu")
+            described = describe_encoder(encoder, "cpu", condition=study.computed(Condition()))
             self.depth, self.heads = described.depth, described.heads
             self.existing = EncoderRef(encoder, study.encoder, described.digest)
             kept = kept_steps(encoder)
@@ -98,7 +98,7 @@ class BaseEncoders:
         if checkpoint is None:
             return self.existing
         path = f"{self.existing.path}@{checkpoint.name}"
-        return EncoderRef(path, self.study.encoder, describe_encoder(path, "cpu").digest)
+        return EncoderRef(path, self.study.encoder, describe_encoder(path, "cpu", condition=condition).digest)
 
     def producer_run(
         self, condition: Condition, seed: int, source: Source, partner: str | None = None

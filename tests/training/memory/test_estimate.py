@@ -1,5 +1,6 @@
 """Estimated memory of a training step: what the forward pass keeps, and the peaks of whole trainings."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -7,10 +8,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
+from crosslens.encoders.models.adapters import add_lora, begin_update, copy_to_train
+from crosslens.encoders.models.held_weights import hold_in_bfloat16
+from crosslens.encoders.models.lora import Lora
 from crosslens.training.memory import estimate as memory
 from crosslens.training.memory.estimate import GIB, free_memory, memory_warning, training_memory
 from crosslens.training.recipe import Recipe
@@ -71,6 +76,33 @@ def test_parts_count_what_is_trained():
     parts = (whole.weights, whole.gradients, whole.optimiser, whole.activations, whole.working)
     assert whole.peak == sum(parts)
     assert all(parameter.device.type == "cpu" for parameter in encoder.model.parameters())
+
+
+def test_weights_held_in_bfloat16_take_half_the_memory():
+    encoder = trained("bert")
+    with torch.no_grad():
+        for parameter in encoder.model.parameters():
+            parameter.copy_(parameter.bfloat16())
+    encoder.model.pooler = None
+    fixed = freeze(encoder, f"0-{encoder.depth}")
+    plain = training_memory(fixed, Recipe(batch=8, precision="bfloat16"), length=9)
+    linear = [module.weight.nbytes for module in fixed.model.modules() if isinstance(module, nn.Linear)]
+    hold_in_bfloat16(fixed.model)
+    held = training_memory(fixed, Recipe(batch=8, precision="bfloat16"), length=9)
+    assert plain.weights - held.weights == sum(linear) // 2 + sum(linear)  # and no copy of them in bfloat16
+    assert dataclasses.replace(held, weights=plain.weights) == plain
+
+
+def test_after_a_low_rank_update_there_are_copies_of_the_weights():
+    pytest.importorskip("peft")
+    encoder = copy_to_train(add_lora(trained("bert"), 4))
+    begin_update(encoder, seed=1)
+    small = training_memory(encoder, Recipe(batch=1), length=2)
+    names = encoder.condition.find(Lora).targets(trained("bert"))
+    assert small.merged == sum(trained("bert").model.get_submodule(name).weight.nbytes for name in names) > 0
+    assert small.peak == small.weights + small.gradients + small.optimiser + small.merged
+    large = training_memory(encoder, Recipe(batch=64), length=64)
+    assert large.peak == large.weights + large.gradients + large.optimiser + large.activations + large.working
 
 
 def test_batches_windows_and_checkpointing_change_activations():

@@ -1,13 +1,20 @@
 """The number format of an encoder's forward passes."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
+from crosslens.encoders.models.held_weights import held_in_float32
 from crosslens.encoders.options import Precision
+from crosslens.errors import EncoderError
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
     from crosslens.encoders.encoder import Encoder
+
+_ONLY_IN_FLOAT32 = ("deberta",)
+"""Families whose forward pass fails in bfloat16: DeBERTa masks scores with the smallest float32 number."""
 
 
 class InPrecision(Intervention):
@@ -38,9 +45,20 @@ class InPrecision(Intervention):
         return f"precision={self.precision}"
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """Return an encoder that computes in this precision from now on; it shares the model. The seed is not used."""
+        """Return an encoder that computes in this precision from now on; it shares the model. The seed is not used.
+
+        Raises:
+            EncoderError: for bfloat16 in a family that cannot be computed in it.
+        """
         if encoder.precision == self.precision:
             return encoder
+        if self.precision == "bfloat16" and encoder.family.name in _ONLY_IN_FLOAT32:
+            raise EncoderError(
+                f"{encoder.name}: transformers cannot compute {encoder.family.name} in bfloat16",
+                hint="use --precision float32, or an encoder of DeBERTa-v2 or v3",
+            )
         others = tuple(change for change in encoder.changes if not isinstance(change.intervention, InPrecision))
         encoder = replace(encoder, changes=others)
-        return encoder if self.precision == "float32" else super().apply(encoder, seed=seed)
+        if self.precision == "float32":
+            return replace(encoder, model=cast("PreTrainedModel", held_in_float32(encoder.model)))
+        return super().apply(encoder, seed=seed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Layers
 from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.models.held_weights import hold_in_float32
 from crosslens.errors import EncoderError, RequestError
 from crosslens.formatting import short_name
 
@@ -134,6 +135,7 @@ def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swa
         taken = [names[id(parameter)] for parameter in parameters]
     source = dict(other.model.named_parameters())
     target = dict(model.named_parameters())
+    hold_in_float32(target[name] for name in taken)
     for name in taken:
         target[name].data.copy_(source[name].data)
     recorded = intervention.model_copy(update={"layers": format_layers(chosen)})

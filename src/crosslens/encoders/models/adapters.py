@@ -1,6 +1,8 @@
 """Low-rank updates of encoders: their training, and the folders that PEFT reads and writes."""
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -11,6 +13,7 @@ from torch import nn
 from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.models.held_weights import hold_in_float32
 from crosslens.encoders.models.lora import Lora, require_peft
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
@@ -51,7 +54,7 @@ def add_lora(
 
 
 def copy_to_train(encoder: Encoder) -> Encoder:
-    """Copy what training may change of an encoder; the copy shares the memory of frozen parameters.
+    """Copy what training may change of an encoder, in float32; the copy shares the memory of frozen parameters.
 
     With a low-rank update all are frozen. A large encoder is then in memory once, not twice.
     """
@@ -63,7 +66,10 @@ def copy_to_train(encoder: Encoder) -> Encoder:
             for parameter in (module.parameters() if module is not None else ())
             if (module is encoder.model and frozen) or not parameter.requires_grad
         }
-        return copy.deepcopy(module, cast(dict[int, Any], shared))
+        copy_of = copy.deepcopy(module, cast(dict[int, Any], shared))
+        trained = (p for p in (copy_of.parameters() if copy_of is not None else ()) if p.requires_grad and not frozen)
+        hold_in_float32(trained)
+        return copy_of
 
     return replace(encoder, model=copied(encoder.model), readout=copied(encoder.readout))
 
@@ -75,15 +81,31 @@ def begin_update(encoder: Encoder, *, seed: int) -> None:
         return
     from peft import inject_adapter_in_model
 
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _shown_as_float32(encoder.model):
         torch.manual_seed(stream_seed(seed, "lora"))
         inject_adapter_in_model(lora.config(encoder), encoder.model)
     for name, parameter in encoder.model.named_parameters():
         parameter.requires_grad_(".lora_" in name)
 
 
+@contextmanager
+def _shown_as_float32(model: nn.Module) -> Iterator[None]:
+    """Show float32 zeros, which take no memory, for weights in bfloat16, because PEFT copies their number format."""
+    held = [(parameter, parameter.data) for parameter in model.parameters() if parameter.dtype == torch.bfloat16]
+    for parameter, data in held:
+        parameter.data = data.new_zeros((), dtype=torch.float32).expand(data.shape)
+    try:
+        yield
+    finally:
+        for parameter, data in held:
+            parameter.data = data
+
+
 def end_update(encoder: Encoder) -> None:
-    """Add a trained update to the weights, and make the model what it was before `begin_update`."""
+    """Add a trained update to the weights, and make the model what it was before `begin_update`.
+
+    The sum has the number format of the weight, to which each forward pass would round it.
+    """
     if encoder.condition.find(Lora) is None:
         return
     from peft.tuners.lora import LoraLayer

@@ -33,6 +33,7 @@ class TrainingMemory:
         optimiser: AdamW's two moments of the trained parameters.
         activations: what the forward pass of a micro-batch keeps for the backward pass.
         working: largest intermediate results of the backward pass.
+        merged: copies of weights that a low-rank update is added to, after the last step.
     """
 
     weights: int
@@ -40,11 +41,13 @@ class TrainingMemory:
     optimiser: int
     activations: int
     working: int
+    merged: int = 0
 
     @property
     def peak(self) -> int:
         """Bytes at the peak, if gradients of earlier micro-batches are held while activations are."""
-        return self.weights + self.gradients + self.optimiser + self.activations + self.working
+        held = self.weights + self.gradients + self.optimiser
+        return held + max(self.activations + self.working, self.merged)
 
     def of_share(self, share: float) -> "TrainingMemory":
         """Return the memory of a smaller micro-batch, of this share of its size."""
@@ -81,8 +84,11 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
     activations = sum(kept)
     if encoder.precision == "bfloat16" or recipe.precision == "bfloat16":
         activations = round(LESS_IN_BFLOAT16 * activations)
-        weights += _bytes(parameter for layer in encoder.layers for parameter in layer.parameters())
-    return TrainingMemory(weights, trained, 2 * trained, activations, working=2 * max(kept, default=0))
+        in_layers = (parameter for layer in encoder.layers for parameter in layer.parameters())
+        weights += _bytes(parameter for parameter in in_layers if parameter.dtype == torch.float32)
+    named = encoder.model.named_parameters()
+    merged = _bytes(parameter for name, parameter in named if name.endswith(".base_layer.weight"))  # as PEFT names them
+    return TrainingMemory(weights, trained, 2 * trained, activations, working=2 * max(kept, default=0), merged=merged)
 
 
 def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | None:
@@ -148,7 +154,8 @@ def _on_meta(module: nn.Module | None) -> nn.Module | None:
         return None
     copies: dict[int, torch.Tensor] = {}
     for parameter in module.parameters():
-        copies[id(parameter)] = nn.Parameter(parameter.detach().to("meta"), requires_grad=parameter.requires_grad)
+        numberless = parameter.detach().to("meta", torch.float32)  # as that device computes
+        copies[id(parameter)] = nn.Parameter(numberless, requires_grad=parameter.requires_grad)
     copies |= {id(buffer): buffer.to("meta") for buffer in module.buffers()}
     return copy.deepcopy(module, copies)
 

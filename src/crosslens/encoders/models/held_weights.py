@@ -1,0 +1,45 @@
+"""Hold weights in bfloat16 where no result depends on more: half the memory.
+
+Forward passes in bfloat16 round the weights of linear modules before every product. Weights that bfloat16 represents
+exactly, as those of most published decoders, can be held in it: every product has the same bits. Other parameters
+(embeddings, normalisations, biases) stay float32, because torch computes with them in float32.
+"""
+
+import copy
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+
+def hold_in_bfloat16(model: nn.Module) -> None:
+    """Hold the weights of linear modules in bfloat16, in place, if that changes none of their values.
+
+    Weights that another kind of module uses too, such as tied embeddings, stay as they are.
+    """
+    linear = {id(module.weight): module.weight for module in model.modules() if isinstance(module, nn.Linear)}
+    for module in model.modules():
+        if not isinstance(module, nn.Linear):
+            for parameter in module.parameters(recurse=False):
+                linear.pop(id(parameter), None)
+    for weight in linear.values():
+        rounded = weight.data.to(torch.bfloat16)
+        if torch.equal(rounded.to(weight.dtype), weight.data):
+            weight.data = rounded
+
+
+def hold_in_float32(parameters: Iterable[nn.Parameter]) -> None:
+    """Hold parameters that are bfloat16 in float32 again, in place, because new values are to be written into them."""
+    for parameter in parameters:
+        if parameter.dtype == torch.bfloat16:
+            parameter.data = parameter.data.float()
+
+
+def held_in_float32(model: nn.Module) -> nn.Module:
+    """Return a model without parameters in bfloat16: itself, or a copy that shares all other parameters."""
+    if all(parameter.dtype != torch.bfloat16 for parameter in model.parameters()):
+        return model
+    shared = {id(each): nn.Parameter(each.detach(), requires_grad=each.requires_grad) for each in model.parameters()}
+    copied = copy.deepcopy(model, shared)  # pyright: ignore[reportArgumentType]
+    hold_in_float32(copied.parameters())
+    return copied
