@@ -57,6 +57,12 @@ def test_markdown_has_one_width_and_shows_hostile_names_as_text():
     assert r"\<l>m\|n" in text
 
 
+@pytest.mark.parametrize("label", ["[1] a.tsv", "*a"])
+def test_latex_reads_no_label_as_an_argument_of_the_line_break_above(label):
+    made = Table("t", "c.", ("Ref",), {"g": (Row(label, (Cell(1.0, "score"),)),)}, ())
+    assert f"{{}}{label} & 1.00" in to_latex(made)
+
+
 def test_groups_of_columns_have_their_titles_above_them():
     cells = tuple(Cell(value, "score") for value in (1.0, 2.0, 3.0, 4.0))
     made = Table("t", "c", ("fr", "mean", "fr", "mean"), {"g": (Row("r", cells),)}, panels={"NLI": 2, "NER_F1": 2})

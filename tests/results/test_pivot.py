@@ -166,6 +166,9 @@ def test_tables_for_latex_are_rounded_and_compile(tmp_path):
     for shown in ("% pos accuracy, source en, e", r"$\Delta$ 1-2", "$-$20.00", r"cka & 0.250 \\", r"\bottomrule"):
         assert shown in text
     assert not set("−Δ–…") & set(text)
+    hostile = [dataclasses.replace(SCORES[0], target=target) for target in ("a|<b>", "[1]", "*b")]
+    lines = Results.of(hostile).to_latex().splitlines()
+    assert {line.split(" &")[0] for line in lines} >= {r"a\textbar{}\textless{}b\textgreater{}", "{}[1]", "{}*b"}
     if shutil.which("pdflatex") is None:
         pytest.skip("no LaTeX here")
     whole = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"

@@ -194,6 +194,7 @@ def test_the_overlap_of_a_corpus_that_was_not_scored_is_left_out(records):
         for t, value in SIMILAR.items()
     ]
     expected = correlations(Results.of([*scores, *overlaps]), measures=["overlap_types"])
+    assert [(row.state, row.layer) for row in expected] == [("subwords", None)]
     other = similarity("de", 0.1, None, metric="overlap", measure="overlap_types", train="t", corpus="ud/de_b:test")
     assert correlations(Results.of([*scores, *overlaps, other]), measures=["overlap_types"]) == expected
 

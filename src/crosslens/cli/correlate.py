@@ -69,7 +69,7 @@ def command(
     from crosslens.cli._display import print_json, print_table, say
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.recorded import read_results
-    from crosslens.similarity.transfer_gap import correlations
+    from crosslens.similarity.transfer_gap import OF_TEXT, correlations
     from crosslens.similarity.word_order import WORD_ORDER
 
     correlated = correlations(
@@ -88,7 +88,7 @@ def command(
             "source": row.source,
             "similarity of": row.state,
             "measure": row.measure,
-            "layer": "mean" if row.layer is None else str(row.layer),
+            "layer": "–" if row.measure in OF_TEXT else "mean" if row.layer is None else str(row.layer),
             "languages": len(row.correlation.languages),
             coefficient: row.correlation.value,
             "low": row.correlation.low,

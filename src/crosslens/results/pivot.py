@@ -1,5 +1,6 @@
 """Tables of results: targets in rows, conditions in columns, same-language and cross-language scores separate."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -309,8 +310,16 @@ def as_html(results: Results) -> str:
     return "".join([lines[0], *tables, *lines[1:]])
 
 
-MATHEMATICS = {"−": "$-$", "Δ": r"$\Delta$", "–": "--", "…": r"\dots{}"}
-"""Characters of tables that pdfLaTeX does not know -> what it knows."""
+WRITTEN = {
+    "−": "$-$",
+    "Δ": r"$\Delta$",
+    "–": "--",
+    "…": r"\dots{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+"""Characters that pdfLaTeX does not know or prints as others -> what prints them."""
 
 
 def as_latex(results: Results) -> str:
@@ -325,7 +334,8 @@ def as_latex(results: Results) -> str:
                 hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
             )
         )
-        text = "".join(MATHEMATICS.get(character, character) for character in text)
+        text = "".join(WRITTEN.get(character, character) for character in text)
+        text = re.sub(r"(?m)^(?=[\[*])", "{}", text)  # else an argument of the line break before it
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
     return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"
 

@@ -24,6 +24,9 @@ Outcome = Literal["gap", "score"]
 OVERLAPS = ("overlap_types", "overlap_tokens")
 """Measures of subword overlap: percentage of the test data's subword types and tokens that occur in training data."""
 
+OF_TEXT = {WORD_ORDER: "treebanks", **dict.fromkeys(OVERLAPS, "subwords")}
+"""Measures that compare no layers of an encoder -> what they compare."""
+
 _PLURALS = {**dict.fromkeys(OVERLAPS, "overlaps"), WORD_ORDER: "word-order distances"}
 
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
@@ -68,10 +71,10 @@ class Correlated:
         task: task name.
         source: source language.
         encoder: encoder name; None if the records name none.
-        state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source; ``treebanks``
-            for word order, which no encoder is compared for.
+        state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source; for a measure
+            of `OF_TEXT`, what it compares instead.
         measure: similarity measure.
-        layer: layer number; None for the mean over layers.
+        layer: layer number; None for the mean over layers, or for a measure without layers.
         gaps: target language -> transfer gap, in points.
         similarities: target language -> similarity with the source.
         correlation: coefficient, interval and p-value.
@@ -406,7 +409,7 @@ def _similarities(
                     for target, partner in gaps.partners.items()
                 }
                 similarities = {target: value for target, value in by_target.items() if value is not None}
-                yield "treebanks" if measure == WORD_ORDER else state, measure, layer, similarities, confounds
+                yield OF_TEXT.get(measure, state), measure, layer, similarities, confounds
 
 
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from crosslens.corpora.downloads import fetch as module
-from crosslens.corpora.downloads.fetch import fetch
+from crosslens.corpora.downloads.fetch import fetch, unfinished
 from crosslens.errors import DownloadError
 
 CONTENT = bytes(range(256)) * 2000
@@ -21,7 +21,7 @@ def test_a_file_arrives_with_progress(server, tmp_path):
     fetch(f"{server.url}/x", tmp_path / "x", progress=lambda update: seen.append((update.done, update.total)))
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert seen[-1] == (len(CONTENT), len(CONTENT))
-    assert not (tmp_path / "x.part").exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["x"]
 
 
 @pytest.mark.parametrize("resumes", [True, False])
@@ -34,14 +34,23 @@ def test_a_connection_that_breaks_is_taken_up_again(server, tmp_path, resumes):
 
 
 def test_an_interrupted_download_goes_on_in_the_next_call(server, tmp_path):
-    (tmp_path / "x.part").write_bytes(CONTENT[:1234])
+    unfinished(tmp_path / "x", f"{server.url}/x").write_bytes(CONTENT[:1234])
     fetch(f"{server.url}/x", tmp_path / "x")
     assert server.asked == ["bytes=1234-"]
     assert (tmp_path / "x").read_bytes() == CONTENT
 
 
+def test_a_download_of_another_address_is_not_continued(server, tmp_path):
+    server.files["/z"], server.cuts = CONTENT[::-1], [100] * 5
+    with pytest.raises(DownloadError, match="gave up"):
+        fetch(f"{server.url}/z", tmp_path / "x", pause=0.0)
+    fetch(f"{server.url}/x", tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert server.asked[-1] is None
+
+
 def test_a_server_that_resumes_elsewhere_is_not_believed(server, tmp_path):
-    (tmp_path / "x.part").write_bytes(CONTENT[:1234])
+    unfinished(tmp_path / "x", f"{server.url}/x").write_bytes(CONTENT[:1234])
     server.shift = 7
     fetch(f"{server.url}/x", tmp_path / "x", pause=0.0)
     assert server.asked == ["bytes=1234-", None]
@@ -49,19 +58,19 @@ def test_a_server_that_resumes_elsewhere_is_not_believed(server, tmp_path):
 
 
 def test_a_part_that_is_whole_or_too_long(server, tmp_path):
-    (tmp_path / "x.part").write_bytes(CONTENT)
+    unfinished(tmp_path / "x", f"{server.url}/x").write_bytes(CONTENT)
     fetch(f"{server.url}/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == CONTENT
-    (tmp_path / "y.part").write_bytes(CONTENT + b"more")
+    unfinished(tmp_path / "y", f"{server.url}/x").write_bytes(CONTENT + b"more")
     fetch(f"{server.url}/x", tmp_path / "y", pause=0.0)
     assert (tmp_path / "y").read_bytes() == CONTENT
 
 
 def test_what_keeps_breaking_is_given_up_and_kept(server, tmp_path):
     server.cuts = [10] * 9
-    with pytest.raises(DownloadError, match=r"gave up after 5 tries.*resume from .*x.part"):
+    with pytest.raises(DownloadError, match=r"gave up after 5 tries.*resume from .*x.*part"):
         fetch(f"{server.url}/x", tmp_path / "x", pause=0.0)
-    assert (tmp_path / "x.part").read_bytes() == CONTENT[:50]
+    assert unfinished(tmp_path / "x", f"{server.url}/x").read_bytes() == CONTENT[:50]
     assert not (tmp_path / "x").exists()
 
 
@@ -106,6 +115,6 @@ def test_what_cannot_be_written_is_one_sentence(server, tmp_path, monkeypatch, n
             raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(module, "open", lambda *arguments: Refusing(), raising=False)
-    with pytest.raises(DownloadError, match=f"cannot write .*x.part: {reason}"):
+    with pytest.raises(DownloadError, match=f"cannot write .*x.*part: {reason}"):
         fetch(f"{server.url}/x", tmp_path / "x")
     assert len(server.asked) == 1  # not repeated

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from crosslens.digests import digest_file
+from crosslens.digests import digest, digest_file
 from crosslens.environment import offline
 from crosslens.errors import DownloadError
 from crosslens.progress import Listener, Progress, listening
@@ -24,7 +24,7 @@ def fetch(
     progress: Listener = None,
     pause: float = 1.0,
 ) -> None:
-    """Download a file, resuming an interrupted download from ``path.part``.
+    """Download a file, resuming an interrupted download of the same address from a ``.part`` file beside it.
 
     Args:
         url: address of the file.
@@ -41,7 +41,7 @@ def fetch(
     if offline():
         raise DownloadError(f"cannot download {url}: the network is switched off", hint="unset CROSSLENS_OFFLINE")
     listener = listening(progress)
-    part = path.with_name(path.name + ".part")
+    part = unfinished(path, url)
     reason = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def fetch(
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
         try:
-            if _fetch_rest(url, part, listener):
+            if _fetch_rest(url, part, path.name, listener):
                 break
             reason = "the server broke off"
         except httpx.HTTPStatusError as error:
@@ -78,7 +78,12 @@ def fetch(
     part.replace(path)
 
 
-def _fetch_rest(url: str, part: Path, progress: Progress) -> bool:
+def unfinished(path: Path, url: str) -> Path:
+    """The file of an unfinished download; another address has another file, because their contents may differ."""
+    return path.with_name(f"{path.name}.{digest(url)[:8]}.part")
+
+
+def _fetch_rest(url: str, part: Path, name: str, progress: Progress) -> bool:
     """Request the missing bytes; return whether the file is complete."""
     received = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={received}-"} if received else {})}
@@ -101,7 +106,7 @@ def _fetch_rest(url: str, part: Path, progress: Progress) -> bool:
             for chunk in response.iter_bytes():
                 stream.write(chunk)
                 received += len(chunk)
-                progress.report(f"downloading {part.stem}", received, total, "bytes")
+                progress.report(f"downloading {name}", received, total, "bytes")
     return total is None or received == total
 
 
