@@ -306,6 +306,18 @@ class ComparedScores:
         """Largest absolute difference, at least 5 points; the end of the colour scale."""
         return max([5.0, *map(abs, self.differences.values())])
 
+    def above(self, other: "ComparedScores") -> "ComparedScores":
+        """Put the rows of another source, which have other names, below these."""
+        columns = dict.fromkeys((*self.columns, *other.columns))
+        differences = {**self.differences, **other.differences}
+        return replace(
+            self,
+            rows=(*self.rows, *other.rows),
+            columns=tuple(sorted(columns, key=lambda column: column.order)),
+            scores={**self.scores, **other.scores},
+            differences=differences,
+        )
+
 
 def compared_scores(results: Results) -> list[ComparedScores]:
     """Compare scores of one task, metric, encoder and source with those of the reference of each variant.

@@ -275,3 +275,20 @@ def test_plot_draws_another_measure_where_there_is_no_cka(records):
             if "y" in layer["encoding"]
         }
         assert any((title or "").startswith(f"{measure}, mean over") for title in titles), titles
+
+
+def test_models_tested_in_their_own_language_share_a_map():
+    records = [
+        Record(task="pos", encoder="e", source=tag, target=tag, metric="accuracy", value=value - change, **condition)
+        for tag, value in (("wo", 80.0), ("mt", 90.0))
+        for change, condition in ((0.0, {}), (7.0, {"condition": '{"start": "bilstm"}'}))
+    ]
+    both = all_figures(Results.of(records))["layers-by-target"].to_dict()
+    assert [panel["title"] for panel in both["concat"]] == ["POS tagging, accuracy, in-language"]
+    (shown,) = [rows for rows in both["datasets"].values() if "difference" in rows[0]]
+    assert [(row["row"], row["difference"]) for row in shown] == [("wo", 0.0), ("wo", -7.0), ("mt", 0.0), ("mt", -7.0)]
+    other = replace(records[0], target="fr", value=50.0), replace(records[1], target="fr", value=40.0)
+    titles = [
+        panel["title"] for panel in all_figures(Results.of([*records, *other]))["layers-by-target"].to_dict()["concat"]
+    ]
+    assert titles == ["POS tagging, accuracy, source wo", "POS tagging, accuracy, in-language"]

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
-from crosslens.encoders.models.held_weights import held_in_float32
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError
 
@@ -60,5 +59,7 @@ class InPrecision(Intervention):
         others = tuple(change for change in encoder.changes if not isinstance(change.intervention, InPrecision))
         encoder = replace(encoder, changes=others)
         if self.precision == "float32":
+            from crosslens.encoders.models.held_weights import held_in_float32
+
             return replace(encoder, model=cast("PreTrainedModel", held_in_float32(encoder.model)))
         return super().apply(encoder, seed=seed)

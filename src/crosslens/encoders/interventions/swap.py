@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Layers
 from crosslens.encoders.layers import format_layers, parse_layers
-from crosslens.encoders.models.held_weights import hold_in_float32
 from crosslens.errors import EncoderError, RequestError
 from crosslens.formatting import short_name
 
@@ -115,6 +114,7 @@ def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swa
         EncoderError: if the two differ in architecture, sizes or vocabulary.
     """
     from crosslens.encoders.interventions.change import Change
+    from crosslens.encoders.models.held_weights import hold_in_float32
 
     chosen = parse_layers(intervention.layers, encoder.depth)
     model = copy.deepcopy(encoder.model)

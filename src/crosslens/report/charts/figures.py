@@ -33,6 +33,7 @@ from crosslens.results.cells import cells, disambiguated, encoders_apart
 from crosslens.results.chart import (
     COLOURS,
     LONG,
+    ComparedScores,
     by_state,
     compared_scores,
     grammar,
@@ -225,18 +226,20 @@ def encoders_overlaid(results: Results) -> "altair.ConcatChart":
 def layers_by_target(results: Results) -> "altair.ConcatChart":
     """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
 
-    One heat map per task, source, encoder and variant of the models, on one scale of colours.
+    One heat map per task, source, encoder and variant of the models, on one scale of colours. Models that were tested
+    in their own language only share one, with a row for each language.
 
     Raises:
         RequestError: when nothing is compared with a reference.
     """
     alt = grammar()
-    maps = {}
+    maps: dict[str, ComparedScores] = {}
     blocks = score_blocks(results)
     for block in blocks:
         with suppress(RequestError):  # it has no reference
             for compared in compared_scores(block.results):
-                maps[", ".join(filter(None, (_title(block, blocks), compared.variant)))] = compared
+                title = ", ".join(filter(None, (_title(block, blocks), compared.variant)))
+                maps[title] = maps[title].above(compared) if title in maps else compared
     if not maps:
         raise RequestError("these results contain no condition with a reference to compare it with")
     widest = max(compared.widest for compared in maps.values())
@@ -245,9 +248,11 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
 
 
 def _title(block: Block, blocks: Sequence[Block]) -> str:
-    """``POS tagging, accuracy, source en``, with the encoder where there are several."""
+    """``POS tagging, accuracy, source en``, or ``in-language``; with the encoder where there are several."""
     several = len({each.encoder for each in blocks}) > 1
-    title = f"{block.task}, {block.metric}, source {block.source_label}"
+    in_language = set(block.results.records["target"].to_pylist()) == {block.source}
+    trained = ", ".join(filter(None, ("in-language", block.kind))) if in_language else f"source {block.source_label}"
+    title = f"{block.task}, {block.metric}, {trained}"
     return as_printed(title) + (f", {block.encoder}" if several else "")
 
 
