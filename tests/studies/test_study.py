@@ -131,7 +131,15 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [pos, poss]\n", "study.yaml:4: tasks.1: there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
-        (LEAST + "seeds: [1, 1]\n", "study.yaml:4: seeds: has duplicates"),
+        (LEAST + "seeds: [1, 1, 2]\n", "study.yaml:4: seeds: has duplicates: 1"),
+        (
+            LEAST + "conditions: [none, {layers: 1-2}, {layers: 1-2}]\n",
+            "study.yaml:4: conditions: has duplicates: 1-2",
+        ),
+        (
+            LEAST + "precision: bfloat16\nconditions:\n  - none\n  - {layers: 1-2, precision: float32}\n",
+            "conditions.1.precision: the study computes in bfloat16; give bfloat16 to the conditions that need it",
+        ),
         (LEAST + "conditions: []\n", "study.yaml:4: conditions: is empty"),
         (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
         (

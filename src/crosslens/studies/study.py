@@ -1,7 +1,8 @@
 """Study files: the models to train, their data, and the analyses to run."""
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -341,6 +342,22 @@ class Study(Strict):
         """Whether training with a recipe reads the source's dev data, before any rule of `select`."""
         return recipe.select == "best" or recipe.schedule == "plateau" or self.grid is not None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_precision(cls, value: Any) -> Any:
+        """Refuse float32 in a condition of a study in bfloat16: as the default it would be taken for no setting."""
+        if isinstance(value, Mapping) and value.get("precision") == "bfloat16":
+            reason = "the study computes in bfloat16; give bfloat16 to the conditions that need it instead"
+            conditions = value.get("conditions")
+            wrong = [
+                Problem(("conditions", place, "precision"), reason)
+                for place, condition in enumerate(conditions if isinstance(conditions, (list, tuple)) else ())
+                if isinstance(condition, Mapping) and condition.get("precision") == "float32"
+            ]
+            if wrong:
+                raise InvalidSettings(wrong)
+        return value
+
     @field_validator("checkpoints", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
@@ -395,12 +412,11 @@ class Study(Strict):
             values = getattr(self, what)
             if values is not None and not values:
                 wrong.append(Problem((what,), "is empty"))
-            if values not in (None, "all") and len(set(values)) < len(values):
-                wrong.append(Problem((what,), "has duplicates"))
-        labels = [condition.label for condition in self.conditions]
-        if len(set(labels)) < len(labels):  # e.g. a factor that is called like a set of layers
-            names = ", ".join(sorted(set(labels)))
-            wrong.append(Problem(("conditions",), f"different conditions have the same name: {names}"))
+            if values not in (None, "all") and (repeated := _repeated(values)):
+                wrong.append(Problem((what,), f"has duplicates: {', '.join(map(_shown, repeated))}"))
+        labels = [condition.label for condition in dict.fromkeys(self.conditions)]
+        if repeated := _repeated(labels):  # e.g. a factor that is called like a set of layers
+            wrong.append(Problem(("conditions",), f"different conditions have the same name: {', '.join(repeated)}"))
         for index, condition in enumerate(self.conditions):
             try:
                 if condition.factor is not None:
@@ -419,6 +435,15 @@ class Study(Strict):
         if wrong:
             raise InvalidSettings(wrong)
         return self
+
+
+def _repeated(values: Iterable[Any]) -> list[Any]:
+    """The values that occur more than once."""
+    return [value for value, times in Counter(values).items() if times > 1]
+
+
+def _shown(value: Any) -> str:
+    return value.label if isinstance(value, Condition | Selection | Checkpoint) else str(value)
 
 
 def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None = None) -> Study:
