@@ -50,7 +50,7 @@ def test_markdown_has_one_width_and_shows_hostile_names_as_text():
     assert {line.count("|") for line in bare} == {5}
     assert "12.35 ± 0.50" in text or "12.34 ± 0.50" in text
     assert "**−6.00 ± 1.00** [1]" in text
-    assert text.splitlines()[0].endswith(". Bold: loss of at least 5 points.")
+    assert text.splitlines()[0].endswith(". ±: standard deviation over seeds. Bold: loss of at least 5 points.")
     small = Table("t", "c.", ("Δ",), {"g": (Row("r", (Cell(-4.9, "difference"),)),)}, ())
     assert to_markdown(small).splitlines()[0] == "c."
     assert "[1] a 100 % note_." in text

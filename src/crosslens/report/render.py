@@ -58,7 +58,9 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
 
 def marks(table: Table, spread: Spread) -> str:
     """Sentence of a caption on intervals and marks; "" without any."""
-    cells = (cell for rows in table.groups.values() for row in rows for cell in row.cells)
+    cells = [cell for rows in table.groups.values() for row in rows for cell in row.cells]
+    if spread == "std":
+        return " ±: standard deviation over seeds." if any(cell.std is not None for cell in cells) else ""
     over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
     caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
     if "sentences" in over:

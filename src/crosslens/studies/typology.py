@@ -21,7 +21,7 @@ from crosslens.runs.store import RUNS_IN_MEMORY, Store
 from crosslens.scores.intervals import linearised
 from crosslens.scores.unpaired import Unpaired
 from crosslens.tasks import TASKS, find_task
-from crosslens.unseen.typology import Cell, Measurements, known_languages, typology
+from crosslens.unseen.typology import Cell, Measurements, known_languages, language_name, typology
 
 if TYPE_CHECKING:
     import pandas
@@ -177,7 +177,7 @@ def _typology(
         about.append(
             {
                 "language": tag,
-                "name": known.name if known else other.name if other else tag,
+                "name": language_name(tag),
                 "script": read_script(cell.corpus) or of_tag or usual,
                 "family": known.family if known else other.family if other else "",
                 "text": next((words[digest] for digest in sorted(adapted) if digest in words), None),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import langcodes
 import numpy as np
 
-from crosslens.data.language_families import bare_language
+from crosslens.data.language_families import bare_language, known_language
 from crosslens.scores.intervals import LEVEL, Estimate, q_values
 from crosslens.scores.unpaired import sample_of
 
@@ -92,13 +92,13 @@ def known_languages() -> dict[str, Known]:
 
 
 def language_name(tag: str) -> str:
-    """Name of a language that the slides describe; of any other, its tag.
+    """Name of a language as the slides call it, or else its English name; of an unknown one, its tag.
 
     >>> language_name("ug-Latn"), language_name("sme"), language_name("a language of mine")
-    ('Uyghur', 'sme', 'a language of mine')
+    ('Uyghur', 'Northern Sami', 'a language of mine')
     """
     valid = bool(tag) and langcodes.tag_is_valid(tag)
-    known = known_languages().get(bare_language(tag)) if valid else None
+    known = (known_languages().get(bare_language(tag)) if valid else None) or known_language(tag)
     return known.name if known else tag
 
 
