@@ -118,6 +118,6 @@ def test_a_model_trained_in_bfloat16_is_neither_evaluated_nor_predicts_in_float3
         ("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "again"),
         ("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu"),
     ):
-        status, _, said = run(*words, *chosen)
-        assert (status, "trained with precision=bfloat16, in which it also predicts" in said) == (2, True), said
+        status, _, error = run(*words, *chosen)
+        assert (status, "trained with precision=bfloat16, in which it also predicts" in error) == (2, True), error
     assert run("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu", "--device", "cpu")[0] == 0

@@ -94,8 +94,8 @@ def test_a_report_needs_no_torch(run, tmp_path):
 
 def test_intervals_are_those_of_the_study_and_figures_fit_the_width(run, uninterrupted):
     """The study pairs both conditions by sentence, which their records alone do not allow."""
-    status, _, said = run("report", uninterrupted, "--out", "report", "--spread", "interval", "--width", "2")
-    assert status == 0, said
+    status, _, error = run("report", uninterrupted, "--out", "report", "--spread", "interval", "--width", "2")
+    assert status == 0, error
     table = Path("report/by-target-pos.md").read_text("utf-8")
     for row in rows_of(uninterrupted / "studies/toy/summary.csv"):
         write, name = (plain, "") if row["label"] == "reference" else (signed, "delta_")
