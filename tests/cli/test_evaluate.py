@@ -109,3 +109,15 @@ def test_precision_is_chosen_and_recorded(run, tiny_bert, monkeypatch):
     assert "UserWarning" not in said
     assert [row["condition"] for row in rows_of("coarse/results.csv")] == ['{"precision": "bfloat16"}']
     assert run(*asked, "half", "--out", "wrong")[0] == 2
+
+
+def test_a_model_trained_in_bfloat16_is_neither_evaluated_nor_predicts_in_float32(run, tiny_bert):
+    assert finetune(run, tiny_bert, "--keep-model", "--set", "precision=bfloat16")[0] == 0
+    chosen = ("--precision", "float32", "--device", "cpu")
+    for words in (
+        ("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "again"),
+        ("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu"),
+    ):
+        status, _, error = run(*words, *chosen)
+        assert (status, "trained with precision=bfloat16, in which it also predicts" in error) == (2, True), error
+    assert run("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu", "--device", "cpu")[0] == 0

@@ -251,6 +251,18 @@ def test_pretrain_and_adapt(handed, tiny_bert, treebanks, tmp_path):
     assert (options["settings"].epochs, options["data"], options["save_every"]) == (2, str(treebanks), 9)
 
 
+def test_encoders_get(handed):
+    asked = ("encoders", "get", "e5-small", "--trim-to", "fr.txt", "--out", "e5")
+    for chosen, characters in (((), "seen"), (("--characters", "all"), "all")):
+        arguments, options = handed("crosslens.encoders.models.e5.get_e5_small", *asked, *chosen)
+        assert (arguments, options) == (("e5",), {"trim_to": ["fr.txt"], "characters": characters})
+
+
+def test_demo(handed):
+    (_, out), options = handed("crosslens.demo.demo.run_demo", "demo", "--processes", "3", "--cache", "c", "--out", "o")
+    assert (out, options["cache"], options["workers"]) == ("o", "c", 3)
+
+
 def test_score(run, tmp_path):
     """Scoring rules are settings of the task."""
     line = "1\tis\t_\tAUX\t_\t_\t0\troot\t_\t_\n2\tfed\t_\tVERB\t_\t_\t1\t{}\t_\t_\n\n"

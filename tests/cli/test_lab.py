@@ -1,6 +1,8 @@
 import pytest
 
 from crosslens.data.formats.conllu import read
+from crosslens.lab.laboratory import Laboratory
+from crosslens.lab.presets import find_laboratory
 from toy_commands import FAST
 
 
@@ -39,7 +41,8 @@ def test_a_laboratory_of_other_shares(run, tmp_path):
     assert status == 0, said
     pairs = [line.split() for line in (tmp_path / "lab/dictionaries/src-sov.txt").read_text("utf-8").splitlines()]
     assert sum(a == b for a, b in pairs) > 0.7 * len(pairs)
-    assert len((tmp_path / "lab/text/src.txt").read_text("utf-8").splitlines()) == 50
+    settings = find_laboratory().settings.model_copy(update={"anchors": 1.0, "sentences": 50, "seed": 4})
+    assert (tmp_path / "lab/text/src.txt").read_text("utf-8").splitlines() == Laboratory(settings).text("src")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from toy_commands import finetune
+from toy_commands import finetune, rows_of
+from toy_studies import results_of
 
 ABLATED = ("--random-init", "1-2")
 
@@ -40,7 +41,12 @@ def test_what_is_asked_wrongly(run, uninterrupted):
     status, _, error = run("test", uninterrupted, uninterrupted)
     assert (status, "A has several conditions: reference, 1-2" in error) == (2, True)
     chosen = ("--a", "condition=none", "--b", "ablation=1-2")
-    assert run("test", uninterrupted, uninterrupted, *chosen)[0] == 0
+    folder, rows = uninterrupted, rows_of(results_of(uninterrupted))
+    tested = json.loads(run("test", folder, folder, *chosen, "--json")[1])
+    for side, ablation in (("a", ""), ("b", "1-2")):  # --a selects records of A, and --b of B
+        for test in tested:
+            same = [row for row in rows if (row["ablation"], row["corpus"]) == (ablation, test["corpus"])]
+            assert test[side] == pytest.approx(sum(float(row["value"]) for row in same) / 2)
     status, _, error = run("test", uninterrupted, uninterrupted, *chosen, "--metric", "las")
     assert (status, "A selects no scores" in error) == (2, True)
     status, _, error = run("test", "nowhere", "nowhere")

@@ -37,3 +37,13 @@ def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
         assert name in whole
         assert collection.published.replace(" ", "") in whole
     assert "yourownfile" in whole
+
+
+def test_a_plan_names_four_open_evaluations_of_a_finished_run_and_counts_the_others(run, file, uninterrupted):
+    tests = ", ".join(f"'ud/fr_pud[:{sentences}]'" for sentences in range(1, 7))
+    asked = ("--set", f"data.tasks.pos.en.tests=[{tests}]", "--set", "conditions=[none]")
+    status, shown, error = run("plan", file, "--out", uninterrupted, *asked)
+    assert status == 0, error
+    (line,) = (line for line in shown.splitlines() if "done except for" in line)
+    assert [f"ud/fr_pud:test[:{sentences}]" in line for sentences in range(1, 7)] == [True] * 4 + [False] * 2
+    assert line.endswith(" and 2 more evaluations")

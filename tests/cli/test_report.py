@@ -2,10 +2,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from crosslens.formatting import plain, signed
+from crosslens.report.charts.printed import svg_width
 from crosslens.results.record import Record, Results
 from crosslens.unseen.rule import write_rule
 from made_rules import made_up
-from toy_commands import finetune
+from toy_commands import finetune, rows_of
 
 
 def test_a_report_of_similarity_alone_has_its_table_figures_and_page(run, tmp_path):
@@ -88,3 +90,17 @@ def test_a_report_needs_no_torch(run, tmp_path):
     Results.of([Record(**record, target=target, seed=1, value=value) for target, value in scores]).write("scores.csv")
     subprocess.run([sys.executable, "-c", WITHOUT_TORCH], check=True, capture_output=True)
     assert Path("made/index.html").is_file()
+
+
+def test_intervals_are_those_of_the_study_and_figures_fit_the_width(run, uninterrupted):
+    """The study pairs both conditions by sentence, which their records alone do not allow."""
+    status, _, error = run("report", uninterrupted, "--out", "report", "--spread", "interval", "--width", "2")
+    assert status == 0, error
+    table = Path("report/by-target-pos.md").read_text("utf-8")
+    for row in rows_of(uninterrupted / "studies/toy/summary.csv"):
+        write, name = (plain, "") if row["label"] == "reference" else (signed, "delta_")
+        low, high = (write(float(row[name + end]), decimals=2) for end in ("low", "high"))
+        assert f"[{low}, {high}]" in table
+    widths = [svg_width(path.read_text("utf-8")) for path in Path("report").glob("*.svg")]
+    assert len(widths) == 3
+    assert max(widths) <= 2 * 96

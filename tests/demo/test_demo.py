@@ -7,9 +7,11 @@ from crosslens.demo import demo
 from crosslens.demo.demo import Demo, lab_demo, real_demo, run_demo
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, WorkError
+from crosslens.lab.presets import find_laboratory
 from crosslens.report.findings import effects, findings
 from crosslens.report.page import known_runs
 from crosslens.runs.execute import Outcome
+from crosslens.studies.data_sets import find_data
 from crosslens.studies.run_study import Report
 
 
@@ -123,3 +125,12 @@ def test_an_encoder_that_was_trimmed_to_other_text_is_not_used(tmp_path, monkeyp
         file.write("# more\n")
     assert real_demo(tmp_path / "cache", seeds=1).study.encoder == str(made[1]) != names[0]
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("preset", ["good", "no-anchors"])
+def test_a_preset_is_the_languages_of_the_encoder_of_the_training_and_of_the_tests(preset):
+    study = lab_demo(preset, seeds=2).study
+    assert (study.encoder, study.seeds) == (f"lab:{preset}", (1, 2))
+    data, laboratory = find_data(study.data), find_laboratory(preset)
+    assert data.parallel == laboratory.name("all")
+    assert data.tasks["pos"]["src"].train == laboratory.name("src")

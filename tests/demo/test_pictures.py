@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from crosslens.data.sentence import Sentence
 from crosslens.demo.pictures import describe_grammar, pictures, story, telling_sentence, vocabularies
 from crosslens.encoders.condition import Condition
 from crosslens.lab.grammar import KINDS
@@ -154,6 +155,17 @@ def test_the_sentence_is_as_telling_as_any_and_short(good):
     assert repeated == min(other[0] for other in others) == 0
     assert telling == max(other[1] for other in others if other[0] == 0) == 4
     assert length == min(other[2] for other in others if other[:2] == (0, 4))
+
+
+def test_a_sentence_that_repeats_no_relation_is_more_telling_than_one_of_more_relations():
+    """Two adjectives would have one colour."""
+    plain = Sentence(("a", "b", "c"), relations=("nsubj", "root", "obj"))
+    relations = ("nsubj", "root", "amod", "amod", "nmod", "obj")
+    rich = Sentence(tuple("abcdef"), relations=relations)
+    for sentences in ((plain, rich), (rich, plain)):
+        corpus = SimpleNamespace(sentences=sentences)
+        laboratory = SimpleNamespace(languages=("src",), corpus=lambda language, corpus=corpus: corpus)
+        assert telling_sentence(laboratory) == {"src": plain}
 
 
 def test_the_table_counts_the_words_and_shows_the_most_frequent(good):

@@ -7,7 +7,8 @@ from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
-from toy_architectures import IDS, MASK
+from toy_architectures import IDS, MASK, fresh
+from toys import word_piece
 
 
 def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder, tiny_bert):
@@ -54,6 +55,19 @@ def test_padding_does_not_move_a_sentence(loaded):
         alone = usual.states(short, torch.ones_like(short))
         padded = usual.states(long, (torch.arange(7) < torch.tensor([[4], [7]])).long())
     torch.testing.assert_close(padded[:1, :4], alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "padding", "longest"), [("bert", 0, 20), ("roberta", 0, 19), ("roberta", 1, 18)])
+def test_positions_limit_the_input_and_may_start_behind_the_padding_id(kind, padding, longest, tmp_path):
+    """Of 20 rows; those of XLM-R are 514 for inputs of up to 512 subwords."""
+    tokenizer = word_piece()
+    fresh(kind, 0, tokenizer, max_position_embeddings=20, pad_token_id=padding).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    small = load_encoder(tmp_path, device="cpu")
+    assert small.capacity == longest
+    ids = torch.full((1, longest), 7)
+    with torch.inference_mode():
+        assert small.states(ids, torch.ones_like(ids)).shape == (1, longest, small.width)
 
 
 def test_it_shows_its_size_and_what_was_changed(encoder):

@@ -20,6 +20,7 @@ from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import RECIPES, Recipe
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
+from toy_architectures import fresh
 
 FAST = Recipe(batch=2, learning_rate=3e-3, epochs=3, select="last", encoder_dropout="off")
 
@@ -37,6 +38,18 @@ def test_how_deep_it_is_frozen(encoder):
     assert frozen_depth(freeze(encoder, "1-2")) == 0  # the embeddings below them change
     assert frozen_depth(freeze(encoder, "0-1,3")) == 1
     assert frozen_depth(freeze(encoder, "0-4")) == 4
+
+
+@pytest.mark.parametrize("kind", ["deberta-v2", "mt5"])
+def test_layers_that_share_a_trained_parameter_are_not_frozen(kind, encoder, tmp_path):
+    """Relative positions, which every layer reads."""
+    fresh(kind, 0, encoder.tokenizer).save_pretrained(tmp_path)
+    encoder.tokenizer.save_pretrained(tmp_path)
+    frozen = freeze(load_encoder(tmp_path, device="cpu"), "0-2")
+    assert frozen_depth(frozen) == 2
+    for parameter in frozen.shared.values():
+        parameter.requires_grad_(True)
+    assert frozen_depth(frozen) == 0
 
 
 @pytest.mark.rounding

@@ -41,6 +41,11 @@ def test_the_topic_is_the_class_of_most_nouns(laboratory):
     (place,) = (i for i, node in enumerate(tree) if node.kind == "noun")
     concepts[place] = world.first["noun"] + 8
     assert sentence_topic(world, (tree, concepts, concepts)) == world.topic("noun", np.asarray(8))
+    tree = next(tree for tree in world.trees if sum(node.kind == "noun" for node in tree) == 3)
+    first, *others = (place for place, node in enumerate(tree) if node.kind == "noun")
+    concepts = np.zeros(len(tree), int)
+    concepts[first], concepts[others] = world.first["noun"], world.first["noun"] + 1  # neighbouring ranks differ
+    assert sentence_topic(world, (tree, concepts, concepts)) == world.topic("noun", np.asarray(1))
     bare = next(tree for tree in world.trees if all(node.kind != "noun" for node in tree))
     assert sentence_topic(world, (bare, np.zeros(len(bare), int), np.zeros(len(bare), int))) is None
 

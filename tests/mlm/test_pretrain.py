@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -205,6 +206,37 @@ def test_weight_decay_leaves_word_embeddings_alone(texts, tmp_path, rate):
     same = {name for name, value in states[0].items() if torch.equal(value, states[1][name])}
     assert "embeddings.word_embeddings.weight" in same
     assert "encoder.layer.0.attention.self.query.weight" not in same
+
+
+def test_nothing_is_learnt_from_held_out_lines(texts, tmp_path):
+    """They decide neither the vocabulary nor the weights."""
+    for name, last in (("a", "the cat sees a dog ."), ("b", "zebras quack")):
+        (tmp_path / name).mkdir()
+        for language in ("en", "fr"):
+            text = (texts / f"{language}.txt").read_text("utf-8").strip()
+            (tmp_path / name / f"{language}.txt").write_text(f"{text}\n" + f"{last}\n" * 8, "utf-8")
+    settings = SMALL.model_copy(update={"steps": 4, "validation": Validation(lines=8, every=4)})
+    facts = [pretrain(settings, tmp_path / name / "out", base=tmp_path / name, device="cpu") for name in "ab"]
+    assert facts[0]["perplexity en"] != facts[1]["perplexity en"]
+    assert weights(tmp_path / "a" / "out") == weights(tmp_path / "b" / "out")
+
+
+def test_every_process_reads_a_part_of_each_batch(texts, tmp_path, monkeypatch):
+    """Together they read it once; results do not show whether each reads it whole, only the time does."""
+    read = {}
+
+    def stop(loop, model, batches, **more):
+        read[rank, size] = [row.tolist() for step in range(3) for _, ids, *_ in batches(step) for row in ids]
+        raise Killed
+
+    monkeypatch.setattr("crosslens.mlm.pretrain.train_language_model", stop)
+    for rank, size in ((0, 1), (0, 2), (1, 2)):
+        group = SimpleNamespace(rank=rank, size=size, wait=lambda: None)
+        monkeypatch.setattr("crosslens.mlm.pretrain.processes", lambda group=group: group)
+        with pytest.raises(Killed):
+            pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
+    assert sorted(read[0, 2] + read[1, 2]) == sorted(read[0, 1])
+    assert len(read[0, 2]) == len(read[1, 2]) == 3 * SMALL.batch // 2
 
 
 def test_every_evaluation_hides_the_same_subwords_and_another_seed_hides_others(texts, tmp_path, monkeypatch):

@@ -56,3 +56,11 @@ def test_every_score_is_a_point_over_its_amount():
     points = {(row["model"], row["sentences"], row["score"]) for row in drawn}
     assert len(points) == len(RECORDS)
     assert ("BiLSTM", 1188, 93.0) in points
+
+
+def test_amounts_within_a_fifth_of_the_axis_of_one_that_is_labelled_have_no_label():
+    """From 100 to 10,000 that is a factor of 10 ** 0.4, about 2.5; the largest amount is labelled."""
+    sizes = (100, 200, 1000, 8000, 10_000)
+    drawn = learning_curve_figure(Results.of(wolof(50.0, f"{WHOLE}[:{size}]") for size in sizes)).to_dict()
+    axis = drawn["concat"][0]["layer"][0]["encoding"]["x"]["axis"]
+    assert sorted(axis["values"]) == [200, 1000, 10_000]

@@ -68,6 +68,8 @@ def test_equal_scores_are_sorted_by_name_and_what_has_no_score_keeps_its_place()
     equal = Results.of([score("zh", 50.0), score("cs", 50.0), score("fr", 60.0)])
     assert [record.target for record in equal.sorted()] == ["fr", "cs", "zh"]
     assert Results.of(similarities()).sorted() == Results.of(similarities())
+    pairs = [similarity(f"en-{target}", 0, 0.5) for target in ("zh", "hi", "cs")]
+    assert [record.target for record in Results.of([*pairs, score("cs", 70.0)]).sorted()] == ["cs", "zh", "hi", "cs"]
 
 
 def test_everything_but_the_order_of_languages_stays():

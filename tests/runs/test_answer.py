@@ -11,6 +11,7 @@ from crosslens.runs.corpora import Corpora
 from crosslens.runs.counts import key
 from crosslens.runs.finetuning import finetune_and_evaluate
 from crosslens.runs.question import CorpusRef, IntervenedScore, Overlap, ProbeQuestion, Similarity
+from crosslens.similarity.compare import compare
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.intervene import intervene
@@ -112,3 +113,23 @@ def test_interventions_after_training_are_drawn_with_the_seed_of_the_question(en
         found.append(counts[key(question.id, "accuracy")].tolist())
         assert found[-1] == expected.tolist()
     assert found[1] != found[0] or found[2] != found[0]
+
+
+def test_each_pair_is_compared_by_the_measures_that_are_asked_of_it(encoder, corpora, monkeypatch):
+    """What was answered before is not computed again, which only the time shows."""
+    compared = []
+
+    def noting(*arguments, pairs, measures, **options):
+        compared.extend((pair, measure) for pair in pairs for measure in measures)
+        return compare(*arguments, pairs=pairs, measures=measures, **options)
+
+    monkeypatch.setattr("crosslens.runs.answer.compare", noting)
+    sides = corpora.head("ud/pud", None)
+    wanted = [("en", "fr", "cka"), ("fr", "en", "retrieval"), ("fr", "en", "rsa")]
+    asked = [
+        Similarity("ud/pud", source, target, (sides[source].digest, sides[target].digest), measure, None)
+        for source, target, measure in wanted
+    ]
+    answered, _ = answer(Subject(encoder), asked, corpora)
+    assert {(record.source, record.target, record.measure) for record in answered} == {*wanted}
+    assert sorted(compared) == sorted((f"{source}-{target}", measure) for source, target, measure in wanted)

@@ -3,8 +3,9 @@
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.progress import Update
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import Context, execute
+from crosslens.runs.execute import LOG_EVERY, Context, _Log, execute
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
@@ -47,3 +48,13 @@ def test_a_run_that_succeeds_leaves_no_failed_attempt_and_is_done_once(planned, 
     assert {"run.json", "records.parquet", "log.txt"} <= set(finished)
     assert execute(asked, context).state == "done"
     assert files() == finished
+
+
+def test_the_log_has_a_line_after_every_so_many_steps_and_none_before_the_first():
+    lines = []
+    log = _Log(lines.append, lambda: False)
+    log.report("preparing text and vocabulary", 0)
+    for step in range(2 * LOG_EVERY + 1):
+        log.report("pretraining", step, 1000, "steps", f"loss {step}")
+    expected = [Update("pretraining", step, 1000, "steps", f"loss {step}") for step in (LOG_EVERY, 2 * LOG_EVERY)]
+    assert lines == [str(update) for update in expected]

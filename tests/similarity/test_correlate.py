@@ -120,3 +120,13 @@ def test_p_is_twice_the_smaller_tail_of_all_orders():
     found = correlate(languages(x), languages(y), coefficient="pearson")
     assert found.p == pytest.approx(2 * min(tails))
     assert found.p != pytest.approx((abs(every) >= abs(own) - 1e-12).mean())
+
+
+def test_the_interval_is_from_the_percentiles_of_resampled_languages():
+    """2.5 and 97.5 % of the coefficients of languages drawn with replacement, here by another generator."""
+    x, y = np.random.default_rng(8).normal(size=(2, 20))
+    y = y + x
+    interval = correlate(languages(x), languages(y), coefficient="pearson", resamples=20_000)
+    drawn = np.random.default_rng(9).integers(20, size=(20_000, 20))
+    coefficients = [np.corrcoef(x[places], y[places])[0, 1] for places in drawn]
+    assert (interval.low, interval.high) == pytest.approx(np.quantile(coefficients, [0.025, 0.975]), abs=0.015)

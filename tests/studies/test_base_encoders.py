@@ -99,6 +99,7 @@ def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
         " encoders (starts: one)"
         for label in ("adapted", "from scratch")
     )
+    assert plan(study.model_copy(update={"seeds": (1,)}), store).notes == ()  # nothing varies over one seed
     summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
     encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
     assert encoders == {"reference": "one", "adapted": "one", "from scratch": "one", "BiLSTM": "each"}

@@ -19,6 +19,7 @@ def test_sentences_are_summed_by_language(treebanks):
             "en": {"train": "ud/en_toy[:4]", "tests": ["ud/en_toy[:2]", "ud/*_pud"]},
             "again": {"train": "ud/en_toy[:4]", "tests": ["ud/fr_pud"]},
             "zz": {"train": "ud/de_none", "tests": ["ud/fr_none", "ud/*_none"]},
+            "ru": {"train": "ud/ru_none", "tests": ["ud/ru_none"]},
         },
         "nli": {"fr": {"train": "xnli/fr", "tests": ["xnli/fr"], "translated_from": "en"}},
     }
@@ -28,6 +29,7 @@ def test_sentences_are_summed_by_language(treebanks):
         "de": {"pos": f"{MISSING} + 0"},
         "en": {"pos": f"4 + {2 + pud}"},
         "fr": {"pos": MISSING, "nli": str(pairs)},
+        "ru": {"pos": MISSING},
     }
 
 

@@ -49,6 +49,7 @@ def test_conditions_of_a_store_have_the_differences_of_its_summary(wider):
         assert table[column].tolist() == pytest.approx(ablated[column].tolist()), column
     assert table["a"].tolist() == pytest.approx(summary[summary["label"] == "reference"]["mean"].tolist())
     assert table["target"].tolist() == ["en", "fr", "fr", "mean of 2 corpora"]
+    assert table["corpus"].tolist() == ["ud/en_pud:test", "ud/fr_pud:test", "ud/fr_pud:test[:4]", "test"]
     assert table["sentences"].tolist()[-1] == table["sentences"].min()
 
 

@@ -89,6 +89,25 @@ def test_scores_of_the_best_two_settings_are_averaged(study, treebanks, tmp_path
     assert french["seeds"].tolist() == [len(study.seeds)] * 2
 
 
+def test_the_best_settings_are_averaged_apart_under_each_intervention_on_the_trained_model(study, treebanks, tmp_path):
+    """Both conditions are evaluated with the same models."""
+    noise = Condition.read({"noise": "2.output", "noise_dose": 5})
+    changes = {"grid": Grid(best=2, epochs=(1, 2)), "conditions": (Condition(), noise), "seeds": (1,)}
+    report = run(study.model_copy(update=changes), tmp_path, treebanks)
+    store = Store(tmp_path)
+    results = store.collect(study.name).filter(metric="accuracy")
+    models = {each.run.id for each in report.plan.asked if each.tuned}
+    assert len(models) == 2
+    for condition in (Condition(), noise):
+        by_corpus = {}
+        for model in models:
+            for record in store.answers(model).filter(metric="accuracy", condition=condition.text):
+                by_corpus.setdefault(record.corpus, []).append(record.value)
+        averaged = {record.corpus: record.value for record in results.filter(condition=condition.text)}
+        assert averaged == {corpus: pytest.approx(sum(values) / 2) for corpus, values in by_corpus.items()}
+        assert len(averaged) == 2
+
+
 def test_a_mean_waits_for_both_settings(study, treebanks, tmp_path):
     grid = Grid(each="condition", best=2, epochs=(1, 2))
     report = run(study.model_copy(update={"grid": grid}), tmp_path, treebanks)

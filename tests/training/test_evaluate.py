@@ -6,6 +6,7 @@ import pytest
 
 from crosslens.data.sentence import Sentence
 from crosslens.errors import EncoderError, RequestError
+from crosslens.tasks.parsing import Parsing
 from crosslens.training.checkpoint import save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -42,6 +43,19 @@ def test_records_count_what_was_read_otherwise_than_it_is_written(tagger, toy):
 def test_records_name_the_release_of_a_corpus_that_has_one(tagger, toy):
     plain, released = toy("test"), dataclasses.replace(toy("test"), release="2.99")
     assert [tags.get("release") for tags in evaluate(tagger, [plain, released]).tags()] == [None, "2.99"]
+
+
+def test_counts_per_sentence_are_those_of_the_words_that_are_scored(encoder, toy):
+    """A paper's setting leaves out words: each record finds its counts by the corpus that is left."""
+    count = encoder.capacity + 1
+    long = Sentence(("the",) * count, heads=tuple(range(count)), relations=("root", *["dep"] * (count - 1)))
+    task = Parsing(arc_size=8, relation_size=8, words="wu2019")
+    model = finetune(encoder, task, train=toy(), recipe=FAST.model_copy(update={"epochs": 1}))
+    results = evaluate(model, dataclasses.replace(toy("test"), items=(long, *toy("test").items)))
+    for record in results:
+        right, words = results.counts[record.run, record.condition, record.corpus_digest, record.metric]
+        assert words[0] < count
+        assert (words.sum(), 100 * right.sum() / words.sum()) == (record.n, pytest.approx(record.value))
 
 
 def test_dev_data_of_another_language_are_called_an_oracle(encoder, toy):

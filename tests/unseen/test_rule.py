@@ -131,3 +131,12 @@ def test_the_shipped_rule_is_better_than_none():
     assert rule.provenance.body
     assert "e5-small" in rule.about
     assert "wo" in rule.languages
+
+
+def test_a_source_is_chosen_for_corpora_that_the_default_source_was_measured_on():
+    """Without the default source there is nothing that a choice could gain over."""
+    rule = made_up(6)
+    others = [Measured("l9", "c9", source, score, (0.0,) * 5) for source, score in (("fr", 20.0), ("ar", 90.0))]
+    wider = Rule((*rule.measured, *others))
+    assert [choice.default.corpus for choice in wider.choices] == ["c0", "c1", "c2", "c3", "c4", "c5"]
+    assert {choice.default.source for choice in wider.choices} == {"en"}

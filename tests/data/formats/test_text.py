@@ -1,9 +1,9 @@
 import pytest
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.text import cut_words, is_word, read_words
+from crosslens.data.formats.text import cut_words, is_word, read_labelled, read_words
 from crosslens.data.sentence import Text
-from crosslens.errors import CrosslensWarning
+from crosslens.errors import CrosslensWarning, DataError
 
 
 def words(text):
@@ -65,3 +65,14 @@ def test_running_text_is_split_at_spaces_and_punctuation_and_nowhere_else(text, 
 )
 def test_a_word_of_letters_has_their_signs_and_no_digits(text, expected):
     assert is_word(text) == expected
+
+
+def test_the_label_of_a_text_is_in_the_same_line_of_the_other_file(tmp_path):
+    texts, labels = written(tmp_path, "Le chat dort.", "Il pleut.", "The cat."), tmp_path / "labels.txt"
+    labels.write_text("fra\nfra\neng\n", "utf-8")
+    corpus = read_labelled(texts, labels)
+    expected = [("Le chat dort.", "fra"), ("Il pleut.", "fra"), ("The cat.", "eng")]
+    assert [(text.text, text.label) for text in corpus.texts] == expected
+    labels.write_text("fra\nfra\n", "utf-8")
+    with pytest.raises(DataError, match=r"labels\.txt: 2 labels, but .*raw\.txt has 3 texts"):
+        read_labelled(texts, labels)

@@ -86,6 +86,18 @@ def test_a_sentence_that_takes_over_all_embeddings_is_the_other_sentence(encoder
         torch.testing.assert_close(states(resample, [windows[i]]), states(encoder, [windows[j]]), rtol=1e-5, atol=1e-5)
 
 
+def test_of_a_shorter_sentence_the_last_word_is_repeated(encoder, windows):
+    short, *_, long = sorted(windows, key=len)
+    assert 4 < len(short) < len(long) - 1
+    edit = resampled(CorpusStates(encoder, [long, short]), "0", [1, 0])
+    (long_states,), (short_states,) = (states_at(encoder, edit.places, batch_of(encoder, [w])) for w in (long, short))
+    batch = batch_of(encoder, [long])
+    replaced = edit.replacement(Inputs(batch.ids, batch.mask, None))(edit.places[0], long_states)
+    repeated = [len(short) - 2] * (len(long) - len(short))
+    places = [*range(len(short) - 1), *repeated, len(short) - 1]  # the last subword is that of the end
+    torch.testing.assert_close(replaced[0], short_states[0, places])
+
+
 def test_partners_are_other_sentences_of_like_length(windows):
     chosen = partners(windows, seed=1)
     assert len(chosen) == len(windows) > 2

@@ -1,0 +1,25 @@
+"""Coverage of a text by a vocabulary, counted by hand."""
+
+import pytest
+
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Text
+from crosslens.encoders.coverage import measure_coverage
+from crosslens.errors import DataError
+
+
+@pytest.mark.parametrize("kind", [Sentence, Text])
+def test_coverage_is_counted_over_words(encoder, kind):
+    words = ("the", "chat", "xyz", "日", ".")
+    pieces = [["the"], ["c", "##h", "##a", "##t"], ["x", "##y", "##z"], ["[UNK]"], ["."]]
+    assert [encoder.tokenizer.tokenize(word) for word in words] == pieces
+    item = Sentence(words) if kind is Sentence else Text(("the chat xyz 日.",))
+    coverage = measure_coverage(encoder, Corpus((item,), "text"))
+    assert (coverage.words, coverage.unknown, coverage.broken) == (5, 20.0, 40.0)
+    assert coverage.fertility == pytest.approx(10 / 5)
+    assert coverage.characters == pytest.approx((3 + 4 + 3 + 1) / 10)
+
+
+def test_a_text_without_words_has_no_coverage(encoder):
+    with pytest.raises(DataError, match="empty contains no words"):
+        measure_coverage(encoder, Corpus((Text(("\u200b",)),), "empty"))
