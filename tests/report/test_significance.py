@@ -115,6 +115,14 @@ def french(results, significance, group="pos, accuracy"):
     return next(row.cells for row in table.groups[group] if row.label == "en – fr")
 
 
+def test_a_source_may_have_another_name_in_the_study_than_its_language(store):
+    reference, difference = french(
+        scores(), store(one=[{**each, "source": "en-to-fr"} for each in (REFERENCE, DIFFERENCE)])
+    )
+    assert reference.interval == Interval(84.5, 87.5, marked=False, over=OVER)
+    assert difference.interval == Interval(-12.0, -8.0, marked=True, over=OVER)
+
+
 def test_a_cell_has_the_interval_and_mark_of_its_study(store):
     significance = store(one=[REFERENCE, DIFFERENCE])
     reference, difference = french(scores(), significance)

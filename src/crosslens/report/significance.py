@@ -14,8 +14,9 @@ from crosslens.runs.store import is_store
 from crosslens.scores.intervals import LEVEL
 from crosslens.studies.record_summary import summarise_records
 
-KEY = ("study", "encoder", "task", "metric", "source", "corpus", "partner", "condition")
-"""Columns of a summary that name a number."""
+KEY = ("study", "encoder", "task", "metric", "corpus", "partner", "condition")
+"""Columns of a summary that name a number, without the source, which a study may call by another name than its language:
+the training data tell sources apart."""
 
 CLOSE = 1e-6
 """How far a study's number may be from ours, in points, to be the same."""

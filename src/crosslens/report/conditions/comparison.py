@@ -115,7 +115,6 @@ class Comparison:
             "encoder": self.encoder,
             "task": self.task,
             "metric": main_metric(self.task),
-            "source": self.source,
             "corpus": corpus,
             "partner": partners.pop(),
             "condition": column.condition.text,
