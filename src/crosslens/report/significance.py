@@ -15,7 +15,7 @@ from crosslens.scores.intervals import LEVEL
 from crosslens.studies.record_summary import summarise_records
 
 KEY = ("study", "encoder", "task", "metric", "corpus", "partner", "condition")
-"""Columns of a summary that name a number, without the source, which a study may call by another name than its language:
+"""Columns of a summary that name a number. The source is left out: a study may call it otherwise than its language, and
 the training data tell sources apart."""
 
 CLOSE = 1e-6
