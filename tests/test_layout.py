@@ -22,7 +22,6 @@ TWO_FLOORS = {
 
 TESTED_ELSEWHERE = (
     "results/chart.py",  # drawn with all other figures, by report/test_figures.py
-    "runs/make.py",  # encoders that a study pretrains or adapts: studies/test_pretraining_studies.py
 )
 """Modules without a test file of their name, and where whole runs test them."""
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 from crosslens.unseen.typology import known_languages
 
@@ -57,3 +58,10 @@ def test_lists_as_json(run):
     sizes = json.loads(run("list", "corpora", "--study", "smoke", "--json")[1])
     assert sizes["adj"] == {"pos": "200"}
     assert sizes["src"]["pos"].endswith(" + 200")
+
+
+def test_recipes_are_listed_with_all_of_their_settings_also_those_that_are_off(run):
+    recipes = json.loads(run("list", "recipes", "--json")[1])
+    assert any(not value for settings in recipes.values() for value in settings.values())
+    shown = re.findall(r"(\w+)=", run("list", "recipes")[1])
+    assert shown == [setting for settings in recipes.values() for setting in settings]

@@ -2,8 +2,10 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+from crosslens.studies.paired import COLUMNS
 from toy_commands import finetune, rows_of
 from toy_studies import results_of
 
@@ -51,3 +53,16 @@ def test_what_is_asked_wrongly(run, uninterrupted):
     assert (status, "A selects no scores" in error) == (2, True)
     status, _, error = run("test", "nowhere", "nowhere")
     assert (status, "no such results file" in error) == (2, True)
+
+
+def test_p_values_have_three_decimals_and_smaller_ones_a_bound(run, monkeypatch):
+    written = {0.0004: "<0.001", 0.0012: "0.001", 0.0062: "0.006", 0.5: "0.500", float("nan"): "–"}
+    rows = [
+        dict.fromkeys(COLUMNS, 1.0) | {"metric": "las", "target": f"t{n}", "corpus": "c", "seeds": 2} for n in range(5)
+    ]
+    table = pd.DataFrame(rows).assign(p=list(written), q=list(written))
+    monkeypatch.setattr("crosslens.studies.paired.test", lambda *sides, **options: table)
+    lines = [line.split() for line in run("test", "a", "b")[1].splitlines()]
+    shown = {line[0]: line for line in lines if line and line[0].startswith("t")}
+    for number, text in enumerate(written.values()):
+        assert shown[f"t{number}"].count(text) == 2

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from crosslens.encoders import matmul
-from crosslens.encoders.matmul import computed_in, inference, linear
+from crosslens.encoders.matmul import computed_in, inference, linear, slowness
 
 
 @pytest.fixture(autouse=True)
@@ -199,3 +199,7 @@ def test_the_processors_maker_decides_unless_a_variable_does(chosen, maker, used
     matmul._is_intel.cache_clear()
     assert matmul.has_onednn() is used
     matmul._is_intel.cache_clear()
+
+
+def test_a_device_that_computes_nothing_is_not_slow():
+    assert slowness("bfloat16", torch.device("meta")) is None

@@ -31,3 +31,10 @@ def test_a_corpus_is_found_under_the_name_that_it_has(preset):
         assert load_corpus(f"{corpus.name}[:3]").items == corpus.items
         if preset == DEFAULT_PRESET:
             assert list_corpora()[made.name(language)] == [*SIZES]
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_an_encoder_is_pretrained_with_the_seed_of_its_languages(seed):
+    languages = {"a": Language(), "b": Language(order="SOV")}
+    made = Laboratory(LaboratorySettings(languages=languages, seed=seed))
+    assert Pretraining.model_validate(pretraining_settings(made)).seed == seed

@@ -205,3 +205,14 @@ def test_a_contradiction_swaps_number_together_with_the_noun(laboratory):
         shorter, _, others = draw_pair(world, (tree, concepts, marks), label, generator)
         found = {node.relation: int(mark) for node, mark in zip(shorter, others, strict=True) if node.head == 0}
         assert (found["nsubj"], found["obj"]) == numbers, label
+
+
+@pytest.mark.parametrize("nouns", [1, 2, 3])
+def test_sentence_pairs_need_another_object_than_subject_and_object(nouns):
+    world = WorldSettings(nouns=nouns, classes=1)
+    made = Laboratory(LaboratorySettings(languages={"a": Language()}, world=world))
+    if nouns == 3:
+        assert {text.label for text in made.pairs("a", pairs=20).texts} == set(LABELS)
+        return
+    with pytest.raises(RequestError, match="sentence pairs need three nouns"):
+        made.pairs("a", pairs=20)

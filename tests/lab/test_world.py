@@ -74,3 +74,18 @@ def test_a_verb_has_objects_of_the_two_classes_that_it_prefers():
     verbs, nouns = drawn[:, 0] - world.first["transitive"], drawn[:, 1] - world.first["noun"]
     for verb in range(world.settings.transitive):
         assert len(set(world.topic("noun", nouns[verbs == verb]).tolist())) == 2
+
+
+def test_a_verb_prefers_other_subjects_than_objects():
+    world = World(WorldSettings(), 0)
+    for tree in world.trees:
+        places = {node.relation: i for i, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
+        if tree[0].kind == "transitive" and {"nsubj", "obj"} <= set(places):
+            break
+    drawn = world.fill(tree, 20_000, np.random.default_rng(1))
+    drawn = drawn[drawn[:, 0] == world.first["transitive"]]
+    subjects, objects = (
+        np.bincount(drawn[:, places[relation]] - world.first["noun"], minlength=36) / len(drawn)
+        for relation in ("nsubj", "obj")
+    )
+    assert np.abs(subjects - objects).sum() / 2 > 0.3  # total variation distance

@@ -41,3 +41,9 @@ def test_other_settings_of_pretraining_are_another_encoder(tmp_path, monkeypatch
     second = lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path)
     assert first.name == second.name
     assert first != second
+
+
+def test_a_device_that_the_machine_lacks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab_encoder, "find_laboratory", lambda preset: Laboratory(TINY))
+    with pytest.raises(RequestError, match="no device 'meta' on this machine"):
+        xl.lab_encoder("tiny", cache=tmp_path, device="meta")

@@ -255,3 +255,13 @@ def test_every_evaluation_hides_the_same_subwords_and_another_seed_hides_others(
         assert first == second
         assert set(first) == {"en", "fr"}
     assert hidden[1][0] != hidden[2][0]
+
+
+@pytest.mark.parametrize("anchors", ["none", "default"])
+def test_languages_with_embeddings_of_their_own_share_the_size_of_the_vocabulary(texts, tmp_path, anchors):
+    changes = {"separate": "0-1", "steps": 1, "vocabulary": {"size": 160, "anchors": anchors}}
+    settings = Pretraining.model_validate(SMALL.model_dump() | changes)
+    pretrain(settings, tmp_path / "out", base=texts, device="cpu")
+    sizes = {language: len(each) for language, each in load_encoder(tmp_path / "out", device="cpu").tokenizers.items()}
+    assert sizes.keys() == {"en", "fr"}
+    assert max(sizes.values()) <= 80

@@ -62,3 +62,11 @@ def test_all_chosen_subwords_may_be_hidden(masked, replaced):
 def test_no_more_than_all_chosen_subwords_can_be_hidden(masked, replaced):
     with pytest.raises(ValidationError, match="add up to more than 1"):
         Masking(masked=masked, replaced=replaced)
+
+
+def test_a_dictionary_is_of_two_languages():
+    corpora = {"en": "en.txt", "fr": "fr.txt"}
+    settings = Pretraining(corpora=corpora, dictionaries={"fr-en": "fr-en.txt"})
+    assert (settings.sides("fr-en"), settings.sides("fr-de"), settings.sides("en-en")) == (("fr", "en"), (), ())
+    with pytest.raises(ValidationError, match="'en-en' is not a pair of these languages"):
+        Pretraining(corpora=corpora, dictionaries={"en-en": "en-en.txt"})

@@ -70,3 +70,9 @@ def test_both_scripts_are_points_of_the_figure():
         [("original script", 42.0), ("transliterated", 54.0)],
         [("original script", 80.0), ("transliterated", 85.0)],
     ]
+
+
+def test_schemes_are_named_in_the_order_in_which_they_were_applied():
+    twice = uyghur(60.0, scheme="@uyghur-latin@uroman")
+    (pair,) = script_pairs(Results.of([ZERO_SHOT[0], twice]))
+    assert pair.label == "Uyghur, ud/ug_udt:test, uyghur-latin then uroman"

@@ -71,3 +71,8 @@ def test_groups_keep_the_order_of_records():
     assert [part["n"].to_pylist() for part in divided(table, Columns(table).together("a"))] == [[1, 3], [2]]
     assert divided(table, Columns(table).together()) == [table]
     assert divided(table.slice(0, 0), Columns(table.slice(0, 0)).together("a")) == []
+
+
+def test_a_row_has_as_many_values_as_there_are_columns():
+    table = TABLE.slice(1)
+    assert [len(row) for row in Rows(Columns(table))] == [table.num_columns] * table.num_rows

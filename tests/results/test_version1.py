@@ -99,3 +99,14 @@ def test_fertility_and_length_ratio_are_computed_from_the_counts_in_the_tags():
     tagged = [json.dumps({name: counts[name] for name in names}) for names in (counts, ("subwords", "length"), ())]
     rows = rows_of(*(similarity | {"tags": tags} for tags in tagged))
     assert [(row["fertility"], row["length_ratio"]) for row in rows] == [(1.5, 1.25), (1.5, None), (None, None)]
+
+
+def test_where_no_setting_is_recorded_settings_are_empty():
+    """As in current results, so that old and new ones stand in one column."""
+    rows = rows_of(
+        {"task": "pos", "metric": "accuracy"},
+        {"task": "pos", "metric": "accuracy", "tags": '{"differs_from_usual": "select=best"}'},
+        {"task": "pos", "metric": "accuracy", "tags": '{"differs_from_usual": "select=best batch=8"}'},
+        {"metric": "similarity", "measure": "cka"},
+    )
+    assert [row["settings"] for row in rows] == [None, None, "batch=8", None]

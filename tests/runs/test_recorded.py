@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from crosslens.errors import DataError
@@ -58,3 +59,11 @@ def test_of_two_files_of_one_folder_one_is_read(tmp_path):
         for name in names:
             Results.of(SCORES).write(tmp_path / folder / name)
     assert [len(place.results) for place in recorded(tmp_path)] == [len(SCORES)] * 2
+
+
+def test_records_are_read_with_encoded_text_if_asked(tmp_path):
+    Results.of(SCORES).write(tmp_path / "results.csv")
+    plain, encoded = (read_results(tmp_path, encoded=encoded).records for encoded in (False, True))
+    assert pa.types.is_dictionary(encoded["corpus"].type)
+    assert not pa.types.is_dictionary(plain["corpus"].type)
+    assert encoded.to_pylist() == plain.to_pylist()

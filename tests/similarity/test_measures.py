@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from crosslens.errors import RequestError
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import centre
-from crosslens.similarity.measures import DEFAULT_MEASURES, MEASURES
+from crosslens.similarity.measures import DEFAULT_MEASURES, MEASURES, choose_measures
 from crosslens.similarity.neurons import anc
 from crosslens.similarity.procrustes import procrustes
 from crosslens.similarity.rbf import rbf_cka
@@ -216,3 +216,17 @@ def test_svcca_keeps_the_directions_of_99_percent_of_the_variance(values, kept):
     assert svcca(X, others) == pytest.approx(0, abs=1e-6)
     mixed = np.concatenate([left[:, :1], left[:, 3:6]], axis=1)  # one of the kept directions
     assert svcca(X, mixed) == pytest.approx(1 / kept, abs=1e-6)
+
+
+def test_asked_baselines_stand_in_place_of_the_default_ones():
+    assert list(choose_measures()) == list(DEFAULT_MEASURES)
+    assert list(choose_measures(baselines=["untrained"])) == ["cka", "cka_debiased"]
+    suffixed = ["cka_shuffled", "cka_debiased_shuffled"]
+    assert list(choose_measures(baselines=["shuffled", "untrained"])) == ["cka", "cka_debiased", *suffixed]
+
+
+@pytest.mark.parametrize("sentences", [7, 8, 9])
+def test_weighted_correlations_need_more_sentences_than_directions(sentences):
+    """Four directions a side: with eight centred sentences some correlation is 1, whatever they say."""
+    X, Y = np.random.default_rng(0).normal(size=(2, sentences, 4))
+    assert np.isnan(pwcca(X, Y)) == (sentences < 9)

@@ -199,3 +199,11 @@ def test_a_bilstm_is_made_of_the_sentences_that_it_is_trained_on(folder, tiny_be
         (digests[limit],) = {run.base.digest for run in runs if run.condition.start == "bilstm"}
         assert digests[limit] == bilstm_digest(train.limited(limit))
     assert len(set(digests.values())) == 3
+
+
+def test_one_search_for_all_conditions_adapts_no_encoder_of_its_own(folder, tiny_bert):
+    """Its models start from the encoder as it is."""
+    study = read(folder, tiny_bert, text="fr.txt, dev: ud/fr_pud:test", more="grid: {seed: 7, epochs: [1, 2]}\n")
+    labels = [each.run.label for each in plan(study, Store(folder / "runs")).runs]
+    assert [label for label in labels if label.endswith("seed 7") and not label.startswith("pos")] == []
+    assert "adapt to fr.txt adapted seed 1" in labels

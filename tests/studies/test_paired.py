@@ -117,3 +117,12 @@ def test_what_cannot_be_compared(wider, scored):
         paired.test(wider, wider, where_a={"seed": "one"})
     with pytest.raises(DataError, match="A has no counts per sentence"):
         paired.test(read_results(results_of(wider)), wider, **SELECTED)
+
+
+@pytest.mark.parametrize("value", [0.0, 100.0])
+def test_scores_that_are_not_those_of_their_counts_are_refused(scored, value):
+    """Above and below."""
+    first, second = scored
+    assert 0 < second[0].value < 100
+    with pytest.raises(DataError, match="B has no counts"):
+        paired.test(first, second.with_columns(value=value))

@@ -11,7 +11,7 @@ from crosslens.scores.intervals import crossed, linearised, mean_sample
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study
-from crosslens.studies.summary import summarise
+from crosslens.studies.summary import pooled, summarise
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +157,12 @@ def test_a_condition_that_lacks_a_corpus_has_no_mean(wider):
     ]
     means = summarise(store, lacking).query("corpus.str.startswith('mean')")
     assert means["label"].tolist() == ["reference"]
+
+
+def test_a_mean_over_corpora_is_over_the_seeds_that_all_of_them_have():
+    """Seeds of some encoders may be unfinished."""
+    generator = np.random.default_rng(1)
+    first, second = ({seed: generator.normal(50, 10, (1, 9))[0] for seed in seeds} for seeds in ((1, 2, 3), (2, 3, 4)))
+    common = [{seed: corpus[seed] for seed in (2, 3)} for corpus in (first, second)]
+    assert pooled([first, second]).estimate() == pooled(common).estimate()
+    assert pooled([first, {4: second[4]}]) is None

@@ -163,3 +163,9 @@ def test_intervals_are_over_texts(encoder, toy):
     assert (record.metric, record.n) == ("accuracy", 6)
     assert record.low <= record.value <= record.high
     assert "task:document|texts:all" in record.signature
+
+
+def test_texts_are_truncated_at_the_window_of_the_recipe(encoder):
+    long = corpus(Text(("the cat sees a dog " * 5,), "x"))
+    lengths = [len(DOCUMENT.read(encoder, long, window=window, context=None).windows[0]) for window in (8, 12, None)]
+    assert lengths == [8, 12, len(encoder.tokenizer(long[0].text)["input_ids"])]

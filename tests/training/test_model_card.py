@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import conllu
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
@@ -196,3 +197,12 @@ def test_a_tagger_of_an_architecture_with_another_head_is_said_to_be_unreadable(
     save_model(finetune(encoder, "pos", train=corpus(), recipe=FAST), tmp_path / "model")
     header, text = header_of(tmp_path / "model")
     assert (header["library_name"], "cannot load the head" in text) == ("crosslens", True)
+
+
+def test_the_command_on_the_card_tags_a_text(run, encoder, toy, tmp_path):
+    save_model(finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"epochs": 1})), tmp_path / "saved")
+    (command,) = re.findall(r"^crosslens (predict .*)$", (tmp_path / "saved" / "README.md").read_text("utf-8"), re.M)
+    conllu.write(toy("test"), tmp_path / "text.conllu")
+    status, _, error = run(*command.replace("FOLDER", "saved").split())
+    assert status == 0, error
+    assert (tmp_path / "predicted.conllu").is_file()

@@ -53,3 +53,15 @@ def test_vocabularies_of_bytes_are_read_as_text():
 def test_text_that_nobody_can_read(encoder):
     with pytest.raises(DataError, match="no letter of any known script"):
         gather(encoder, words("12 3 !", "\ue000\ue001"), {"en": words("the cat")}, {})
+
+
+def test_features_stand_in_the_order_of_their_names(encoder):
+    text = words("the cat sees", "a dog")
+    probes = {"en": train_probes(encoder, load_corpus("lab/src:train[:20]"))}
+    evidence = gather(encoder, text, {"en": words("the dog", language="en")}, probes)
+    named = dict(zip(FEATURES, evidence.features("en"), strict=True))
+    pieces = [encoder.tokenizer.tokenize(word) for sentence in text.sentences for word in sentence.words]
+    assert named["fertility"] == pytest.approx(np.mean([len(each) for each in pieces]))
+    assert named["characters a piece"] == pytest.approx(evidence.coverage.characters)
+    assert named["fertility"] != named["characters a piece"]
+    assert named["overlap with the source %"] == evidence.overlap["en"]

@@ -140,3 +140,10 @@ def test_a_source_is_chosen_for_corpora_that_the_default_source_was_measured_on(
     wider = Rule((*rule.measured, *others))
     assert [choice.default.corpus for choice in wider.choices] == ["c0", "c1", "c2", "c3", "c4", "c5"]
     assert {choice.default.source for choice in wider.choices} == {"en"}
+
+
+def test_scores_after_adaptation_are_kept_also_those_of_zero(tmp_path):
+    scores = (0.0, 12.5, None)
+    rows = tuple(replace(row, adapted=scores[place % 3]) for place, row in enumerate(made_up().measured))
+    write_rule(Rule(rows), tmp_path / "rule.csv")
+    assert [row.adapted for row in read_rule(tmp_path / "rule.csv").measured] == [row.adapted for row in rows]

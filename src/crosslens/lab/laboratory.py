@@ -228,9 +228,13 @@ class Laboratory:
             pairs: number of pairs; None: `SIZES`.
 
         Raises:
-            RequestError: for an unknown language or split, or if no tree allows sentence pairs.
+            RequestError: for an unknown language or split, fewer than three nouns, or if no tree allows sentence pairs.
         """
         count, stream = self._check_request(language, split, pairs)
+        if self.settings.world.nouns < 3:
+            raise RequestError(
+                "sentence pairs need three nouns: a subject, an object and another object", hint="increase world.nouns"
+            )
         if not any(map(fits_pair, self.structures(split))):
             raise RequestError("no sentence of this world has a subject, an object and an omissible word", hint=_LARGER)
         generator = self._generator("pairs", split, *stream)

@@ -105,9 +105,9 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
         lines += [r"\addlinespace"] if place else []
         lines += [rf"\multicolumn{{{len(table.head) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"]
         for row in rows:
-            label = {"mean": r"\textbf{%s}", "beside": r"\quad\footnotesize %s"}.get(row.kind, "%s") % escape(row.label)
-            label = "{}" + label if label.startswith(("[", "*")) else label  # else an argument of the line break
-            lines.append(" & ".join([label, *map(write, row.cells)]) + r" \\")
+            first = {"mean": r"\textbf{%s}", "beside": r"\quad\footnotesize %s"}.get(row.kind, "%s") % escape(row.label)
+            first = "{}" + first if first.startswith(("[", "*")) else first  # else an argument of the line break
+            lines.append(" & ".join([first, *map(write, row.cells)]) + r" \\")
     legend = [
         rf"\colorbox{{crosslens{level}}}{{{LEVELS[level]}}}"
         for level in COLOURS

@@ -60,3 +60,18 @@ def test_another_archive_is_not_taken_for_xnli(tmp_path, content, message):
         (tmp_path / "XNLI-1.0" / "xnli.dev.tsv").write_bytes(content)
     with pytest.raises(DownloadError, match=message):
         xnli(tmp_path, tmp_path / "new", None)
+
+
+def test_blanks_around_the_texts_of_xnli_are_no_part_of_them(tmp_path):
+    """A training pair with a text of blanks alone lacks that text."""
+    header = "language\tgold_label\tsentence1\tsentence2\n"
+    files = {f"XNLI-1.0/xnli.{split}.tsv": f"{header}fr\tneutral\t A. \tB. \n" for split in ("dev", "test")}
+    pairs = " A. \tB.\tneutral \nC.\t \tneutral\n"
+    files["XNLI-MT-1.0/multinli/multinli.train.fr.tsv"] = f"premise\thypo\tlabel\n{pairs}"
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "new").mkdir()
+    xnli(tmp_path, tmp_path / "new", None)
+    for split in ("train", "dev", "test"):
+        assert (tmp_path / "new" / f"{split}-fr.tsv").read_text("utf-8") == "A.\tB.\tneutral\n"

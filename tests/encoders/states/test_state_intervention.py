@@ -3,13 +3,16 @@
 import copy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
+from crosslens.data.windows import Window
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.states.corpus_states import CorpusStates
+from crosslens.encoders.states.mean import place_means
 from crosslens.encoders.states.resample import partners, resampled
 from crosslens.encoders.states.rotate import rotation_matrix
 from crosslens.encoders.states.sites import replacing, sites, states_at
@@ -191,3 +194,13 @@ def test_noise_is_as_large_as_each_state_asks_for(encoder, windows):
     assert relative.min() > 0.25
     assert relative.max() < 0.75
     assert not noise[~batch.mask.bool()].any()
+
+
+def test_a_subword_alone_in_its_window_counts_as_the_first_only(encoder):
+    """It would pull the mean of the last subwords towards its own."""
+    longer, alone = (Window(0, 0, 1, np.array(ids), np.array([0]), (0, len(ids))) for ids in ([2, 7, 8, 3], [9]))
+    means, without = (
+        place_means(encoder, sites(encoder, "1.output"), windows)["1.output"] for windows in ([longer, alone], [longer])
+    )
+    torch.testing.assert_close(means[1:], without[1:])
+    assert not torch.allclose(means[0], without[0])
