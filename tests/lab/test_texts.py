@@ -7,7 +7,7 @@ from crosslens.errors import RequestError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.lab.presets import find_laboratory
-from crosslens.lab.texts import DOCUMENT, LABELS, draw_documents, draw_pair, fits_pair, sentence_topic
+from crosslens.lab.texts import DOCUMENT, LABELS, draw_documents, draw_pair, fits_pair, is_premise, sentence_topic
 from crosslens.lab.world import WorldSettings
 
 
@@ -216,3 +216,21 @@ def test_sentence_pairs_need_another_object_than_subject_and_object(nouns):
         return
     with pytest.raises(RequestError, match="sentence pairs need three nouns"):
         made.pairs("a", pairs=20)
+
+
+def test_a_contradiction_is_never_what_is_entailed(laboratory):
+    """With the same modifiers left out, it has the same nouns in other places."""
+    world = laboratory.world
+    premises = [meaning for meaning in laboratory._sample("test", "pairs", count=400) if fits_pair(meaning[0])]
+    same = [meaning for meaning in premises if not is_premise(meaning)]
+    assert 0 < len(same) < len(premises) / 5
+    for tree, concepts, _ in same:
+        nouns = {node.relation: concepts[place] for place, node in enumerate(tree) if node.head == 0}
+        assert nouns["nsubj"] == nouns["obj"]
+    for meaning in filter(is_premise, premises):
+        entailed, contradicted = (
+            draw_pair(world, meaning, label, np.random.default_rng(1))[1].tolist()
+            for label in ("entailment", "contradiction")
+        )
+        assert sorted(entailed) == sorted(contradicted)
+        assert entailed != contradicted

@@ -20,7 +20,7 @@ from crosslens.errors import RequestError, suggest
 from crosslens.lab.grammar import KINDS, Tree
 from crosslens.lab.language import Language, heads_of
 from crosslens.lab.lexicon import Shares, Words, make_lexicons
-from crosslens.lab.texts import LABELS, Meaning, draw_documents, draw_pair, fits_pair
+from crosslens.lab.texts import LABELS, Meaning, draw_documents, draw_pair, fits_pair, is_premise
 from crosslens.lab.world import World, WorldSettings
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -243,7 +243,7 @@ class Laboratory:
         )
         is_new = self._novelty(split)
         items: list[Text] = []
-        for attempt, premise in enumerate(meaning for meaning in meanings if fits_pair(meaning[0])):
+        for attempt, premise in enumerate(filter(is_premise, meanings)):
             label = LABELS[generator.integers(len(LABELS))]
             hypothesis = draw_pair(self.world, premise, label, generator)
             if is_new(hypothesis[0]):  # depends on the tree alone, so not on the label

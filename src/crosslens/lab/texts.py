@@ -67,6 +67,16 @@ def fits_pair(tree: Tree) -> bool:
     return _roles(tree) is not None and any(node.relation in REMOVABLE for node in tree)
 
 
+def is_premise(meaning: Meaning) -> bool:
+    """Whether a sentence can be a premise: its tree `fits_pair`, and its subject and object are different nouns.
+
+    Swapping a noun with itself would contradict nothing.
+    """
+    tree, concepts, _ = meaning
+    roles = _roles(tree) if fits_pair(tree) else None
+    return roles is not None and concepts[roles[0]] != concepts[roles[1]]
+
+
 def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.Generator) -> Meaning:
     """Generate a hypothesis for a premise.
 
@@ -75,7 +85,7 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
 
     Args:
         world: source of the concepts.
-        premise: sentence whose tree `fits_pair` accepts.
+        premise: sentence that `is_premise` accepts.
         label: one of `LABELS`.
         generator: random number generator.
     """
