@@ -55,9 +55,12 @@ crosslens adapt e5-few $texts --set epochs=4 --set batch=16 --set learning_rate=
 for study in seeds seeds-baseline; do crosslens run $study.yaml --out seeds; done
 crosslens results seeds --parquet seeds.parquet
 
-# Three seeds of zero-shot transfer from four sources, in two scripts from English (40 minutes of one core), and of adaptation (two hours).
-crosslens run zero-shot-seeds.yaml --out zero-seeds
-crosslens results zero-seeds --parquet zero-shot-seeds.parquet
+# Three seeds of zero-shot transfer from four sources, in two scripts from English (40 minutes of one core), of training on the
+# language in two scripts (half an hour), and of adaptation (two hours).
+for study in zero-shot-seeds romanised-seeds; do
+  crosslens run $study.yaml --out zero-seeds
+  crosslens results zero-seeds/studies/$study/results.csv --parquet $study.parquet
+done
 crosslens run adapted-seeds.yaml --out few-seeds
 python - <<'PYTHON'
 import crosslens as xl
@@ -67,7 +70,7 @@ PYTHON
 
 for study in zero sib; do crosslens run $study.yaml --out zero; done
 for study in adapted gently typology; do crosslens run $study.yaml --out few; done
-for study in romanised longer others baseline amounts amounts-baseline more textless more-baseline; do
+for study in longer others baseline amounts amounts-baseline more textless more-baseline; do
   crosslens run $study.yaml --out longer
 done
 crosslens run laboratory.yaml --out laboratory
@@ -78,7 +81,6 @@ crosslens results few/studies/adapted/results.csv --parquet adapted.parquet
 crosslens results few/studies/adapted-gently/results.csv --parquet gently.parquet
 crosslens results few/studies/typology/results.csv --parquet typology.parquet
 results() { for study in "$@"; do echo "longer/studies/$study/results.csv"; done; }
-crosslens results $(results romanised) --parquet romanised.parquet
 crosslens results $(results longer others baseline) --parquet longer.parquet
 crosslens results $(results amounts amounts-baseline) --parquet amounts.parquet
 crosslens results $(results more textless more-baseline) --parquet more.parquet
