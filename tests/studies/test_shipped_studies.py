@@ -116,7 +116,7 @@ def test_conditions_are_columns_and_targets_are_rows(reported, name):
         assert (len(shown) < len(head)) == (len(report.study.seeds) > 1)  # standard deviations over seeds
     sources = {task: set(sources) & set(report.study.sources or sources) for task, sources in report.blocks.items()}
     texts = report.texts("layers-by-target")
-    titles = [text for text in texts if re.fullmatch(r"[\w ]+, \w+, source .*", text)]
+    titles = [text for text in texts if re.fullmatch(r"[\w ]+, \w+, (source .*|in-language)", text)]
     assert len(titles) >= len([task for task in sources if sources[task]])
     assert {title.split(",")[0] for title in titles} == set(map(as_printed, report.blocks))
     assert any(text.endswith("to reference (points)") for text in texts)
