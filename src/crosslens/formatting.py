@@ -5,6 +5,16 @@ from pathlib import PurePosixPath
 
 MINUS = "−"
 
+LATEX_SIGNS = {
+    MINUS: "$-$",
+    "Δ": r"$\Delta$",
+    "–": "--",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+"""Signs of tables that pdfLaTeX does not know or prints as others -> what prints them."""
+
 FOLDERS = {
     "best",
     "checkpoint",

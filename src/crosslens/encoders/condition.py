@@ -14,10 +14,12 @@ from crosslens.encoders.interventions import INTERVENTIONS, Intervention
 from crosslens.encoders.interventions.checkpoints import Checkpoint
 from crosslens.encoders.interventions.factor import Factor
 from crosslens.encoders.interventions.intervention import Stage
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import ADAPTED, Start
 from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.layers import parse_layers
+from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
 from crosslens.settings import InvalidSettings, problems_of, unknown_setting
 
@@ -184,6 +186,11 @@ class Condition(BaseModel):
     def checkpoint(self) -> Checkpoint | None:
         """The step of pretraining whose weights training begins with; None: the last one."""
         return self.find(Checkpoint)
+
+    @property
+    def precision(self) -> Precision:
+        """Number format of all forward passes."""
+        return (self.find(InPrecision) or InPrecision()).precision
 
     def at(self, checkpoint: Checkpoint | None) -> "Condition":
         """The same condition of the weights after other steps of pretraining; None: the last ones."""

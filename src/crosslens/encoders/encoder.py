@@ -21,7 +21,6 @@ from crosslens.encoders.entering import entering
 from crosslens.encoders.families import Family
 from crosslens.encoders.interventions.causal_mask import bidirectional
 from crosslens.encoders.interventions.change import Change
-from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.matmul import computed_in
@@ -247,7 +246,7 @@ class Encoder:
     @cached_property
     def precision(self) -> Precision:
         """Number format of all forward passes."""
-        return (self.condition.find(InPrecision) or InPrecision()).precision
+        return self.condition.precision
 
     @property
     def causal(self) -> bool:

@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import accumulate
 from typing import Literal
 
-from crosslens.formatting import MINUS, plain, signed
+from crosslens.formatting import LATEX_SIGNS, MINUS, plain, signed
 from crosslens.report.table import Cell, Row, Table
 from crosslens.scores.intervals import LEVEL
 
@@ -34,8 +34,7 @@ _OTHER = re.compile(f"[{_LETTERS}]+(?: [{_LETTERS}]+)*")
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-_SPECIAL |= {MINUS: "$-$", "–": "--", "Δ": r"$\Delta$", "±": r"$\pm$", "†": r"$\dagger$"}
+_SPECIAL |= {**LATEX_SIGNS, "±": r"$\pm$", "†": r"$\dagger$"}
 
 
 Spread = Literal["none", "std", "interval"]
@@ -58,10 +57,9 @@ def number(cell: Cell, *, spread: Spread = "none") -> str:
 
 def marks(table: Table, spread: Spread) -> str:
     """Sentence of a caption on intervals and marks; "" without any."""
-    cells = [cell for rows in table.groups.values() for row in rows for cell in row.cells]
     if spread == "std":
-        return " ±: standard deviation over seeds." if any(cell.std is not None for cell in cells) else ""
-    over = {cell.interval.over for cell in cells if cell.interval} if spread == "interval" else set()
+        return " ±: standard deviation over seeds." if any(cell.std is not None for cell in table.cells) else ""
+    over = {cell.interval.over for cell in table.cells if cell.interval} if spread == "interval" else set()
     caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
     if "sentences" in over:
         caption += " for single seeds, which are not tested"
@@ -111,7 +109,7 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     legend = [
         rf"\colorbox{{crosslens{level}}}{{{LEVELS[level]}}}"
         for level in COLOURS
-        if any(cell.level == level for rows in table.groups.values() for row in rows for cell in row.cells)
+        if any(cell.level == level for cell in table.cells)
     ]
     notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
     caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
@@ -204,7 +202,7 @@ def to_markdown(table: Table, *, spread: Spread = "none") -> str:
 
     heads = list(map(_bars, table.head))
     above = [text for title, size in table.panels.items() for text in [_bars(title), *[""] * (size - 1)]]
-    losses = any(cell.level == "five" for rows in table.groups.values() for row in rows for cell in row.cells)
+    losses = any(cell.level == "five" for cell in table.cells)
     bold = f" Bold: {LEVELS['five']}." if losses else ""
     lines = [table.caption + marks(table, spread) + bold, "", "| " + " | ".join(["", *(above or heads)]) + " |"]
     lines.append("|---|" + "--:|" * len(heads))
@@ -228,7 +226,7 @@ def to_csv(table: Table) -> str:
     Names that begin as a formula does (``=``, ``+``, ``-``, ``@``) have an apostrophe before them: a spreadsheet would
     run them.
     """
-    with_std = any(cell.std is not None for rows in table.groups.values() for row in rows for cell in row.cells)
+    with_std = any(cell.std is not None for cell in table.cells)
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     heads = [_no_formula(head) for head in table.full_heads]

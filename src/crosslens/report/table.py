@@ -85,6 +85,11 @@ class Table:
     panels: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def cells(self) -> Iterator[Cell]:
+        """All cells, row by row."""
+        return (cell for rows in self.groups.values() for row in rows for cell in row.cells)
+
+    @property
     def full_heads(self) -> tuple[str, ...]:
         """Column heads where panels have no row of their own: with the title of their panel before them."""
         titles = [f"{title}: " for title, size in self.panels.items() for _ in range(size)] or [""] * len(self.head)

@@ -309,13 +309,12 @@ class ComparedScores:
     def above(self, other: "ComparedScores") -> "ComparedScores":
         """Put the rows of another source, which have other names, below these."""
         columns = dict.fromkeys((*self.columns, *other.columns))
-        differences = {**self.differences, **other.differences}
         return replace(
             self,
             rows=(*self.rows, *other.rows),
             columns=tuple(sorted(columns, key=lambda column: column.order)),
             scores={**self.scores, **other.scores},
-            differences=differences,
+            differences={**self.differences, **other.differences},
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from crosslens.errors import RequestError
-from crosslens.formatting import plain, signed
+from crosslens.formatting import LATEX_SIGNS, plain, signed
 from crosslens.results.cells import (
     Cell,
     Cells,
@@ -310,18 +310,6 @@ def as_html(results: Results) -> str:
     return "".join([lines[0], *tables, *lines[1:]])
 
 
-WRITTEN = {
-    "−": "$-$",
-    "Δ": r"$\Delta$",
-    "–": "--",
-    "…": r"\dots{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-"""Characters that pdfLaTeX does not know or prints as others -> what prints them."""
-
-
 def as_latex(results: Results) -> str:
     """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment."""
     tables = []
@@ -334,7 +322,8 @@ def as_latex(results: Results) -> str:
                 hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
             )
         )
-        text = "".join(WRITTEN.get(character, character) for character in text)
+        signs = {**LATEX_SIGNS, "…": r"\dots{}"}
+        text = "".join(signs.get(character, character) for character in text)
         text = re.sub(r"(?m)^(?=[\[*])", "{}", text)  # else an argument of the line break before it
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
     return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"

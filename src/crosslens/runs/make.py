@@ -8,7 +8,6 @@ from typing import Any
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.checkpoints import kept_steps
-from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
 from crosslens.encoders.options import Precision
@@ -48,7 +47,7 @@ def begin(
         train = corpora.planned(run.training.train, split="train")
         encoder = fresh_bilstm(train.limited(run.training.recipe.limit), seed=run.seed, vectors=vectors, device=device)
     else:
-        encoder = _loaded(run.base.path, device, _precision(run.condition))
+        encoder = _loaded(run.base.path, device, run.condition.precision)
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
     applied = [change.intervention for change in encoder.changes]
     for intervention in run.condition.interventions:
@@ -157,11 +156,6 @@ def _loaded(path: str, device: str | None, precision: Precision) -> Encoder:
     return load_encoder(path, precision=precision, device=device)
 
 
-def _precision(condition: Condition) -> Precision:
-    """The number format of a condition's forward passes."""
-    return (condition.find(InPrecision) or InPrecision()).precision
-
-
 @dataclass(frozen=True, slots=True)
 class DescribedEncoder:
     """What plans need to know of an encoder.
@@ -185,5 +179,5 @@ def describe_encoder(path: str, device: str | None, *, condition: Condition) -> 
         device: torch device; None: a GPU if available.
         condition: condition of the next run, for which the encoder stays loaded.
     """
-    encoder = _loaded(path, device, _precision(condition))
+    encoder = _loaded(path, device, condition.precision)
     return DescribedEncoder(encoder.loaded_digest, encoder.depth, int(encoder.model.config.num_attention_heads))

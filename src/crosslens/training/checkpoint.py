@@ -26,7 +26,6 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_tokenizers
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
@@ -176,9 +175,8 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         recipe = Recipe.model_validate(description["recipe"])
         labels = tuple(description["labels"])
         changes = tuple(map(_read_change, description["changes"]))
-        own = (change.intervention for change in changes if isinstance(change.intervention, InPrecision))
-        precision = next(own, InPrecision()).precision
-        encoder = load_encoder(folder, precision=precision, device=device)
+        condition = Condition.of(tuple(change.intervention for change in changes))
+        encoder = load_encoder(folder, precision=condition.precision, device=device)
         if (folder / READOUT).exists():
             encoder = _with_readout(encoder, changes, safetensors.torch.load_file(folder / READOUT))
         encoder = dataclasses.replace(

@@ -1,15 +1,13 @@
 """The number format of an encoder's forward passes."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
     from crosslens.encoders.encoder import Encoder
 
 _ONLY_IN_FLOAT32 = ("deberta",)
@@ -61,5 +59,5 @@ class InPrecision(Intervention):
         if self.precision == "float32":
             from crosslens.encoders.models.held_weights import held_in_float32
 
-            return replace(encoder, model=cast("PreTrainedModel", held_in_float32(encoder.model)))
+            return replace(encoder, model=held_in_float32(encoder.model))
         return super().apply(encoder, seed=seed)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -13,7 +13,7 @@ from torch import nn
 from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.models.held_weights import hold_in_float32
+from crosslens.encoders.models.held_weights import copy_sharing, hold_in_float32
 from crosslens.encoders.models.lora import Lora, require_peft
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
@@ -58,20 +58,19 @@ def copy_to_train(encoder: Encoder) -> Encoder:
 
     With a low-rank update all are frozen. A large encoder is then in memory once, not twice.
     """
-    frozen = encoder.condition.find(Lora) is not None
+    if encoder.condition.find(Lora) is not None:
+        model = copy_sharing(encoder.model, encoder.model.parameters())
+    else:
+        model = copy_sharing(encoder.model, _frozen(encoder.model))
+        hold_in_float32(parameter for parameter in model.parameters() if parameter.requires_grad)
+    readout = encoder.readout
+    if readout is not None:
+        readout = copy_sharing(readout, _frozen(readout))
+    return replace(encoder, model=model, readout=readout)
 
-    def copied(module: nn.Module | None) -> nn.Module | None:
-        shared = {
-            id(parameter): nn.Parameter(parameter.detach(), requires_grad=parameter.requires_grad)
-            for parameter in (module.parameters() if module is not None else ())
-            if (module is encoder.model and frozen) or not parameter.requires_grad
-        }
-        copy_of = copy.deepcopy(module, cast(dict[int, Any], shared))
-        trained = (p for p in (copy_of.parameters() if copy_of is not None else ()) if p.requires_grad and not frozen)
-        hold_in_float32(trained)
-        return copy_of
 
-    return replace(encoder, model=copied(encoder.model), readout=copied(encoder.readout))
+def _frozen(module: nn.Module) -> Iterator[nn.Parameter]:
+    return (parameter for parameter in module.parameters() if not parameter.requires_grad)
 
 
 def begin_update(encoder: Encoder, *, seed: int) -> None:

@@ -7,9 +7,12 @@ exactly, as those of most published decoders, can be held in it: every product h
 
 import copy
 from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 def hold_in_bfloat16(model: nn.Module) -> None:
@@ -35,11 +38,18 @@ def hold_in_float32(parameters: Iterable[nn.Parameter]) -> None:
             parameter.data = parameter.data.float()
 
 
-def held_in_float32(model: nn.Module) -> nn.Module:
+def held_in_float32(model: Model) -> Model:
     """Return a model without parameters in bfloat16: itself, or a copy that shares all other parameters."""
     if all(parameter.dtype != torch.bfloat16 for parameter in model.parameters()):
         return model
-    shared = {id(each): nn.Parameter(each.detach(), requires_grad=each.requires_grad) for each in model.parameters()}
-    copied = copy.deepcopy(model, shared)  # pyright: ignore[reportArgumentType]
+    copied = copy_sharing(model, model.parameters())
     hold_in_float32(copied.parameters())
     return copied
+
+
+def copy_sharing(module: Model, parameters: Iterable[nn.Parameter]) -> Model:
+    """Copy a module; the copy shares the memory of some of its parameters."""
+    shared: dict[int, Any] = {
+        id(each): nn.Parameter(each.detach(), requires_grad=each.requires_grad) for each in parameters
+    }
+    return copy.deepcopy(module, shared)
