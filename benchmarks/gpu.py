@@ -3,20 +3,27 @@
     python benchmarks/gpu.py TRAIN.conllu TEST.conllu [--device cuda] [--layers 12 --width 768 --vocabulary 119547]
 
 Subwords per second, padding not counted, through `finetune` and `evaluate` as everyone calls them, so with reading,
-batching and scoring; the share of what the device reaches in one large matrix product of the same kind; memory; and
-what that makes of the grid of Muller et al. (2021). The sentences, and so their lengths, are the treebank's own.
+batching and scoring: of the steps alone, from the first to the last, and of everything. Beside them the same steps
+without CUDA graphs, and transformers.Trainer; the share of what the device reaches in one large matrix product of the
+same kind; the share of the time in which the device computes; memory; and what that makes of the grid of Muller et al.
+(2021). The sentences, and so their lengths, are the treebank's own.
 """
 
 import argparse
+import contextlib
+import os
 import sys
 import tempfile
 import time
 
+import numpy as np
 import torch
 from make_encoder import make_encoder
+from pos import Plain
 from ratios import HEAD, machine, note, row, seconds
 
 from crosslens import Recipe, evaluate, finetune, load_corpus, load_encoder
+from crosslens.data.batching import training_batches
 from crosslens.encoders.inputs import read_windows
 
 FINE_TUNINGS, EVALUATIONS, EPOCHS, EWT, PUD = 315, 17, 9, 12_543, 1_000
@@ -49,27 +56,105 @@ def operations(encoder, subwords, length):
     return encoder.depth * each * subwords
 
 
-def measure(encoder, train, test, *, batch, precision, rate):
+@contextlib.contextmanager
+def without_graphs():
+    os.environ["CROSSLENS_CUDA_GRAPHS"] = "0"
+    try:
+        yield
+    finally:
+        del os.environ["CROSSLENS_CUDA_GRAPHS"]
+
+
+def training(encoder, train, recipe):
+    """Wall seconds of a training, of its steps from the first to the last, the number of those steps, and the model."""
+    ends = []
+    took, model = waited(
+        encoder.device,
+        lambda: finetune(
+            encoder, "pos", train=train, recipe=recipe, stepped=lambda *_: ends.append(time.perf_counter())
+        ),
+    )
+    return took, ends[-1] - ends[0], len(ends) - 1, model
+
+
+def padding(lengths, batch):
+    """The share of padding in the batches of the first epoch."""
+    batches = training_batches(lengths, batch=batch, seed=1, epoch=0)
+    sizes = np.asarray(lengths)
+    return 1 - sizes.sum() / sum(len(numbers) * sizes[numbers].max() for numbers in batches)
+
+
+def busy(encoder, train, recipe):
+    """The share of a training's time in which the device computes, and the kernels of a step."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiled:
+        _, took, steps, _ = training(encoder, train, recipe)
+    kernels = [event for event in profiled.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+    inside = sorted((event.time_range.start, event.time_range.end) for event in kernels)
+    total, reached = 0.0, inside[0][0]
+    for start, end in inside:
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return min(1.0, total / 1e6 / took), len(kernels) / (steps + 1)
+
+
+def measure(encoder, train, test, *, batch, epochs, precision, rate, turns):
     """Rows for one size of a batch; seconds a sentence of training and of evaluation."""
     device = encoder.device
-    recipe = Recipe(batch=batch, epochs=1, select="last", precision=precision)
-    windows = [len(window) for corpus in (train, test) for window in read_windows(encoder, corpus).windows]
-    of_train, of_test = sum(windows[: len(train)]), sum(windows[len(train) :])
-    mean = sum(windows) / len(windows)
+    recipe = Recipe(batch=batch, epochs=epochs, select="last", precision=precision)
+    lengths = [len(window) for window in read_windows(encoder, train).windows]
+    of_train = epochs * sum(lengths)
+    of_test = sum(len(window) for window in read_windows(encoder, test).windows)
+    few = train[: 100 * batch]
+    a_step = sum(lengths[: len(few)]) / -(-len(few) // batch)
     finetune(encoder, "pos", train=train[: 8 * batch], recipe=recipe)  # kernels are chosen, memory is taken
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    trained, model = waited(device, lambda: finetune(encoder, "pos", train=train, recipe=recipe, seed=1))
+    whole, inside, steps, model = training(encoder, train, recipe)
+    peak = torch.cuda.max_memory_allocated() / 2**30 if device.type == "cuda" else 0
     evaluated, _ = waited(device, lambda: evaluate(model, [test]))
-    for work, took, subwords, passes in (("training", trained, of_train, 3), ("evaluation", evaluated, of_test, 1)):
-        reached = passes * operations(encoder, subwords, mean) / took
-        what = f"POS {work}, {precision}, batches of {batch}"
-        row(what, "subwords per second", [subwords / took])
-        goal = ">= 0.5" if batch > 32 and work == "training" else ""
-        row(f"{what}: share of a large product", "of its rate", [reached / rate], goal=goal, of="figure")
+    named = f"{precision}, batches of {batch}"
+    rates = {"steps": of_train * steps / (steps + 1) / inside, "everything": of_train / whole}
     if device.type == "cuda":
-        row(f"POS, batches of {batch}: peak memory", "GiB", [torch.cuda.max_memory_allocated() / 2**30])
-    return trained / len(train), evaluated / len(test)
+        with without_graphs():
+            _, took, count, _ = training(encoder, few, recipe.model_copy(update={"epochs": 1}))
+        row(
+            f"POS training, steps, {named}",
+            "subwords per second",
+            [rates["steps"]],
+            beside=[a_step * count / took],
+            peer="without graphs",
+        )
+    else:
+        row(f"POS training, steps, {named}", "subwords per second", [rates["steps"]])
+    row(f"POS training, everything, {named}", "subwords per second", [rates["everything"]])
+    row(f"POS evaluation, {named}", "subwords per second", [of_test / evaluated])
+    for work, reached, passes in (("training, steps", rates["steps"], 3), ("evaluation", of_test / evaluated, 1)):
+        mean = of_train / epochs / len(lengths) if passes == 3 else of_test / len(test)
+        share = passes * operations(encoder, reached, mean) / rate
+        goal = ">= 0.5" if batch > 32 and passes == 3 else ""
+        row(f"POS {work}, {named}: share of a large product", "of its rate", [share], goal=goal, of="figure")
+    row(f"POS training, batches of {batch}: padding", "of all subwords", [padding(lengths, batch)])
+    if device.type == "cuda":
+        row(f"POS training, batches of {batch}: peak memory", "GiB", [peak])
+        once = recipe.model_copy(update={"epochs": 1})
+        share, kernels = busy(encoder, few, once)
+        row(f"POS training, batches of {batch}: the device computes", "of the time", [share])
+        row(f"POS training, batches of {batch}: kernels and copies a step", "number", [kernels])
+    if turns:
+        plain, subset = Plain(encoder.name, train.sentences), train[: 50 * batch]
+        for turn in range(turns):
+            with tempfile.TemporaryDirectory() as folder:
+                trainer = plain.trainer(folder, batch=batch, device=device.type, precision=precision)
+                trainer.train_dataset = plain.dataset(subset.sentences)
+                took, _ = waited(device, trainer.train)
+            row(
+                f"transformers.Trainer, {named}, {'first' if turn == 0 else 'again'}",
+                "subwords per second",
+                [sum(lengths[: len(subset)]) / took],
+            )
+    return whole / epochs / len(train), evaluated / len(test)
 
 
 def main():
@@ -80,8 +165,10 @@ def main():
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--vocabulary", type=int, default=119_547)
-    parser.add_argument("--sentences", type=int, default=8_000, help="of training, at most")
+    parser.add_argument("--sentences", type=int, default=20_000, help="of training, at most")
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="+", default=[16, 32, 256])
+    parser.add_argument("--turns", type=int, default=2, help="of transformers.Trainer, for the smallest batch")
     chosen = parser.parse_args()
     if chosen.device.startswith("cuda") and not torch.cuda.is_available():
         sys.exit("there is no GPU here (--device cpu --layers 2 --width 64 tries the code)")
@@ -105,7 +192,16 @@ def main():
         rate = product_rate(device)
         row("one large matrix product", "tera-operations per second", [rate / 1e12])
         for batch in chosen.batches:
-            training, evaluation = measure(encoder, train, test, batch=batch, precision=precision, rate=rate)
+            training, evaluation = measure(
+                encoder,
+                train,
+                test,
+                batch=batch,
+                epochs=chosen.epochs,
+                precision=precision,
+                rate=rate,
+                turns=chosen.turns if batch == min(chosen.batches) else 0,
+            )
             hours = FINE_TUNINGS * (EPOCHS * EWT * training + EVALUATIONS * PUD * evaluation) / 3600
             row(
                 f"the grid of Muller et al. (2021), batches of {batch}",
@@ -115,9 +211,9 @@ def main():
                 of="figure",
             )
     note(
-        f"{chosen.layers} layers x {chosen.width}, {len(train)} and {len(test)} sentences; the grid: {FINE_TUNINGS}"
-        f" fine-tunings of {EPOCHS} passes over {EWT:,} sentences, each evaluated {EVALUATIONS} times on {PUD:,},"
-        " all as fast as tagging"
+        f"{chosen.layers} layers x {chosen.width}, {chosen.epochs} epochs of {len(train)} sentences, {len(test)}"
+        f" evaluated; the grid: {FINE_TUNINGS} fine-tunings of {EPOCHS} passes over {EWT:,} sentences, each evaluated"
+        f" {EVALUATIONS} times on {PUD:,}, all as fast as tagging"
     )
 
 

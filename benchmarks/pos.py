@@ -58,19 +58,20 @@ class Plain:
             rows.append({"input_ids": read["input_ids"], "attention_mask": read["attention_mask"], "labels": labels})
         return rows
 
-    def trainer(self, folder, data=None):
+    def trainer(self, folder, data=None, *, batch=BATCH, device="cpu", precision="float32"):
         model = AutoModelForTokenClassification.from_pretrained(self.name, num_labels=len(self.labels))
         arguments = TrainingArguments(
             output_dir=folder,
-            per_device_train_batch_size=BATCH,
-            per_device_eval_batch_size=BATCH,
+            per_device_train_batch_size=batch,
+            per_device_eval_batch_size=batch,
             num_train_epochs=1,
             learning_rate=RATE,
             report_to=[],
             save_strategy="no",
             logging_strategy="no",
             disable_tqdm=True,
-            use_cpu=True,
+            use_cpu=device == "cpu",
+            bf16=precision == "bfloat16",
         )
         return Trainer(
             model=model,

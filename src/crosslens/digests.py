@@ -29,8 +29,8 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
-def digest_chunks(chunks: Iterable[bytes]) -> str:
-    """Compute the SHA-256 of chunks of bytes, in hexadecimal.
+def digest_chunks(chunks: Iterable[bytes | memoryview]) -> str:
+    """Compute the SHA-256 of chunks of bytes, or of flat arrays, in hexadecimal.
 
     >>> digest_chunks([b"cross", b"lens"]) == digest_chunks([b"crosslens"])
     True

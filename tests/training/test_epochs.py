@@ -87,9 +87,9 @@ def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_train
     scales = []
 
     class Watched(module.Loop):
-        def _one_step(self, *given):
+        def _update(self, *given):
             scales.append(self.scale)
-            return super()._one_step(*given)
+            return super()._update(*given)
 
     monkeypatch.setattr(module, "Loop", Watched)
     scripted.scores = [50.0, 60.0, 60.0, 55.0, 58.0, 70.0]

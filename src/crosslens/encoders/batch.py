@@ -76,19 +76,29 @@ def reading_budget(device: torch.device) -> int:
 
 def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device) -> Batch:
     """Pad windows on the right and copy them to the device."""
-    length = max(len(window) for window in windows)
-    ids = np.full((len(windows), length), padding, np.int64)
-    mask = np.zeros((len(windows), length), np.int64)
-    for row, window in enumerate(windows):
-        ids[row, : len(window)] = window.ids
-        mask[row, : len(window)] = 1
-    word_index = np.concatenate([row * length + window.labelled for row, window in enumerate(windows)])
-    lengths = [sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)]
+    sizes = np.asarray([len(window) for window in windows])
+    rows, length = len(sizes), int(sizes.max())
+    inside = np.arange(length) < sizes[:, None]
+
+    def padded(values: Sequence[np.ndarray], filling: int) -> torch.Tensor:
+        array = np.full((rows, length), filling, np.int64)
+        array[inside] = np.concatenate(values)
+        return on_device(array)
+
+    def on_device(array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(device, non_blocking=True)
+
+    labelled = [window.labelled for window in windows]
+    first_subwords = np.repeat(length * np.arange(rows), [len(positions) for positions in labelled])
     segments = None
     if any(window.segments is not None for window in windows):
-        segments = np.zeros((len(windows), length), np.int64)
-        for row, window in enumerate(windows):
-            segments[row, : len(window)] = 0 if window.segments is None else window.segments
-        segments = torch.from_numpy(segments).to(device, non_blocking=True)
-    tensors = [torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask, word_index)]
-    return Batch(tuple(windows), *tensors, lengths=tuple(lengths), segments=segments)
+        none = np.zeros(length, np.int64)
+        segments = padded([none[: len(w)] if w.segments is None else w.segments for w in windows], 0)
+    return Batch(
+        tuple(windows),
+        ids=padded([window.ids for window in windows], padding),
+        mask=on_device(inside.astype(np.int64)),
+        word_index=on_device(first_subwords + np.concatenate(labelled)),
+        lengths=tuple(sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)),
+        segments=segments,
+    )

@@ -532,8 +532,8 @@ def _tokenizer_facts(tokenizer: PreTrainedTokenizerBase) -> Any:
     return {"tokenizer": facts, "word_prefix": prefix} if prefix else facts
 
 
-def _bytes_of(parameters: Iterable[tuple[str, nn.Parameter]]) -> Iterator[bytes]:
+def _bytes_of(parameters: Iterable[tuple[str, nn.Parameter]]) -> Iterator[bytes | memoryview]:
     for name, parameter in sorted(parameters, key=itemgetter(0)):
         yield canonical_json([name, list(parameter.shape)])
-        values = parameter.detach().cpu().contiguous()
-        yield (values.float() if values.dtype == torch.bfloat16 else values).numpy().tobytes()
+        values = parameter.detach().cpu().flatten()
+        yield (values.float() if values.dtype == torch.bfloat16 else values).numpy().data

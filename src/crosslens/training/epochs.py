@@ -12,6 +12,8 @@ import torch
 from crosslens.data.batching import training_batches
 from crosslens.data.corpus import Corpus
 from crosslens.data.windows import by_sentence
+from crosslens.encoders.batch import Batch
+from crosslens.encoders.gpu.cuda_graphs import TrainingGraphs, has_graphs
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.state_cache import StateCache, frozen_parts
 from crosslens.errors import RequestError, suggest
@@ -128,12 +130,20 @@ class Epochs:
         self.loop: Loop[np.ndarray] = Loop(
             self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
         )
+        self._next: tuple[int, list[np.ndarray], list[Batch]] = (
+            -1,
+            [],
+            [],
+        )  # a step, its micro-batches, and as tensors
         self._states = StateCache(model.computing_encoder)
+        cached = False
         if recipe.encoder_dropout != "checkpoint":
             kept = [*encoded.windows]
             if dev is not None and model.encoder.for_language(dev.corpus.language).language == model.encoder.language:
                 kept += dev.encoded.windows  # an encoder may read other languages with other parameters
-            self._states.keep(kept)
+            cached = self._states.keep(kept)
+        recordable = has_graphs(self._states.encoder) and not cached and recipe.gradient_checkpointing == "off"
+        self._graphs = TrainingGraphs(self._states.encoder) if recordable else None
 
     def run(self) -> None:
         """Train to the end, resuming from a saved state if there is one, and load the selected weights."""
@@ -153,14 +163,22 @@ class Epochs:
             recomputed(self._states.encoder) if checkpointed else nullcontext(),
             held_interrupts() as self._raise_interrupt,
         ):
-            self.loop.run(self._batches, self._loss, after_step=self._after_step)
+            on_gpu = self._states.encoder.device.type == "cuda"
+            self.loop.run(
+                self._micro_batches,
+                self._loss,
+                after_step=self._after_step,
+                meanwhile=self._make_next if on_gpu else None,
+            )
         if self._selected is not None:
             self._module.load_state_dict(self._selected, strict=False)  # without what is frozen
         if self._dev is not None and recipe.select == "average":
             self.dev_scores.append(self._dev.score(self._model, self._states))
 
-    def _batches(self, step: int) -> Sequence[np.ndarray]:
+    def _micro_batches(self, step: int) -> Sequence[np.ndarray]:
         """Return this process's micro-batches of a step, as sentence indices."""
+        if self._next[0] == step:
+            return self._next[1]
         recipe = self._model.recipe
         epoch, index = divmod(step, self._epoch_steps)
         if self._order[0] != epoch:
@@ -171,11 +189,25 @@ class Epochs:
         size = recipe.micro_batch or recipe.batch
         return [share[start : start + size] for start in range(0, len(share), size)]
 
-    def _loss(self, numbers: np.ndarray) -> tuple[torch.Tensor, int]:
+    def _make_next(self, step: int) -> None:
+        """Make the batches of the next step and copy them to the device."""
+        micro = [*self._micro_batches(step)]
+        self._next = (step, micro, [self._batch(numbers) for numbers in micro])
+
+    def _batch(self, numbers: np.ndarray) -> Batch:
+        _, micro, batches = self._next
+        for known, batch in zip(micro, batches, strict=True):
+            if known is numbers:
+                return batch
         windows = [window for number in numbers for window in self._sentences[number]]
-        batch = task_batch(self._model, self._train, windows)
+        return task_batch(self._model, self._train, windows)
+
+    def _loss(self, numbers: np.ndarray) -> tuple[torch.Tensor, int]:
+        batch = self._batch(numbers)
+        graphs = self._graphs
+        states = self._states(batch) if graphs is None else graphs(batch.ids, batch.mask, batch.segments)
         targets = np.concatenate([self._targets[self._sentences[number][0].sentence] for number in numbers])
-        return self._model.task.loss(self._model.head, self._states(batch), batch, targets)
+        return self._model.task.loss(self._model.head, states, batch, targets)
 
     def _after_step(self, step: int, mean: float) -> None:
         if self.loop.halved and not self._warned:

@@ -132,6 +132,7 @@ class Loop(Generic[Item]):
         *,
         until: int | None = None,
         after_step: Callable[[int, float], None] | None = None,
+        meanwhile: Callable[[int], None] | None = None,
     ) -> None:
         """Train up to a step.
 
@@ -140,6 +141,7 @@ class Loop(Generic[Item]):
             loss: returns the sum and the number of losses of a micro-batch.
             until: total number of steps to stop after; None: train to the end.
             after_step: called with the number of steps done and the mean loss of the step.
+            meanwhile: called with the next step, unless this is the last, while a GPU computes the gradients.
 
         Raises:
             TrainingError: when a loss or gradient is not finite, with the step and the last losses; when memory runs
@@ -150,12 +152,15 @@ class Loop(Generic[Item]):
         last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):
             while not self.over and self.step < last:
-                mean = self._one_step(batches(self.step), loss)
+                losses, count = self._gradients(batches(self.step), loss)
+                if meanwhile is not None and self.step + 1 < last:
+                    meanwhile(self.step + 1)
+                mean = self._update(losses, count)
                 if after_step is not None:
                     after_step(self.step, mean)
 
-    def _one_step(self, micro: Sequence[Item], loss: Callable[[Item], tuple[torch.Tensor, int]]) -> float:
-        losses, count = self._gradients(micro, loss)
+    def _update(self, losses: list[torch.Tensor], count: int) -> float:
+        """Update the parameters by the accumulated gradients, and return the mean loss of the step."""
         total = 0.0
         if self._processes.size > 1:
             total, count = self._over_processes(sum(_numbers(losses)), count)

@@ -138,7 +138,7 @@ def model_digest(encoder: Encoder, head: nn.Module) -> str:
     state = hashlib.sha256(encoder.digest.encode())
     for name, tensor in sorted(head.state_dict().items()):
         state.update(name.encode())
-        state.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        state.update(tensor.detach().cpu().flatten().numpy().data)
     return state.hexdigest()
 
 

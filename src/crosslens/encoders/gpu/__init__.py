@@ -1,0 +1,1 @@
+"""Compute on a GPU: attention kernels, and CUDA graphs of the passes of training."""

@@ -1,0 +1,206 @@
+"""Record the passes of training as CUDA graphs, and replay them.
+
+Sentences are short, so a GPU computes a step of training sooner than the processor can launch its thousands of kernels
+one by one: on an H200, a step of 16 sentences with an encoder of BERT's size took 40 ms, and 9 ms from CUDA graphs. A
+graph launches all kernels of a forward or backward pass at once, for one shape of the batch and always in the same
+memory.
+
+A graph computes what the passes it was recorded from compute, with the same dropout masks. Windows are padded to a
+multiple of `MULTIPLE` subwords, so that there are few shapes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from crosslens.encoders.encoder import Encoder
+from crosslens.environment import switch
+from crosslens.errors import EncoderError
+from crosslens.memory_errors import is_exhausted
+
+MULTIPLE = 8
+"""Windows are padded to a multiple of so many subwords."""
+
+EAGER = 4
+"""Batches of a shape that are computed before it is recorded: recording takes as long as five of them."""
+
+
+def has_graphs(encoder: Encoder) -> bool:
+    """Whether the passes of an encoder can be recorded: on a GPU, in a family whose passes never wait for the device.
+
+    Interventions on states run Python code in every pass. The variable CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
+    """
+    wanted = switch("CROSSLENS_CUDA_GRAPHS") is not False
+    return wanted and encoder.device.type == "cuda" and encoder.family.name not in WAITING and not encoder.edited
+
+
+WAITING = frozenset({"bilstm", "routed-bert", "xlnet"})
+"""Families with passes that cannot be recorded."""
+
+
+class TrainingGraphs:
+    """Compute the states of training batches, with gradients, from CUDA graphs for shapes that occur often.
+
+    Args:
+        encoder: encoder in training mode, for which `has_graphs` holds. Until the last call its parameters stay in
+            place and trainable as they are; their values may change.
+
+    Attributes:
+        recorded: number of recorded shapes.
+        replayed: number of batches whose states came from a graph.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.recorded = self.replayed = 0
+        self._encoder = encoder
+        self._parameters = [parameter for parameter in encoder.trained.parameters() if parameter.requires_grad]
+        self._gradients: dict[nn.Parameter, torch.Tensor] = {}  # one memory for all graphs
+        self._uses: Counter[tuple[int, ...]] = Counter()
+        self._shapes: dict[tuple[int, ...], _Recording] = {}
+        self._recorder = Recorder()
+        # autograd calls a function's backward pass only if an input needs a gradient.
+        self._anchor = torch.zeros((), device=encoder.device, requires_grad=True)
+
+    def __call__(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
+        """Compute ``(windows, length, output width)`` float32, as `Encoder.states` does.
+
+        Args:
+            ids: ``(windows, length)`` int64 subword ids.
+            mask: ``(windows, length)`` int64, 0 for padding.
+            segments: ``(windows, length)`` int64, or None.
+        """
+        length = ids.shape[1]
+        missing = min(-length % MULTIPLE, max(0, self._encoder.capacity - length))
+        inputs = [functional.pad(ids, (0, missing), value=self._encoder.padding), functional.pad(mask, (0, missing))]
+        if segments is not None:
+            inputs.append(functional.pad(segments, (0, missing)))
+        shape = (*inputs[0].shape, len(inputs))
+        self._uses[shape] += 1
+        if shape not in self._shapes and self._uses[shape] > EAGER:
+            self._shapes[shape] = self._record(inputs)
+        recording = self._shapes.get(shape)
+        if recording is None:
+            return self._encoder.states(*inputs)[:, :length]
+        self.replayed += 1
+        recording.fill(inputs)
+        return _Replayed.apply(self._anchor, recording)[:, :length]  # pyright: ignore[reportOptionalSubscript]
+
+    def _record(self, inputs: Sequence[torch.Tensor]) -> "_Recording":
+        try:
+            recording = _Recording(self._encoder, self._parameters, self._gradients, inputs, self._recorder)
+        except RuntimeError as error:
+            if is_exhausted(error):
+                raise
+            raise EncoderError(
+                f"the passes of {self._encoder.name} cannot be recorded as CUDA graphs: {str(error).splitlines()[0]}",
+                hint="set CROSSLENS_CUDA_GRAPHS=0",
+            ) from error
+        self.recorded += 1
+        return recording
+
+
+class _Recording:
+    """The graphs of the passes of one shape.
+
+    Args:
+        encoder: the encoder.
+        parameters: its trained parameters.
+        gradients: memory for the gradients of parameters, shared by all shapes; those that are missing are added.
+        inputs: the inputs of `Encoder.states`, of the shape.
+        recorder: records work; its graphs share memory.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        parameters: Sequence[nn.Parameter],
+        gradients: dict[nn.Parameter, torch.Tensor],
+        inputs: Sequence[torch.Tensor],
+        recorder: "Recorder",
+    ) -> None:
+        self._encoder, self._gradients = encoder, gradients
+        self._inputs = [tensor.clone() for tensor in inputs]
+        self._used: list[nn.Parameter] = []
+        recorder.prepare(lambda: self._find_used(parameters))
+        for parameter in self._used:
+            if parameter not in gradients:
+                gradients[parameter] = torch.empty_like(parameter)
+        self._forward = recorder.record(self._compute_states)
+        self._gradient = torch.empty_like(self._states)
+        self._backward = recorder.record(self._compute_gradients)
+        self._states = self._states.detach()
+
+    def fill(self, inputs: Sequence[torch.Tensor]) -> None:
+        """Copy a batch to where the graphs read it."""
+        for own, tensor in zip(self._inputs, inputs, strict=True):
+            own.copy_(tensor)
+
+    def forward(self) -> torch.Tensor:
+        """Compute the states; the next forward pass overwrites them."""
+        self._forward()
+        return self._states.detach()
+
+    def backward(self, gradient: torch.Tensor) -> None:
+        """Add to the gradients of the parameters."""
+        earlier = {p: p.grad.clone() for p in self._used if p.grad is not None}  # of other micro-batches of the step
+        self._gradient.copy_(gradient)
+        self._backward()
+        for parameter in self._used:
+            own = self._gradients[parameter]
+            parameter.grad = earlier[parameter].add_(own) if parameter in earlier else own
+
+    def _find_used(self, parameters: Sequence[nn.Parameter]) -> None:
+        states = self._encoder.states(*self._inputs)
+        gradients = torch.autograd.grad(states, parameters, torch.zeros_like(states), allow_unused=True)
+        self._used = [p for p, gradient in zip(parameters, gradients, strict=True) if gradient is not None]
+
+    def _compute_states(self) -> None:
+        self._states = self._encoder.states(*self._inputs)
+
+    def _compute_gradients(self) -> None:
+        gradients = torch.autograd.grad(self._states, self._used, self._gradient)
+        torch._foreach_copy_([self._gradients[p] for p in self._used], list(gradients))  # pyright: ignore
+
+
+class _Replayed(torch.autograd.Function):
+    """Replay both passes; the backward pass adds to the gradients of the parameters itself."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: torch.Tensor, recording: _Recording) -> torch.Tensor:
+        ctx.recording = recording
+        return recording.forward()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, None]:  # pyright: ignore
+        ctx.recording.backward(gradient)
+        return None, None
+
+
+class Recorder:
+    """Record work as CUDA graphs, which share memory because only one of them is replayed at a time."""
+
+    def __init__(self) -> None:
+        self._pool = torch.cuda.graph_pool_handle()
+        self._stream = torch.cuda.Stream()
+
+    def prepare(self, work: Callable[[], None], times: int = 2) -> None:
+        """Do work before it is recorded, so that libraries choose and load their kernels, with no effect on others.
+
+        CUDA requires another stream than the usual one. Random generators stay where they are.
+        """
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.random.fork_rng([torch.cuda.current_device()]), torch.cuda.stream(self._stream):
+            for _ in range(times):
+                work()
+        torch.cuda.current_stream().wait_stream(self._stream)
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Record work, and return a function that does it again."""
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+            work()
+        return graph.replay

@@ -1,0 +1,220 @@
+"""Recorded passes against those that are computed anew; without a GPU, recorded work is done again at each replay."""
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+
+import crosslens as xl
+from crosslens.encoders.gpu import cuda_graphs
+from crosslens.encoders.gpu.cuda_graphs import EAGER, MULTIPLE, TrainingGraphs, has_graphs
+from crosslens.encoders.models.adapters import copy_to_train
+from crosslens.errors import EncoderError
+from crosslens.training import epochs
+from crosslens.training.recipe import Recipe
+from toy_architectures import SETTINGS, fresh, known
+from toys import word_piece
+
+HAS_GPU = torch.cuda.is_available()
+SEGMENTED = "bert"
+
+
+@pytest.fixture
+def replayed(monkeypatch):
+    """Recording that works without a GPU: work is done once when it is recorded, and again at each replay."""
+    if HAS_GPU:
+        return
+
+    class Repeated:
+        def prepare(self, work):
+            work()
+
+        def record(self, work):
+            work()
+            return torch.enable_grad()(work)  # it is replayed where autograd records nothing
+
+    monkeypatch.setattr(cuda_graphs, "Recorder", Repeated)
+
+
+@pytest.fixture
+def trained(encoder):
+    """A copy whose parameters are trainable, without dropout."""
+    return copy_to_train(encoder)
+
+
+@pytest.fixture
+def toy(treebanks):
+    return xl.load_corpus("ud/en_toy:train", data=treebanks)
+
+
+def batch(rows, length, seed, *, device="cpu"):
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(5, 20, (rows, length), generator=generator)
+    mask = torch.ones_like(ids)
+    mask[0, length // 2 :] = 0
+    return ids.to(device), mask.to(device)
+
+
+def gradients(encoder):
+    return {name: p.grad for name, p in encoder.trained.named_parameters() if p.grad is not None}
+
+
+def backward(encoder, states, inputs):
+    """Add the gradients of a loss over the subwords that are no padding."""
+    weights = torch.linspace(-1, 1, states.shape[-1], device=states.device)
+    ((states * weights).sum(-1) * inputs[1]).sin().sum().backward()
+    return states.detach().clone()
+
+
+def test_states_and_gradients_are_those_of_the_encoder(trained, replayed):
+    """Of batches of one shape and of another, and of several micro-batches that add to the gradients of a step."""
+    graphs = TrainingGraphs(trained)
+    lengths = [5, 7, 8, 3, 6, 2, 8, 9, 15, 8, 10, 16, 12, 13]
+    assert {-(-length // MULTIPLE) for length in lengths} == {1, 2}
+    for step in range(0, len(lengths), 2):
+        inputs = [batch(3, length, seed=step + place) for place, length in enumerate(lengths[step : step + 2])]
+        expected = [backward(trained, trained.states(*each), each) for each in inputs]
+        wanted = gradients(trained)
+        trained.model.zero_grad()
+        computed = [backward(trained, graphs(*each), each) for each in inputs]
+        got = gradients(trained)
+        for one, other, (_, mask) in zip(computed, expected, inputs, strict=True):
+            assert one.shape == other.shape
+            torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-4, atol=1e-5)
+        assert got.keys() == wanted.keys()
+        for name in got:
+            torch.testing.assert_close(got[name], wanted[name], rtol=1e-3, atol=1e-4, msg=name)
+        trained.model.zero_grad()
+    assert graphs.recorded == 2
+    assert graphs.replayed == len(lengths) - 2 * EAGER
+
+
+def test_a_shape_is_recorded_when_it_has_occurred_often(trained, replayed):
+    graphs = TrainingGraphs(trained)
+    for use in range(EAGER + 3):
+        backward(trained, graphs(*batch(2, 5, use)), batch(2, 5, use))
+        assert graphs.recorded == (use >= EAGER)
+    backward(trained, graphs(*batch(2, 9, 0)), batch(2, 9, 0))
+    backward(trained, graphs(*batch(3, 5, 0)), batch(3, 5, 0))
+    assert (graphs.recorded, graphs.replayed) == (1, 3)
+
+
+def test_no_window_is_padded_beyond_what_the_encoder_reads(trained, replayed):
+    length = trained.capacity
+    graphs = TrainingGraphs(trained)
+    assert graphs(*batch(2, length - 1, 0)).shape == (2, length - 1, trained.width)
+    assert graphs(*batch(2, length, 0)).shape == (2, length, trained.width)
+
+
+def test_parameters_that_are_frozen_or_unused_get_no_gradient(encoder, replayed):
+    frozen = copy_to_train(xl.freeze(encoder, "0-2"))
+    graphs = TrainingGraphs(frozen)
+    for use in range(EAGER + 1):
+        backward(frozen, graphs(*batch(2, 5, use)), batch(2, 5, use))
+    assert graphs.replayed == 1
+    names = gradients(frozen).keys()
+    assert names
+    assert all(name.startswith(("encoder.layer.2", "encoder.layer.3")) for name in names)
+
+
+def test_a_fine_tuning_from_graphs_gives_the_same_weights(encoder, toy, replayed, monkeypatch):
+    """With micro-batches and a last batch of another size."""
+    recipe = Recipe(batch=4, micro_batch=2, epochs=8, select="last", encoder_dropout="off", learning_rate=1e-3)
+    made = []
+
+    def graphs(encoder):
+        made.append(TrainingGraphs(encoder))
+        return made[-1]
+
+    usual = xl.finetune(encoder, "pos", train=toy, recipe=recipe)
+    monkeypatch.setattr(epochs, "has_graphs", lambda encoder: True)
+    monkeypatch.setattr(epochs, "TrainingGraphs", graphs)
+    recorded = xl.finetune(encoder, "pos", train=toy, recipe=recipe)
+    assert made[0].replayed > 4
+    for (name, one), other in zip(
+        recorded.encoder.model.named_parameters(), usual.encoder.model.parameters(), strict=True
+    ):
+        if "key.bias" not in name:  # its gradient is rounding
+            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4, msg=name)
+
+
+def test_cached_states_and_checkpointed_layers_are_not_recorded(encoder, toy, replayed, monkeypatch):
+    asked = []
+
+    class Refused(TrainingGraphs):
+        def __init__(self, encoder):
+            asked.append(encoder)
+            super().__init__(encoder)
+
+    monkeypatch.setattr(epochs, "has_graphs", lambda encoder: True)
+    monkeypatch.setattr(epochs, "TrainingGraphs", Refused)
+    recipe = Recipe(batch=4, epochs=1, select="last", encoder_dropout="trained")
+    xl.finetune(xl.freeze(encoder, "0-2"), "pos", train=toy, recipe=recipe)
+    xl.finetune(encoder, "pos", train=toy, recipe=recipe.model_copy(update={"gradient_checkpointing": "layers"}))
+    assert not asked
+    xl.finetune(encoder, "pos", train=toy, recipe=recipe)
+    assert len(asked) == 1
+
+
+def test_what_cannot_be_recorded_is_said(trained, monkeypatch):
+    class Failing:
+        def prepare(self, work):
+            raise RuntimeError("operation not permitted\nand more")
+
+    monkeypatch.setattr(cuda_graphs, "Recorder", Failing)
+    graphs = TrainingGraphs(trained)
+    for use in range(EAGER):
+        graphs(*batch(2, 5, use))
+    with pytest.raises(EncoderError, match=r"as CUDA graphs: operation not permitted") as raised:
+        graphs(*batch(2, 5, 0))
+    assert raised.value.hint == "set CROSSLENS_CUDA_GRAPHS=0"
+
+
+def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, monkeypatch):
+    class Full:
+        def prepare(self, work):
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(cuda_graphs, "Recorder", Full)
+    monkeypatch.setattr(epochs, "has_graphs", lambda encoder: True)
+    recipe = Recipe(batch=6, epochs=EAGER + 2, select="last", encoder_dropout="off")
+    lines = []
+    xl.finetune(encoder, "pos", train=toy, recipe=recipe, progress=lambda update: lines.append(update.line))
+    assert any("micro-batches are halved" in line for line in lines)
+
+
+def test_without_a_gpu_nothing_is_recorded(encoder):
+    assert encoder.device.type == "cpu"
+    assert not has_graphs(encoder)
+
+
+@pytest.mark.skipif(not HAS_GPU, reason="needs a GPU")
+@pytest.mark.parametrize("kind", sorted(SETTINGS))
+@pytest.mark.parametrize("dropout", ["off", "on"])
+def test_every_family_is_recorded_on_a_gpu(kind, dropout, tmp_path):
+    kind = known(kind)
+    if kind in cuda_graphs.WAITING:
+        pytest.skip("cannot be recorded")
+    tokenizer = word_piece()
+    fresh(kind, 0, tokenizer).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    encoder = copy_to_train(xl.load_encoder(tmp_path, device="cuda"))
+    encoder.model.train(dropout == "on")
+    graphs = TrainingGraphs(encoder)
+    for use in range(EAGER + 3):
+        inputs = batch(3, MULTIPLE, use, device="cuda")
+        with torch.random.fork_rng() if dropout == "on" else nullcontext():
+            torch.manual_seed(use)
+            expected = backward(encoder, encoder.states(*inputs), inputs)
+        wanted = gradients(encoder)
+        encoder.model.zero_grad()
+        torch.manual_seed(use)
+        computed = backward(encoder, graphs(*inputs), inputs)
+        got = gradients(encoder)
+        subwords = inputs[1].bool()
+        torch.testing.assert_close(computed[subwords], expected[subwords], rtol=1e-4, atol=1e-4)
+        assert got.keys() == wanted.keys()
+        for name in got:
+            torch.testing.assert_close(got[name], wanted[name], rtol=1e-3, atol=1e-3, msg=name)
+        encoder.model.zero_grad()
+    assert graphs.replayed == 3
