@@ -192,7 +192,7 @@ def main():
         rate = product_rate(device)
         row("one large matrix product", "tera-operations per second", [rate / 1e12])
         for batch in chosen.batches:
-            training, evaluation = measure(
+            of_training, of_evaluation = measure(
                 encoder,
                 train,
                 test,
@@ -202,7 +202,7 @@ def main():
                 rate=rate,
                 turns=chosen.turns if batch == min(chosen.batches) else 0,
             )
-            hours = FINE_TUNINGS * (EPOCHS * EWT * training + EVALUATIONS * PUD * evaluation) / 3600
+            hours = FINE_TUNINGS * (EPOCHS * EWT * of_training + EVALUATIONS * PUD * of_evaluation) / 3600
             row(
                 f"the grid of Muller et al. (2021), batches of {batch}",
                 "hours, reckoned",

@@ -5,7 +5,8 @@ operation, but for numbers without dimensions and the indices of an index. So wh
 the numbers of the CPU, and code that forgets a ``.cpu()`` or ``.to(device)`` fails.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -22,12 +23,30 @@ INDEXING = (
     *(aten._pack_padded_sequence.default, aten._pad_packed_sequence.default, aten.lstm.data),
 )
 """Operations whose second argument, indices or lengths, may be on the CPU."""
+WAITING = (
+    *(aten._local_scalar_dense.default, aten.nonzero.default, aten.masked_select.default, aten.equal.default),
+    *(aten.unique_dim.default, aten._unique2.default, aten.repeat_interleave.Tensor),
+)
+"""Operations that wait until the device is done, because their result or its size is needed."""
 FACTORIES = (
     *(aten.empty.memory_format, aten.empty_strided.default, aten.scalar_tensor.default, aten.randperm.default),
     *(aten.arange.default, aten.arange.start, aten.arange.start_step, aten.linspace.default),
     *(aten.eye.default, aten.eye.m, aten.full.default, aten.tril_indices.default, aten.triu_indices.default),
 )
 """Operations that make tensors on a device that they are told."""
+
+
+_waits: list[list[str]] = []
+
+
+@contextmanager
+def waits() -> Iterator[list[str]]:
+    """Collect the operations inside the block for which a program waits for the device, copies among them."""
+    _waits.append([])
+    try:
+        yield _waits[-1]
+    finally:
+        _waits.pop()
 
 
 class Second(torch.Tensor):
@@ -83,6 +102,7 @@ def _computed(func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     ]
     if here and elsewhere and func not in CROSSING:
         raise RuntimeError(f"{func}: expected all tensors on one device, but found {NAME} and {elsewhere[0].device}")
+    _note_waiting(func, args, kwargs, crosses=bool(here and elsewhere))
     target = kwargs.get("device")
     if func is aten.copy_.default:
         stays = isinstance(args[0], Second)
@@ -97,6 +117,14 @@ def _computed(func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     if func is aten._pack_padded_sequence.default:  # sizes of batches stay on the CPU
         return Second(results[0]), results[1]
     return tree_map(lambda result: known[id(result)] if id(result) in known else _outer(result), results)
+
+
+def _note_waiting(func: Callable, args: tuple, kwargs: dict[str, Any], *, crosses: bool) -> None:
+    target = kwargs.get("device")
+    leaves = func is aten._to_copy.default and target is not None and torch.device(target).type != NAME
+    by_mask = func in INDEXING and any(getattr(index, "dtype", None) == torch.bool for index in tree_leaves(args[1]))
+    if _waits and (func in WAITING or crosses or leaves or by_mask):
+        _waits[-1].append(str(func))
 
 
 def _lstm_cell(inputs: torch.Tensor, hidden: torch.Tensor, cell: torch.Tensor, *biases: torch.Tensor | None) -> Any:
@@ -155,6 +183,8 @@ def _factory(func: Callable) -> Callable:
 
 
 def _copy_from(source: torch.Tensor, target: Second, non_blocking: bool = False) -> Second:
+    if _waits and not isinstance(source, Second):
+        _waits[-1].append("copy to the device")
     target.held.copy_(_inner(source))
     return target
 

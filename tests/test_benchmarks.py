@@ -92,18 +92,24 @@ def test_what_measures_a_gpu_runs_without_one():
         "32",
         "--batches",
         batch,
+        "--turns",
+        "0",
     )
     assert code == 0, err
     rows = [cells(line) for line in out.splitlines() if line.startswith("| POS") or line.startswith("| the grid")]
     assert [row[0] for row in rows] == [
-        f"POS training, float32, batches of {batch}",
-        f"POS training, float32, batches of {batch}: share of a large product",
+        f"POS training, steps, float32, batches of {batch}",
+        f"POS training, everything, float32, batches of {batch}",
         f"POS evaluation, float32, batches of {batch}",
+        f"POS training, steps, float32, batches of {batch}: share of a large product",
         f"POS evaluation, float32, batches of {batch}: share of a large product",
+        f"POS training, batches of {batch}: padding",
         f"the grid of Muller et al. (2021), batches of {batch}",
     ]
-    assert all(float(row[2].replace(",", "")) > 0 for row in rows)
-    assert all(float(row[2]) < 1 for row in rows[1:4:2])  # no share is over the whole
+    figures = [float(row[2].replace(",", "")) for row in rows]
+    assert all(figure > 0 for figure in figures)
+    assert figures[0] > figures[1]
+    assert all(figure < 1 for figure in figures[3:6])  # no share is over the whole
 
 
 @pytest.mark.skipif("__import__('torch').cuda.is_available()", reason="there is a GPU here")

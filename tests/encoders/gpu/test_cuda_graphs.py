@@ -12,6 +12,7 @@ from crosslens.encoders.models.adapters import copy_to_train
 from crosslens.errors import EncoderError
 from crosslens.training import epochs
 from crosslens.training.recipe import Recipe
+from second_device import waits
 from toy_architectures import SETTINGS, fresh, known
 from toys import word_piece
 
@@ -186,6 +187,20 @@ def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, m
 def test_without_a_gpu_nothing_is_recorded(encoder):
     assert encoder.device.type == "cpu"
     assert not has_graphs(encoder)
+
+
+def test_passes_that_wait_for_the_device_are_known(loaded, kind, second_device, monkeypatch):
+    """Work that waits for the device cannot be recorded; transformers leaves some of it out while it is recorded."""
+    monkeypatch.setattr("transformers.utils.import_utils.is_cuda_stream_capturing", lambda: True)
+    encoder = copy_to_train(xl.load_encoder(loaded.name, device=second_device))
+    encoder.model.train()
+    ids, mask = batch(3, MULTIPLE, 0, device=second_device)
+    parameters = [*encoder.trained.parameters()]
+    with waits() as operations:
+        states = encoder.states(ids, mask)
+        gradients = torch.autograd.grad(states, parameters, torch.ones_like(states), allow_unused=True)
+    assert any(gradient is not None for gradient in gradients)
+    assert bool(operations) == (encoder.family.name in cuda_graphs.WAITING), operations
 
 
 @pytest.mark.skipif(not HAS_GPU, reason="needs a GPU")

@@ -20,7 +20,14 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe
 
-SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "character_size": 8, "character_hidden": 12, "word_size": 10}
+SIZES = {
+    "hidden_size": 24,
+    "num_hidden_layers": 2,
+    "character_size": 8,
+    "character_hidden": 12,
+    "word_size": 10,
+    "device": "cpu",
+}
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +170,14 @@ def test_words_are_trained_by_their_own_embedding_however_few_characters_occur()
     ("task", "metric", "least"), [("pos", "accuracy", 80), ("parsing", "las", 40), ("ner", "f1", 10)]
 )
 def test_it_learns(train, task, metric, least):
-    its = fresh_bilstm(train, hidden_size=64, num_hidden_layers=1, character_size=16, character_hidden=32, word_size=32)
+    sizes = SIZES | {
+        "hidden_size": 64,
+        "num_hidden_layers": 1,
+        "character_size": 16,
+        "character_hidden": 32,
+        "word_size": 32,
+    }
+    its = fresh_bilstm(train, **sizes)
     model = finetune(its, task, train=train, recipe=find_recipe("bilstm", task, {"epochs": "8", "batch": "8"}))
     found = evaluate(model, [load_corpus("lab/src:test[:100]")]).filter(metric=metric)
     assert found.records["value"][0].as_py() > least

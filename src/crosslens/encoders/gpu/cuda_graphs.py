@@ -38,8 +38,8 @@ def has_graphs(encoder: Encoder) -> bool:
     return wanted and encoder.device.type == "cuda" and encoder.family.name not in WAITING and not encoder.edited
 
 
-WAITING = frozenset({"bilstm", "routed-bert", "xlnet"})
-"""Families with passes that cannot be recorded."""
+WAITING = frozenset({"bilstm", "routed-bert", "xlm"})
+"""Families with passes that wait for the device, or whose parameters depend on the language."""
 
 
 class TrainingGraphs:

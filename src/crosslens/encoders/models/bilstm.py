@@ -239,6 +239,15 @@ class BilstmModel(PreTrainedModel):
         self.layers = nn.ModuleList(BilstmLayer(config) for _ in range(config.num_hidden_layers))
         self.post_init()
 
+    def train(self, mode: bool = True) -> "BilstmModel":
+        """Set training or evaluation mode; on a GPU, store the weights of each LSTM together, as cuDNN reads them."""
+        super().train(mode)
+        if not torch.is_inference_mode_enabled():
+            for module in self.modules():
+                if isinstance(module, nn.LSTM):
+                    module.flatten_parameters()  # a copied LSTM has lost that order
+        return self
+
     def get_input_embeddings(self) -> nn.Embedding:
         """Return the character embeddings."""
         return self.embeddings.characters
