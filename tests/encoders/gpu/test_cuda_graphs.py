@@ -6,9 +6,11 @@ import pytest
 import torch
 
 import crosslens as xl
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.gpu import cuda_graphs
 from crosslens.encoders.gpu.cuda_graphs import EAGER, MULTIPLE, TrainingGraphs, has_graphs
-from crosslens.encoders.models.adapters import copy_to_train
+from crosslens.encoders.models.adapters import add_lora, begin_update, copy_to_train
+from crosslens.encoders.states.zero import Zero
 from crosslens.errors import EncoderError
 from crosslens.training import epochs
 from crosslens.training.recipe import Recipe
@@ -184,8 +186,15 @@ def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, m
     assert any("micro-batches are halved" in line for line in lines)
 
 
-def test_without_a_gpu_nothing_is_recorded(encoder):
+def test_what_is_recorded(encoder, monkeypatch):
+    """Nothing without a GPU; on one, encoders whose passes never wait for it."""
     assert encoder.device.type == "cpu"
+    assert not has_graphs(encoder)
+    monkeypatch.setattr(Encoder, "device", torch.device("cuda"))
+    features = xl.as_features(encoder, seed=1)
+    zeroed = Zero(at="2").apply(encoder, seed=1)
+    assert [has_graphs(each) for each in (encoder, features, zeroed)] == [True, False, False]
+    monkeypatch.setenv("CROSSLENS_CUDA_GRAPHS", "0")
     assert not has_graphs(encoder)
 
 
@@ -201,6 +210,20 @@ def test_passes_that_wait_for_the_device_are_known(loaded, kind, second_device, 
         gradients = torch.autograd.grad(states, parameters, torch.ones_like(states), allow_unused=True)
     assert any(gradient is not None for gradient in gradients)
     assert bool(operations) == (encoder.family.name in cuda_graphs.WAITING), operations
+
+
+def test_low_rank_updates_do_not_wait_for_the_device(tiny_bert, second_device, peft, monkeypatch):
+    monkeypatch.setattr("transformers.utils.import_utils.is_cuda_stream_capturing", lambda: True)
+    encoder = copy_to_train(add_lora(xl.load_encoder(tiny_bert, device=second_device), 2))
+    begin_update(encoder, seed=1)
+    encoder.model.train()
+    ids, mask = batch(3, MULTIPLE, 0, device=second_device)
+    parameters = [parameter for parameter in encoder.trained.parameters() if parameter.requires_grad]
+    assert parameters
+    with waits() as operations:
+        states = encoder.states(ids, mask)
+        torch.autograd.grad(states, parameters, torch.ones_like(states))
+    assert not operations
 
 
 @pytest.mark.skipif(not HAS_GPU, reason="needs a GPU")

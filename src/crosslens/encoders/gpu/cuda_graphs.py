@@ -29,17 +29,19 @@ EAGER = 4
 """Batches of a shape that are computed before it is recorded: recording takes as long as five of them."""
 
 
-def has_graphs(encoder: Encoder) -> bool:
-    """Whether the passes of an encoder can be recorded: on a GPU, in a family whose passes never wait for the device.
-
-    Interventions on states run Python code in every pass. The variable CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
-    """
-    wanted = switch("CROSSLENS_CUDA_GRAPHS") is not False
-    return wanted and encoder.device.type == "cuda" and encoder.family.name not in WAITING and not encoder.edited
-
-
 WAITING = frozenset({"bilstm", "routed-bert", "xlm"})
 """Families with passes that wait for the device, or whose parameters depend on the language."""
+
+
+def has_graphs(encoder: Encoder) -> bool:
+    """Whether the passes of an encoder can be recorded: on a GPU, if they never wait for it.
+
+    Interventions on states run Python code in every pass, and readouts may contain a BiLSTM. The variable
+    CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
+    """
+    wanted = switch("CROSSLENS_CUDA_GRAPHS") is not False
+    waits = encoder.family.name in WAITING or encoder.edited or encoder.readout is not None
+    return wanted and encoder.device.type == "cuda" and not waits
 
 
 class TrainingGraphs:
