@@ -190,9 +190,9 @@ def test_what_is_recorded(encoder, monkeypatch):
     """Nothing without a GPU; on one, encoders whose passes never wait for it."""
     assert encoder.device.type == "cpu"
     assert not has_graphs(encoder)
-    monkeypatch.setattr(Encoder, "device", torch.device("cuda"))
     features = xl.as_features(encoder, seed=1)
     zeroed = Zero(at="2").apply(encoder, seed=1)
+    monkeypatch.setattr(Encoder, "device", torch.device("cuda"))
     assert [has_graphs(each) for each in (encoder, features, zeroed)] == [True, False, False]
     monkeypatch.setenv("CROSSLENS_CUDA_GRAPHS", "0")
     assert not has_graphs(encoder)
