@@ -192,7 +192,7 @@ class Recorder:
     def prepare(self, work: Callable[[], None], times: int = 2) -> None:
         """Do work before it is recorded, so that libraries choose and load their kernels, with no effect on others.
 
-        CUDA requires another stream than the usual one. Random generators stay where they are.
+        CUDA requires another stream than the default one. Random generators stay where they are.
         """
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.random.fork_rng([torch.cuda.current_device()]), torch.cuda.stream(self._stream):
