@@ -1,25 +1,14 @@
 """Every option reaches the function that does the work."""
 
-import importlib
-import pkgutil
 from types import SimpleNamespace
 
 import pytest
 
-import crosslens
 from crosslens.data.corpus import Corpus
 from crosslens.errors import RequestError
 from crosslens.probes.softmax import Fit
 from crosslens.results.record import Results
 from made_records import PLAIN
-
-
-@pytest.fixture(scope="module")
-def imported():
-    """All modules: one that is first imported while a function is replaced would keep the replacement."""
-    for module in pkgutil.walk_packages(crosslens.__path__, "crosslens."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
 
 
 @pytest.fixture
