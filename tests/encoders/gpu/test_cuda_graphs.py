@@ -22,13 +22,18 @@ HAS_GPU = torch.cuda.is_available()
 SEGMENTED = "bert"
 
 
+class StandIn:
+    def __init__(self, device):
+        assert device == torch.device("cpu")
+
+
 @pytest.fixture
 def replayed(monkeypatch):
     """Recording that works without a GPU: work is done once when it is recorded, and again at each replay."""
     if HAS_GPU:
         return
 
-    class Repeated:
+    class Repeated(StandIn):
         def prepare(self, work):
             work()
 
@@ -160,7 +165,7 @@ def test_cached_states_and_checkpointed_layers_are_not_recorded(encoder, toy, re
 
 
 def test_what_cannot_be_recorded_is_said(trained, monkeypatch):
-    class Failing:
+    class Failing(StandIn):
         def prepare(self, work):
             raise RuntimeError("operation not permitted\nand more")
 
@@ -174,7 +179,7 @@ def test_what_cannot_be_recorded_is_said(trained, monkeypatch):
 
 
 def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, monkeypatch):
-    class Full:
+    class Full(StandIn):
         def prepare(self, work):
             raise torch.OutOfMemoryError("CUDA out of memory")
 
@@ -186,16 +191,17 @@ def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, m
     assert any("micro-batches are halved" in line for line in lines)
 
 
-def test_what_is_recorded(encoder, monkeypatch):
-    """Nothing without a GPU; on one, encoders whose passes never wait for it."""
-    assert encoder.device.type == "cpu"
-    assert not has_graphs(encoder)
-    features = xl.as_features(encoder, seed=1)
-    zeroed = Zero(at="2").apply(encoder, seed=1)
+def test_what_is_recorded(encoder, trained, monkeypatch):
+    """Nothing without a GPU; on one, encoders that are trained and whose passes never wait for it."""
+    assert trained.device.type == "cpu"
+    assert not has_graphs(trained)
+    features = copy_to_train(xl.as_features(encoder, seed=1))
+    frozen = copy_to_train(xl.freeze(encoder, "0,all"))
+    zeroed = copy_to_train(Zero(at="2").apply(encoder, seed=1))
     monkeypatch.setattr(Encoder, "device", torch.device("cuda"))
-    assert [has_graphs(each) for each in (encoder, features, zeroed)] == [True, False, False]
+    assert [has_graphs(each) for each in (trained, features, frozen, zeroed)] == [True, False, False, False]
     monkeypatch.setenv("CROSSLENS_CUDA_GRAPHS", "0")
-    assert not has_graphs(encoder)
+    assert not has_graphs(trained)
 
 
 def test_passes_that_wait_for_the_device_are_known(loaded, kind, second_device, monkeypatch):

@@ -34,14 +34,15 @@ WAITING = frozenset({"bilstm", "routed-bert", "xlm"})
 
 
 def has_graphs(encoder: Encoder) -> bool:
-    """Whether the passes of an encoder can be recorded: on a GPU, if they never wait for it.
+    """Whether the passes of an encoder can be recorded: on a GPU, if something is trained and they never wait for it.
 
     Interventions on states run Python code in every pass, and readouts may contain a BiLSTM. The variable
     CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
     """
-    wanted = switch("CROSSLENS_CUDA_GRAPHS") is not False
+    if encoder.device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False:
+        return False
     waits = encoder.family.name in WAITING or encoder.edited or encoder.readout is not None
-    return wanted and encoder.device.type == "cuda" and not waits
+    return not waits and any(parameter.requires_grad for parameter in encoder.trained.parameters())
 
 
 class TrainingGraphs:
@@ -63,7 +64,7 @@ class TrainingGraphs:
         self._gradients: dict[nn.Parameter, torch.Tensor] = {}  # one memory for all graphs
         self._uses: Counter[tuple[int, ...]] = Counter()
         self._shapes: dict[tuple[int, ...], _Recording] = {}
-        self._recorder = Recorder()
+        self._recorder = Recorder(encoder.device)
         # autograd calls a function's backward pass only if an input needs a gradient.
         self._anchor = torch.zeros((), device=encoder.device, requires_grad=True)
 
@@ -183,26 +184,34 @@ class _Replayed(torch.autograd.Function):
 
 
 class Recorder:
-    """Record work as CUDA graphs, which share memory because only one of them is replayed at a time."""
+    """Record work as CUDA graphs, which share memory because only one of them is replayed at a time.
 
-    def __init__(self) -> None:
-        self._pool = torch.cuda.graph_pool_handle()
-        self._stream = torch.cuda.Stream()
+    Args:
+        device: the GPU that does the work, which need not be the current one.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        with torch.cuda.device(device):
+            self._pool = torch.cuda.graph_pool_handle()
+            self._stream = torch.cuda.Stream()
 
     def prepare(self, work: Callable[[], None], times: int = 2) -> None:
         """Do work before it is recorded, so that libraries choose and load their kernels, with no effect on others.
 
         CUDA requires another stream than the default one. Random generators stay where they are.
         """
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.random.fork_rng([torch.cuda.current_device()]), torch.cuda.stream(self._stream):
-            for _ in range(times):
-                work()
-        torch.cuda.current_stream().wait_stream(self._stream)
+        with torch.cuda.device(self._device):
+            outside = torch.cuda.current_stream()
+            self._stream.wait_stream(outside)
+            with torch.random.fork_rng([torch.cuda.current_device()]), torch.cuda.stream(self._stream):
+                for _ in range(times):
+                    work()
+            outside.wait_stream(self._stream)
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """Record work, and return a function that does it again."""
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+        with torch.cuda.device(self._device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
             work()
         return graph.replay
