@@ -148,6 +148,7 @@ class MockRelease:
         for name, wanted in asked:
             begin = split_slice(name)[1].begin or 0
             self.sizes[wanted.aligned] = max(self.sizes.get(wanted.aligned, 0), begin + SENTENCES)
+        self._generated: dict[tuple, Corpus] = {}  # many collections ask for the same sentences
         self.schemes: dict[str, set[str]] = {}
         for name in (*(name for name, _ in asked), *text_names()):
             of, scheme = split_name(name)
@@ -183,7 +184,10 @@ class MockRelease:
             return collection.read(published, name=str(published), language=language, split=file.split)[:size]
         if file.collection in ("langid", "wili"):
             return self._languages(SPLITS.index(file.split), file.collection)
-        sentences = self.laboratory.corpus(file.language, split=file.split, sentences=size)
+        asked = file.language, file.split, size
+        if asked not in self._generated:
+            self._generated[asked] = self.laboratory.corpus(file.language, split=file.split, sentences=size)
+        sentences = self._generated[asked]
         if file.collection in LABELS:
             texts = [" ".join(sentence.words) for sentence in sentences.sentences]
             segments = zip(texts, texts[1:] + texts[:1], strict=True)  # pairs, or documents of two sentences

@@ -53,7 +53,8 @@ def tagger(encoder, sample):
 
 
 @pytest.mark.parametrize("name", modules())
-def test_examples(name, encoder, tagger, sample, tmp_path):
+def test_examples(name, encoder, tagger, sample, tmp_path, monkeypatch):
+    monkeypatch.setattr("crosslens.encoders.matmul.has_fast_bfloat16", lambda device: True)  # else there is a warning
     for test in examples(name):
         test.globs |= {"xl": crosslens, "encoder": encoder, "tagger": tagger, "sample": sample, "folder": tmp_path}
         printed = []

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ class Reported:
 
     @property
     def paper(self):
-        data = self.study.data
+        data = read_study(self.study.name).data
         return next((name for name in PAPERS if isinstance(data, str) and data.startswith(name)), None)
 
     @property
@@ -87,7 +88,27 @@ class Reported:
 
 
 MANY = 20
-"""Conditions that are trained, above which a cut study keeps only the lowest and highest pair of layers."""
+"""Conditions above which a cut study keeps only the lowest and highest pair of layers."""
+
+
+def kept_when_cut(condition):
+    """Whether a cut study keeps a condition: it changes no pair of layers, or the lowest or highest one."""
+    pairs = re.findall(r"\b\d+-\d+\b", condition.text)
+    return all(int(pair.split("-")[1]) - int(pair.split("-")[0]) != 1 or pair in ("1-2", "11-12") for pair in pairs)
+
+
+BESIDE_THE_PAPER = ("first-align-then-predict",)
+"""Studies on the paper's languages that keep all of them, to stand beside its numbers."""
+
+
+def with_few_languages(data, sources):
+    """A data set as plain values, with the tests of the sources and of two other languages."""
+    plain = data.model_dump(mode="json", exclude_defaults=True)
+    for task in plain["tasks"].values():
+        for block in task.values():
+            own = [test for test in block["tests"] if test.rpartition("/")[2].startswith(tuple(sources))]
+            block["tests"] = own + [test for test in block["tests"] if test not in own][:2]
+    return plain
 
 
 def tiny(name, encoder, folder, *, cut):
@@ -111,12 +132,15 @@ def tiny(name, encoder, folder, *, cut):
         tasks = [task for task in data.tasks if task in (study.tasks or data.tasks)][: 1 if compared else None]
         sources = list(dict.fromkeys(source for task in tasks for source in data.tasks[task]))
         changes["tasks"] = f"[{', '.join(tasks)}]"
-        changes["sources"] = f"[{', '.join(sources[: 1 if compared else 2])}]"
+        sources = sources[: 1 if compared else 2]
+        changes["sources"] = f"[{', '.join(sources)}]"
+        if str(study.data).startswith("muller2021") and "domains" not in study.data and name not in BESIDE_THE_PAPER:
+            changes["data"] = json.dumps(with_few_languages(data, sources))
         if study.bilingual:
             changes["bilingual"] = f"[{study.bilingual[0]}]"
-        if sum(not condition.acts_after_training for condition in study.conditions) > MANY:
-            kept = [each for each in study.conditions if each.reinit is None or each.reinit.layers in ("1-2", "11-12")]
-            changes["conditions"] = json.dumps([condition.plain for condition in kept])
+        if len(study.conditions) > MANY:
+            kept = [condition.plain for condition in study.conditions if kept_when_cut(condition)]
+            changes["conditions"] = json.dumps(kept)
     return read_study(name, overrides=changes)
 
 

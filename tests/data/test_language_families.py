@@ -70,6 +70,12 @@ def test_the_table_names_its_sources():
 
 def test_languages_of_treebanks_and_topics_have_names():
     """Their tags as corpora have them, which are not always those of the table's sources."""
-    names = {"fil": "Filipino", "qaf": "Maghrebi Arabic-French", "nqo": "N'Ko", "bm": "Bambara", "pcm": "Nigerian Pidgin"}
+    names = {
+        "fil": "Filipino",
+        "qaf": "Maghrebi Arabic-French",
+        "nqo": "N'Ko",
+        "bm": "Bambara",
+        "pcm": "Nigerian Pidgin",
+    }
     assert {tag: known_language(tag).name for tag in names} == names
     assert known_language("fil").family == known_language("tl").family == known_language("id").family

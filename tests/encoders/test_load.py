@@ -207,7 +207,7 @@ def test_saving_never_overwrites(encoder, tmp_path):
     assert word_piece().get_vocab() == load_encoder(tmp_path / "saved", device="cpu").tokenizer.get_vocab()
 
 
-@pytest.mark.parametrize("offline", ["1", ""])
+@pytest.mark.parametrize("offline", ["1", pytest.param("", marks=pytest.mark.slow)])  # huggingface_hub tries for long
 def test_a_hub_name_is_found_in_the_cache_without_the_network(tiny_bert, tmp_path, offline):
     """In the layout that huggingface_hub keeps, with and without permission to ask the hub."""
     for name in ("models--someone--tiny", "models--tiny"):

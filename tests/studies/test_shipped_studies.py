@@ -125,7 +125,9 @@ def test_conditions_are_columns_and_targets_are_rows(reported, name):
 def test_interventions_are_rows_and_layers_are_columns(reported):
     report = reported("seven-interventions")
     head, groups = report.table("interventions")
-    assert [column for column in head if not column.endswith(" std")] == ["1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
+    cut = len(report.study.conditions) < 20
+    pairs = ["1-2", "11-12"] if cut else ["1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
+    assert [column for column in head if not column.endswith(" std")] == pairs
     kinds = ("re-initialised", "frozen", "revert", "zero", "mean", "resample", "noise=1")
     assert {group.split(",")[0] for group in groups} == set(report.blocks)
     for rows in groups.values():

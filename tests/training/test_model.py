@@ -27,7 +27,8 @@ def test_only_the_first_labels_are_shown(tagger):
     assert repr(few).splitlines()[1].strip() == "2 labels: a, b"
 
 
-def test_a_model_trained_in_bfloat16_predicts_in_nothing_else(tagger):
+def test_a_model_trained_in_bfloat16_predicts_in_nothing_else(tagger, monkeypatch):
+    monkeypatch.setattr("crosslens.encoders.matmul.has_fast_bfloat16", lambda device: True)  # else there is a warning
     coarse = dataclasses.replace(tagger, recipe=tagger.recipe.model_copy(update={"precision": "bfloat16"}))
     assert in_precision(coarse, None) is coarse
     assert in_precision(coarse, "bfloat16").computing_encoder.precision == "bfloat16"
