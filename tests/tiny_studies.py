@@ -97,8 +97,8 @@ def kept_when_cut(condition):
     return all(int(pair.split("-")[1]) - int(pair.split("-")[0]) != 1 or pair in ("1-2", "11-12") for pair in pairs)
 
 
-BESIDE_THE_PAPER = ("first-align-then-predict",)
-"""Studies on the paper's languages that keep all of them, to stand beside its numbers."""
+OF_ALL_LANGUAGES = ("first-align-then-predict", "similarity")
+"""Studies that keep all languages: to stand beside the paper's numbers, and to correlate over them."""
 
 
 def with_few_languages(data, sources):
@@ -134,7 +134,7 @@ def tiny(name, encoder, folder, *, cut):
         changes["tasks"] = f"[{', '.join(tasks)}]"
         sources = sources[: 1 if compared else 2]
         changes["sources"] = f"[{', '.join(sources)}]"
-        if str(study.data).startswith("muller2021") and "domains" not in study.data and name not in BESIDE_THE_PAPER:
+        if str(study.data).startswith("muller2021") and "domains" not in study.data and name not in OF_ALL_LANGUAGES:
             changes["data"] = json.dumps(with_few_languages(data, sources))
         if study.bilingual:
             changes["bilingual"] = f"[{study.bilingual[0]}]"
