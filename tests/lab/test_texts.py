@@ -54,7 +54,9 @@ def test_a_document_has_no_sentence_twice(laboratory):
     """Of a topic with three sentences, each document has all of them."""
     world, generator = laboratory.world, np.random.default_rng(0)
     tree = next(tree for tree in world.trees if any(node.kind == "noun" for node in tree))
-    drawn = [(tree, concepts, np.zeros(len(tree), int)) for concepts in world.fill(tree, 200, generator)]
+    drawn = [
+        (tree, concepts, np.zeros(len(tree), int)) for concepts in world.fill(tree, generator.random((200, len(tree))))
+    ]
     topic = sentence_topic(world, drawn[0])
     pool = [meaning for meaning in drawn if sentence_topic(world, meaning) == topic][:DOCUMENT]
     assert len(pool) == DOCUMENT
@@ -80,7 +82,7 @@ def test_what_each_label_does(laboratory):
     trees = list(filter(fits_pair, world.trees[:100]))
     assert len(trees) > 5
     for tree in trees:
-        concepts = world.fill(tree, 1, generator)[0]
+        concepts = world.fill(tree, generator.random((1, len(tree))))[0]
         premise = (tree, concepts, np.zeros(len(tree), int))
 
         def roles(meaning):
@@ -171,7 +173,7 @@ def test_another_object_is_another_word_than_subject_and_object_also_among_three
     ).world
     tree, generator = next(filter(fits_pair, world.trees)), np.random.default_rng(0)
     place = {node.relation: place for place, node in enumerate(tree) if node.head == 0}
-    for concepts in world.fill(tree, 50, generator):
+    for concepts in world.fill(tree, generator.random((50, len(tree)))):
         (shorter, others, _) = draw_pair(world, (tree, concepts, np.zeros(len(tree), int)), "neutral", generator)
         thing = next(number for number, node in enumerate(shorter) if (node.head, node.relation) == (0, "obj"))
         assert others[thing] not in (concepts[place["nsubj"]], concepts[place["obj"]])
@@ -196,7 +198,7 @@ def test_a_contradiction_swaps_number_together_with_the_noun(laboratory):
     """Many dogs see a cat; a cat sees many dogs."""
     world, generator = laboratory.world, np.random.default_rng(0)
     tree = next(filter(fits_pair, world.trees))
-    concepts = world.fill(tree, 1, generator)[0]
+    concepts = world.fill(tree, generator.random((1, len(tree))))[0]
     arguments = {node.relation: place for place, node in enumerate(tree) if node.head == 0}
     marks = np.zeros(len(tree), int)
     marks[arguments["nsubj"]] = 1

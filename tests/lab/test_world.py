@@ -12,11 +12,11 @@ def test_words_go_with_words_of_some_classes():
     world = World(WorldSettings(), 0)
     tree = next(tree for tree in world.trees if [n.kind for n in tree[:1]] == ["transitive"])
     place = next(i for i, node in enumerate(tree) if node.relation in ("nsubj", "obj") and node.kind == "noun")
-    drawn = world.fill(tree, 20_000, np.random.default_rng(1))
+    drawn = world.fill(tree, np.random.default_rng(1).random((20_000, len(tree))))
     verbs, nouns = drawn[:, 0] - world.first["transitive"], drawn[:, place] - world.first["noun"]
     assert set(nouns) <= set(range(36))
     counts = np.stack([np.bincount(nouns[verbs == verb], minlength=36) / (verbs == verb).sum() for verb in range(3)])
-    again = world.fill(tree, 20_000, np.random.default_rng(2))
+    again = world.fill(tree, np.random.default_rng(2).random((20_000, len(tree))))
     share = np.bincount((again[:, place] - world.first["noun"])[again[:, 0] == world.first["transitive"]], minlength=36)
     assert np.abs(counts[0] - share / share.sum()).max() < 0.05
     assert np.abs(counts[0] - counts[1]).max() > 0.05
@@ -25,7 +25,7 @@ def test_words_go_with_words_of_some_classes():
 def test_frequent_words_are_frequent():
     world = World(WorldSettings(spread=0.0, strictness=1.0), 3)
     tree = world.trees[0]
-    drawn = world.fill(tree, 50_000, np.random.default_rng(0))
+    drawn = world.fill(tree, np.random.default_rng(0).random((50_000, len(tree))))
     size = world.settings.sizes[tree[0].kind]
     counts = np.bincount(drawn[:, 0] - world.first[tree[0].kind], minlength=size) / 50_000
     zipf = (np.arange(size) + 1.0) ** -0.8
@@ -70,7 +70,7 @@ def test_the_frequency_of_words_of_two_kinds_does_not_join_their_classes():
 def test_a_verb_has_objects_of_the_two_classes_that_it_prefers():
     world = World(WorldSettings(spread=0.0, exponent=0.0, strictness=1e6), 0)
     tree = next(tree for tree in world.trees if (tree[0].kind, tree[1].kind) == ("transitive", "noun"))
-    drawn = world.fill(tree, 5000, np.random.default_rng(1))
+    drawn = world.fill(tree, np.random.default_rng(1).random((5000, len(tree))))
     verbs, nouns = drawn[:, 0] - world.first["transitive"], drawn[:, 1] - world.first["noun"]
     for verb in range(world.settings.transitive):
         assert len(set(world.topic("noun", nouns[verbs == verb]).tolist())) == 2
@@ -82,7 +82,7 @@ def test_a_verb_prefers_other_subjects_than_objects():
         places = {node.relation: i for i, node in enumerate(tree) if node.head == 0 and node.kind == "noun"}
         if tree[0].kind == "transitive" and {"nsubj", "obj"} <= set(places):
             break
-    drawn = world.fill(tree, 20_000, np.random.default_rng(1))
+    drawn = world.fill(tree, np.random.default_rng(1).random((20_000, len(tree))))
     drawn = drawn[drawn[:, 0] == world.first["transitive"]]
     subjects, objects = (
         np.bincount(drawn[:, places[relation]] - world.first["noun"], minlength=36) / len(drawn)

@@ -4,7 +4,7 @@ Annotation is generated together with the words, so it has no errors. The same s
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Annotated
@@ -141,7 +141,7 @@ class Laboratory:
     def _novelty(self, split: str) -> Callable[[Tree], bool]:
         """Filter for trees whose patterns, in every language, occur neither in raw text nor in preceding splits."""
         preceding = {"train": (), "test": ("train",), "dev": ("train", "test")}[split]
-        grammars = self.settings.languages.values()
+        grammars = set(self.settings.languages.values())
         known = {
             grammar.pattern(tree) for other in preceding for tree in self.structures(other) for grammar in grammars
         }
@@ -165,8 +165,8 @@ class Laboratory:
         name = f"{self.name(language)}:{split}"
         items = []
         # Structures are drawn first, then words: to be a prefix, a smaller corpus draws as many structures.
-        sampled = self._sample(split, *stream, count=max(count, SIZES[split]))
-        for number, (tree, concepts, marks) in enumerate(itertools.islice(sampled, count)):
+        sampled = self._sample(split, *stream, count=max(count, SIZES[split]), first=count)
+        for number, (tree, concepts, marks) in enumerate(sampled):
             items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
         return Corpus(tuple(items), name, language, split)
 
@@ -193,8 +193,9 @@ class Laboratory:
         grammars = [self._grammar(language) for language in (source, target)]
         numbers = [int(id.removeprefix("test-")) - 1 for id in ids]
         links: list[frozenset[tuple[int, int]]] = []
-        for tree in self._sample_trees("test", count=max(numbers, default=-1) + 1)[0]:
-            first, second = (list(grammar.linear(tree)) for grammar in grammars)
+        structures = self.structures("test")
+        for index in self._sample_structures("test", count=max(numbers, default=-1) + 1)[0].tolist():
+            first, second = (grammar.linear(structures[index]) for grammar in grammars)
             links.append(frozenset((first.index(place), second.index(place)) for place in first if place in second))
         return tuple(links[number] for number in numbers)
 
@@ -211,7 +212,7 @@ class Laboratory:
         """
         count, stream = self._check_request(language, split, documents)
         # The pool of sentences does not depend on the number of documents.
-        pool = list(self._sample(split, "documents", *stream, count=4 * SIZES[split]))
+        pool = self._sample(split, "documents", *stream, count=4 * SIZES[split])
         labelled = draw_documents(self.world, pool, count, self._generator("documents", split, *stream))
         items = [
             Text((" ".join(self._realise(language, meaning) for meaning in meanings),), label, f"{split}-{number:05}")
@@ -312,7 +313,7 @@ class Laboratory:
         lines: list[str] = []
         for tree, tree_count in zip(trees, counts.tolist(), strict=True):
             order = grammar.linear(tree)
-            concepts = self.world.fill(tree, tree_count, generator)[:, order]
+            concepts = self.world.fill(tree, generator.random((len(tree), tree_count)).T)[:, order]
             marks = generator.integers(2, size=concepts.shape)
             lines += map(" ".join, forms[concepts, marks].tolist())
         return [lines[i] for i in generator.permutation(count)]
@@ -327,17 +328,33 @@ class Laboratory:
         grammars = [self._grammar(language) for language in (source, target)]
         return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in grammars)]
 
-    def _sample(self, split: str, *stream: str, count: int) -> Iterator[Meaning]:
-        """Sample language-independent sentences."""
-        trees, generator = self._sample_trees(split, *stream, count=count)
-        for tree in trees:
-            yield tree, self.world.fill(tree, 1, generator)[0], generator.integers(2, size=len(tree))
+    def _sample(self, split: str, *stream: str, count: int, first: int | None = None) -> list[Meaning]:
+        """Sample language-independent sentences.
 
-    def _sample_trees(self, split: str, *stream: str, count: int) -> tuple[list[Tree], np.random.Generator]:
-        """Sample the structures of sentences; return also the generator that draws their words next."""
+        Args:
+            split: split whose structures they have.
+            stream: rest of the name of the random stream.
+            count: number of structures that are sampled before any word.
+            first: number of sentences returned; None: all.
+        """
+        chosen, generator = self._sample_structures(split, *stream, count=count)
+        structures, chosen = self.structures(split), chosen[:first]
+        drawn = [
+            (generator.random(len(structures[index])), generator.integers(2, size=len(structures[index])))
+            for index in chosen.tolist()
+        ]
+        meanings: dict[int, Meaning] = {}
+        for index in np.unique(chosen).tolist():  # all sentences of one structure at once
+            places, tree = np.flatnonzero(chosen == index).tolist(), structures[index]
+            filled = self.world.fill(tree, np.array([drawn[place][0] for place in places]))
+            for place, concepts in zip(places, filled, strict=True):
+                meanings[place] = tree, concepts, drawn[place][1]
+        return [meanings[place] for place in range(len(chosen))]
+
+    def _sample_structures(self, split: str, *stream: str, count: int) -> tuple[np.ndarray, np.random.Generator]:
+        """Sample places in `structures`; return also the generator that draws the words next."""
         generator = np.random.default_rng(stream_seed(self.settings.seed, "treebank", split, *stream))
-        trees = self.structures(split)
-        return [trees[index] for index in generator.integers(len(trees), size=count)], generator
+        return generator.integers(len(self.structures(split)), size=count), generator
 
     def _sentence(
         self, language: str, grammar: Language, tree: Tree, concepts: np.ndarray, marks: np.ndarray, id: str, name: str

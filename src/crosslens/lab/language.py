@@ -1,9 +1,10 @@
 """Grammar of an artificial language: word order, optional word classes, inflection and script."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from crosslens.lab.grammar import KINDS, Tree
 
@@ -14,7 +15,7 @@ OPTIONAL = {"determiner": "determiners", "auxiliary": "auxiliaries", "accusative
 """Word class that a language may lack -> the setting of `Language` for it."""
 
 
-class Language(BaseModel):
+class Language(BaseModel, frozen=True, extra="forbid"):
     """Grammar of an artificial language.
 
     Attributes:
@@ -30,8 +31,6 @@ class Language(BaseModel):
         suffixes: whether suffixes mark number and tense.
         script: script of the words that are not shared.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     order: Literal["SVO", "SOV", "VSO", "VOS", "OVS", "OSV"] = "SVO"
     adjective: Side = "before"
@@ -51,17 +50,7 @@ class Language(BaseModel):
 
     def linear(self, tree: Tree) -> list[int]:
         """Linearise a tree: indices of the expressed nodes in word order, which is projective."""
-        dependents: list[list[tuple[float, int]]] = [[] for _ in tree]
-        for place, node in enumerate(tree):
-            if node.head >= 0 and self.says(node.kind):
-                dependents[node.head].append((self._distance(node.relation), place))
-
-        def subtree(head: int) -> list[int]:
-            ordered = sorted(dependents[head])
-            left = [word for distance, node in ordered if distance < 0 for word in subtree(node)]
-            return [*left, head, *(word for distance, node in ordered if distance > 0 for word in subtree(node))]
-
-        return subtree(0)
+        return list(_linear(self, tree))
 
     def pattern(self, tree: Tree) -> tuple[str, ...]:
         """Sequence of coarse word classes of a linearised tree; sentences with different patterns differ.
@@ -72,7 +61,7 @@ class Language(BaseModel):
         kinds = (KINDS[tree[place].kind] for place in self.linear(tree))
         return tuple("content" if kind.content else kind.upos for kind in kinds)
 
-    def _distance(self, relation: str) -> float:
+    def distance(self, relation: str) -> float:
         """Relative distance of a dependent from its head; negative: before the head."""
         if relation in ("nsubj", "obj", "obl"):
             steps = self.order.index("S" if relation == "nsubj" else "O") - self.order.index("V")
@@ -90,6 +79,21 @@ class Language(BaseModel):
         }
         distance = _DISTANCES[relation]
         return distance if sides.get(relation, "after" if distance > 0 else "before") == "after" else -abs(distance)
+
+
+@lru_cache(maxsize=10_000)  # many sentences have one tree
+def _linear(language: Language, tree: Tree) -> tuple[int, ...]:
+    dependents: list[list[tuple[float, int]]] = [[] for _ in tree]
+    for place, node in enumerate(tree):
+        if node.head >= 0 and language.says(node.kind):
+            dependents[node.head].append((language.distance(node.relation), place))
+
+    def subtree(head: int) -> list[int]:
+        ordered = sorted(dependents[head])
+        left = [word for distance, node in ordered if distance < 0 for word in subtree(node)]
+        return [*left, head, *(word for distance, node in ordered if distance > 0 for word in subtree(node))]
+
+    return tuple(subtree(0))
 
 
 _DISTANCES = {

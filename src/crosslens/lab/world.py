@@ -150,34 +150,33 @@ class World:
         """Semantic classes of concepts of a word class, by frequency rank."""
         return (rank + stream_seed(self.seed, "class", kind) % self.settings.classes) % self.settings.classes
 
-    def fill(self, tree: Tree, count: int, generator: np.random.Generator) -> np.ndarray:
+    def fill(self, tree: Tree, uniform: np.ndarray) -> np.ndarray:
         """Sample concepts for the nodes of a tree.
 
         Args:
             tree: tree to fill.
-            count: number of samples.
-            generator: random number generator.
+            uniform: ``(count, nodes)`` random numbers between 0 and 1, one for each concept.
 
         Returns:
             ``(count, nodes)`` int64 numbers of concepts.
         """
-        concepts = np.empty((count, len(tree)), np.int64)
+        concepts = np.empty(uniform.shape, np.int64)
         for place in range(len(tree)):
-            concepts[:, place] = self._dependents(tree, place, concepts, generator)
+            concepts[:, place] = self._dependents(tree, place, concepts, uniform[:, place])
         return concepts
 
     def draw_dependent(self, tree: Tree, place: int, concepts: np.ndarray, generator: np.random.Generator) -> int:
         """Sample a concept for one node of a filled tree, given its head."""
-        return int(self._dependents(tree, place, concepts[None], generator)[0])
+        return int(self._dependents(tree, place, concepts[None], generator.random(1))[0])
 
-    def _dependents(self, tree: Tree, place: int, concepts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    def _dependents(self, tree: Tree, place: int, concepts: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         """``(count,)`` concepts for a node, given ``(count, nodes)`` concepts of the nodes before it."""
         node, count = tree[place], len(concepts)
         head = tree[node.head].kind if node.head >= 0 else None
         rows = concepts[:, node.head] - self.first[head] if head else np.zeros(count, np.int64)
         table = self._cumulative(head, node.relation, node.kind)
         # Row r of the table lies between r and r + 1, so a single search covers all rows.
-        ranks = np.searchsorted(table.ravel(), rows + generator.random(count), side="right") - rows * table.shape[1]
+        ranks = np.searchsorted(table.ravel(), rows + uniform, side="right") - rows * table.shape[1]
         return self.first[node.kind] + np.minimum(ranks, table.shape[1] - 1)
 
     def _cumulative(self, head: str | None, relation: str, kind: str) -> np.ndarray:

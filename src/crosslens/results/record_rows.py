@@ -54,24 +54,34 @@ def numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     encoded = pa.array(codes).dictionary_encode()
     numbers = encoded.indices.to_numpy()
-    firsts = np.empty(len(encoded.dictionary), np.int64)
-    firsts[numbers[::-1]] = np.arange(len(codes))[::-1]  # of repeated places the last one stays: the first record
-    return numbers, firsts
+    return numbers, _firsts(numbers, len(encoded.dictionary))
+
+
+def _firsts(numbers: np.ndarray, count: int) -> np.ndarray:
+    firsts = np.empty(count, np.int64)
+    firsts[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of repeated places the last one stays: the first record
+    return firsts
 
 
 def coded(column: pa.ChunkedArray) -> Coded:
     """Encode a column, which may be dictionary-encoded already."""
-    if pa.types.is_dictionary(column.type):
-        encoded = column.unify_dictionaries().combine_chunks()
-    else:
-        encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
-        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], encoded.type)
+    if not pa.types.is_dictionary(column.type):
+        encoded = _whole(column.combine_chunks().dictionary_encode("encode"))
+        codes = encoded.indices.to_numpy()  # in the order of first appearance
+        return Coded(encoded.dictionary.to_pylist(), codes, _firsts(codes, len(encoded.dictionary)))
+    encoded = _whole(column.unify_dictionaries().combine_chunks())
     known = len(encoded.dictionary)
     indices = encoded.indices.fill_null(known) if encoded.indices.null_count else encoded.indices
     codes, firsts = numbered(indices.to_numpy())
     places = pa.array([None if place == known else place for place in np.asarray(indices)[firsts].tolist()], pa.int64())
     return Coded(encoded.dictionary.take(places).to_pylist(), codes, firsts)
+
+
+def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """One array of a column that has none or several."""
+    if isinstance(array, pa.Array):
+        return array
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
 def together(columns: Sequence[Coded], *, size: int) -> Coded:

@@ -76,14 +76,25 @@ class Sample:
 
     def estimate(self) -> Estimate:
         """Estimate the mean, its confidence interval and its p-value."""
-        mean, seeds = float(self.scores.mean()), len(self.scores)
-        if seeds == 1:
-            half = float(-special.stdtrit(self.sentences - 1, LEVEL / 2)) * self.variance**0.5
-            return Estimate(mean, float("nan"), mean - half, mean + half, float("nan"), seeds)
-        std = float(self.scores.std(ddof=1))
-        parts = (std**2 / seeds, seeds, self.variance, self.sentences)
-        half = float(half_width(*parts))
-        return Estimate(mean, std, mean - half, mean + half, float(p_value(mean, *parts)), seeds)
+        return estimates([self])[0]
+
+
+def estimates(samples: Sequence[Sample]) -> list[Estimate]:
+    """Estimate the mean, the confidence interval and the p-value of each sample; much faster than one by one."""
+    seeds = np.array([len(sample.scores) for sample in samples], np.int64)
+    means = np.array([sample.scores.mean() for sample in samples], np.float64)
+    several = seeds > 1
+    std = np.full(len(samples), np.nan)
+    std[several] = [sample.scores.std(ddof=1) for sample in samples if len(sample.scores) > 1]
+    # One seed has an interval over sentences alone, and no test.
+    over_seeds = np.where(several, std**2 / seeds, 0.0)
+    over_sentences = np.array([sample.variance for sample in samples], np.float64)
+    sentences = np.array([sample.sentences for sample in samples], np.int64)
+    parts = over_seeds, np.maximum(seeds, 2), over_sentences, sentences
+    half = half_width(*parts)
+    p = np.where(several, p_value(means, *parts), np.nan)
+    columns = (means, std, means - half, means + half, p, seeds)
+    return [Estimate(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def linearised(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -142,9 +153,9 @@ def mean_sample(samples: Sequence[Sample]) -> Sample:
 
 def half_width(
     over_seeds: np.ndarray | float,
-    seeds: int,
+    seeds: np.ndarray | int,
     over_sentences: np.ndarray | float = 0.0,
-    sentences: int = 2,
+    sentences: np.ndarray | int = 2,
     *,
     level: np.ndarray | float = LEVEL,
 ) -> np.ndarray:
@@ -160,16 +171,18 @@ def half_width(
         sentences: I, the number of sentences.
         level: level of the corresponding test: 0.05 for a 95 % interval.
     """
-    seed_quantile, sentence_quantile = (special.stdtrit(n - 1, np.asarray(level) / 2) for n in (seeds, sentences))
+    seed_quantile, sentence_quantile = (
+        special.stdtrit(np.asarray(n) - 1, np.asarray(level) / 2) for n in (seeds, sentences)
+    )
     return np.hypot(seed_quantile * np.sqrt(over_seeds), sentence_quantile * np.sqrt(over_sentences))
 
 
 def p_value(
     mean: np.ndarray | float,
     over_seeds: np.ndarray | float,
-    seeds: int,
+    seeds: np.ndarray | int,
     over_sentences: np.ndarray | float,
-    sentences: int,
+    sentences: np.ndarray | int,
 ) -> np.ndarray:
     """Compute the p-value of each mean: the level at which its interval ends at 0.
 
@@ -183,23 +196,20 @@ def p_value(
     Returns:
         Two-sided p-values: 1 if the mean is 0, and 0 if it is not and both variances are 0.
     """
-    size, over_seeds, over_sentences = np.broadcast_arrays(np.abs(mean), over_seeds, over_sentences)
+    size, *parts = np.broadcast_arrays(np.abs(mean), over_seeds, seeds, over_sentences, sentences)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(size > 0, size / np.sqrt(over_seeds + over_sentences), 0.0)
+        statistic = np.where(size > 0, size / np.sqrt(parts[0] + parts[2]), 0.0)
     # With equal degrees of freedom for both variances, p would be that of Student's t, so p lies between the two.
-    bounds = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (seeds, sentences)]
-    inside = (statistic > 0) & (half_width(over_seeds, seeds, over_sentences, sentences, level=_SMALLEST) > size)
+    bounds = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (parts[1], parts[3])]
+    inside = (statistic > 0) & (half_width(*parts, level=_SMALLEST) > size)
     p = np.where(statistic > 0, np.where(np.isinf(statistic), 0.0, _SMALLEST), 1.0)
 
-    def excess(log_p: np.ndarray, size: np.ndarray, over_seeds: np.ndarray, over_sentences: np.ndarray) -> np.ndarray:
-        return half_width(over_seeds, seeds, over_sentences, sentences, level=np.exp(log_p)) - size
+    def excess(log_p: np.ndarray, size: np.ndarray, *parts: np.ndarray) -> np.ndarray:
+        return half_width(*parts, level=np.exp(log_p)) - size
 
     low, high = np.minimum(*bounds)[inside] - _PRECISION, np.minimum(np.maximum(*bounds)[inside] + _PRECISION, 0.0)
     root = elementwise.find_root(
-        excess,
-        (low, high),
-        args=tuple(array[inside] for array in (size, over_seeds, over_sentences)),
-        tolerances={"xatol": _PRECISION},
+        excess, (low, high), args=tuple(array[inside] for array in (size, *parts)), tolerances={"xatol": _PRECISION}
     )
     p[inside] = np.exp(root.x)
     return p

@@ -14,7 +14,7 @@ from crosslens.runs.counts import Counts, key
 from crosslens.runs.question import IntervenedScore, Score
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import RUNS_IN_MEMORY, Store
-from crosslens.scores.intervals import Sample, linearised, mean_sample, q_values
+from crosslens.scores.intervals import Sample, estimates, linearised, mean_sample, q_values
 from crosslens.scores.unpaired import sample_of
 
 if TYPE_CHECKING:
@@ -90,33 +90,35 @@ def summary_of(scores: Mapping[CellKey, Scores], *, study: str) -> "pandas.DataF
     return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
-def _rows(cells: Mapping[CellKey, Sequence[Scores]]) -> Iterable[dict[str, Any]]:
-    """Yield a row for each cell, which is one corpus or the mean over several."""
+def _rows(cells: Mapping[CellKey, Sequence[Scores]]) -> list[dict[str, Any]]:
+    """A row for each cell, which is one corpus or the mean over several."""
     rules: dict[tuple[Names, Condition], set[str]] = {}
     for names, condition, rule in cells:
         if condition == condition.reference:
             rules.setdefault((names, condition), set()).add(rule)
+    rows, means, compared, differences = [], [], [], []
     for (names, condition, rule), scores in cells.items():
-        reference_rules = rules.get((names, condition.reference), set())
-        any_rule = condition.own_recipe and len(reference_rules) == 1
-        reference = cells.get((names, condition.reference, next(iter(reference_rules)) if any_rule else rule), ())
         sample = pooled([of_corpus.by_seed for of_corpus in scores])
         if sample is None:
             continue
-        mean = sample.estimate()
         row = {**dict(zip(NAMES, names, strict=True)), **scores[0].described}
-        row |= {"condition": condition.text, "label": condition.label, "selection": rule, "seeds": mean.seeds}
-        row |= {"interval": mean.over, "mean": mean.mean, "std": mean.std}
+        row |= {"condition": condition.text, "label": condition.label, "selection": rule}
+        rows.append(row)
+        means.append(sample)
+        reference_rules = rules.get((names, condition.reference), set())
+        any_rule = condition.own_recipe and len(reference_rules) == 1
+        reference = cells.get((names, condition.reference, next(iter(reference_rules)) if any_rule else rule), ())
+        if condition != condition.reference and len(reference) == len(scores):
+            sample = pooled([difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)])
+            if sample is not None:
+                compared.append(row)
+                differences.append(sample)
+    for row, mean in zip(rows, estimates(means), strict=True):
+        row |= {"seeds": mean.seeds, "interval": mean.over, "mean": mean.mean, "std": mean.std}
         row |= {"low": max(mean.low, 0.0), "high": min(mean.high, 100.0)}
-        compared = condition != condition.reference and len(reference) == len(scores)
-        differences = (
-            [difference(a.by_seed, b.by_seed) for a, b in zip(scores, reference, strict=True)] if compared else []
-        )
-        sample = pooled(differences)
-        if sample is not None:
-            delta = sample.estimate()
-            row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
-        yield row
+    for row, delta in zip(compared, estimates(differences), strict=True):
+        row |= {"delta": delta.mean, "delta_low": delta.low, "delta_high": delta.high, "p": delta.p}
+    return rows
 
 
 def difference(scores: Mapping[int, Any], reference: Mapping[int, Any]) -> dict[int, Any]:
