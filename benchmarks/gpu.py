@@ -99,62 +99,59 @@ def busy(encoder, train, recipe):
     return min(1.0, total / 1e6 / took), len(kernels) / (steps + 1)
 
 
-def measure(encoder, train, test, *, batch, epochs, precision, rate, turns):
+def measure(encoder, train, test, *, batch, epochs, precision, rate):
     """Rows for one size of a batch; seconds a sentence of training and of evaluation."""
-    device = encoder.device
     recipe = Recipe(batch=batch, epochs=epochs, select="last", precision=precision)
     lengths = [len(window) for window in read_windows(encoder, train).windows]
     of_train = epochs * sum(lengths)
     of_test = sum(len(window) for window in read_windows(encoder, test).windows)
-    few = train[: 100 * batch]
-    a_step = sum(lengths[: len(few)]) / -(-len(few) // batch)
     finetune(encoder, "pos", train=train[: 8 * batch], recipe=recipe)  # kernels are chosen, memory is taken
-    if device.type == "cuda":
+    on_gpu = encoder.device.type == "cuda"
+    if on_gpu:
         torch.cuda.reset_peak_memory_stats()
     whole, inside, steps, model = training(encoder, train, recipe)
-    peak = torch.cuda.max_memory_allocated() / 2**30 if device.type == "cuda" else 0
-    evaluated, _ = waited(device, lambda: evaluate(model, [test]))
+    peak = torch.cuda.max_memory_allocated() / 2**30 if on_gpu else 0
+    evaluated, _ = waited(encoder.device, lambda: evaluate(model, [test]))
     named = f"{precision}, batches of {batch}"
-    rates = {"steps": of_train * steps / (steps + 1) / inside, "everything": of_train / whole}
-    if device.type == "cuda":
-        with without_graphs():
-            _, took, count, _ = training(encoder, few, recipe.model_copy(update={"epochs": 1}))
-        row(
-            f"POS training, steps, {named}",
-            "subwords per second",
-            [rates["steps"]],
-            beside=[a_step * count / took],
-            peer="without graphs",
-        )
-    else:
-        row(f"POS training, steps, {named}", "subwords per second", [rates["steps"]])
-    row(f"POS training, everything, {named}", "subwords per second", [rates["everything"]])
-    row(f"POS evaluation, {named}", "subwords per second", [of_test / evaluated])
-    for work, reached, passes in (("training, steps", rates["steps"], 3), ("evaluation", of_test / evaluated, 1)):
-        mean = of_train / epochs / len(lengths) if passes == 3 else of_test / len(test)
-        share = passes * operations(encoder, reached, mean) / rate
-        goal = ">= 0.5" if batch > 32 and passes == 3 else ""
-        row(f"POS {work}, {named}: share of a large product", "of its rate", [share], goal=goal, of="figure")
+    trained, tested = of_train * steps / (steps + 1) / inside, of_test / evaluated
+    beside = {"beside": [rate_without_graphs(encoder, train, recipe)], "peer": "without graphs"} if on_gpu else {}
+    row(f"POS training, steps, {named}", "subwords per second", [trained], **beside)
+    row(f"POS training, everything, {named}", "subwords per second", [of_train / whole])
+    row(f"POS evaluation, {named}", "subwords per second", [tested])
+    goal = ">= 0.5" if batch > 32 else ""
+    share = 3 * operations(encoder, trained, sum(lengths) / len(lengths)) / rate
+    row(f"POS training, steps, {named}: share of a large product", "of its rate", [share], goal=goal, of="figure")
+    share = operations(encoder, tested, of_test / len(test)) / rate
+    row(f"POS evaluation, {named}: share of a large product", "of its rate", [share], of="figure")
     row(f"POS training, batches of {batch}: padding", "of all subwords", [padding(lengths, batch)])
-    if device.type == "cuda":
+    if on_gpu:
         row(f"POS training, batches of {batch}: peak memory", "GiB", [peak])
-        once = recipe.model_copy(update={"epochs": 1})
-        share, kernels = busy(encoder, few, once)
+        share, kernels = busy(encoder, train[: 100 * batch], recipe.model_copy(update={"epochs": 1}))
         row(f"POS training, batches of {batch}: the device computes", "of the time", [share])
         row(f"POS training, batches of {batch}: kernels and copies a step", "number", [kernels])
-    if turns:
-        plain, subset = Plain(encoder.name, train.sentences), train[: 50 * batch]
-        for turn in range(turns):
-            with tempfile.TemporaryDirectory() as folder:
-                trainer = plain.trainer(folder, batch=batch, device=device.type, precision=precision)
-                trainer.train_dataset = plain.dataset(subset.sentences)
-                took, _ = waited(device, trainer.train)
-            row(
-                f"transformers.Trainer, {named}, {'first' if turn == 0 else 'again'}",
-                "subwords per second",
-                [sum(lengths[: len(subset)]) / took],
-            )
     return whole / epochs / len(train), evaluated / len(test)
+
+
+def rate_without_graphs(encoder, train, recipe):
+    """Subwords per second of a hundred steps."""
+    few = train[: 100 * recipe.batch]
+    subwords = sum(len(window) for window in read_windows(encoder, few).windows)
+    with without_graphs():
+        _, took, steps, _ = training(encoder, few, recipe.model_copy(update={"epochs": 1}))
+    return subwords * steps / (steps + 1) / took
+
+
+def measure_trainer(encoder, train, *, batch, precision, turns):
+    """A row for each of several trainings of transformers.Trainer, fifty steps each."""
+    plain, few = Plain(encoder.name, train.sentences), train[: 50 * batch]
+    subwords = sum(len(window) for window in read_windows(encoder, few).windows)
+    for turn in range(turns):
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = plain.trainer(folder, batch=batch, device=encoder.device.type, precision=precision)
+            trainer.train_dataset = plain.dataset(few.sentences)
+            took, _ = waited(encoder.device, trainer.train)
+        named = f"{precision}, batches of {batch}, {'first' if turn == 0 else 'again'}"
+        row(f"transformers.Trainer, {named}", "subwords per second", [subwords / took])
 
 
 def main():
@@ -200,8 +197,9 @@ def main():
                 epochs=chosen.epochs,
                 precision=precision,
                 rate=rate,
-                turns=chosen.turns if batch == min(chosen.batches) else 0,
             )
+            if batch == min(chosen.batches):
+                measure_trainer(encoder, train, batch=batch, precision=precision, turns=chosen.turns)
             hours = FINE_TUNINGS * (EPOCHS * EWT * of_training + EVALUATIONS * PUD * of_evaluation) / 3600
             row(
                 f"the grid of Muller et al. (2021), batches of {batch}",

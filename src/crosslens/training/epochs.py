@@ -60,6 +60,20 @@ class DevData:
         return next(score.value for score in scores if score.metric == self.metric) or 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """The micro-batches of a step, as sentence indices, and as tensors on the device."""
+
+    step: int
+    micro_batches: Sequence[np.ndarray]
+    batches: Sequence[Batch]
+
+    def batch_of(self, numbers: np.ndarray) -> Batch | None:
+        """The tensors of one of the micro-batches; None of any other."""
+        pairs = zip(self.micro_batches, self.batches, strict=True)
+        return next((batch for own, batch in pairs if own is numbers), None)
+
+
 class Epochs:
     """Train a model in place, epoch by epoch.
 
@@ -130,11 +144,7 @@ class Epochs:
         self.loop: Loop[np.ndarray] = Loop(
             self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
         )
-        self._next: tuple[int, list[np.ndarray], list[Batch]] = (
-            -1,
-            [],
-            [],
-        )  # a step, its micro-batches, and as tensors
+        self._next: _Step | None = None
         self._states = StateCache(model.computing_encoder)
         cached = False
         if recipe.encoder_dropout != "checkpoint":
@@ -177,8 +187,8 @@ class Epochs:
 
     def _micro_batches(self, step: int) -> Sequence[np.ndarray]:
         """Return this process's micro-batches of a step, as sentence indices."""
-        if self._next[0] == step:
-            return self._next[1]
+        if self._next is not None and self._next.step == step:
+            return self._next.micro_batches
         recipe = self._model.recipe
         epoch, index = divmod(step, self._epoch_steps)
         if self._order[0] != epoch:
@@ -191,14 +201,13 @@ class Epochs:
 
     def _make_next(self, step: int) -> None:
         """Make the batches of the next step and copy them to the device."""
-        micro = [*self._micro_batches(step)]
-        self._next = (step, micro, [self._batch(numbers) for numbers in micro])
+        micro_batches = self._micro_batches(step)
+        self._next = _Step(step, micro_batches, [self._batch(numbers) for numbers in micro_batches])
 
     def _batch(self, numbers: np.ndarray) -> Batch:
-        _, micro, batches = self._next
-        for known, batch in zip(micro, batches, strict=True):
-            if known is numbers:
-                return batch
+        made = self._next.batch_of(numbers) if self._next is not None else None
+        if made is not None:
+            return made
         windows = [window for number in numbers for window in self._sentences[number]]
         return task_batch(self._model, self._train, windows)
 

@@ -1,4 +1,4 @@
-"""Recorded passes against those that are computed anew; without a GPU, recorded work is done again at each replay."""
+"""Recorded passes against those without graphs; where there is no GPU, recorded work is done again at each replay."""
 
 from contextlib import nullcontext
 
@@ -19,7 +19,6 @@ from toy_architectures import SETTINGS, fresh, known
 from toys import word_piece
 
 HAS_GPU = torch.cuda.is_available()
-SEGMENTED = "bert"
 
 
 class StandIn:
@@ -95,6 +94,25 @@ def test_states_and_gradients_are_those_of_the_encoder(trained, replayed):
         trained.model.zero_grad()
     assert graphs.recorded == 2
     assert graphs.replayed == len(lengths) - 2 * EAGER
+
+
+def test_pairs_of_texts_are_recorded_with_their_segments(trained, replayed):
+    """Each of two batches of one shape with its own segments, and a batch of single texts beside them."""
+    graphs = TrainingGraphs(trained)
+    ids, mask = batch(3, 7, 0)
+    first, second = torch.zeros_like(ids), torch.zeros_like(ids)
+    first[:, 4:] = 1
+    second[:, 2:] = 1
+    with torch.no_grad():
+        assert not torch.allclose(trained.states(ids, mask, first), trained.states(ids, mask, second), atol=1e-2)
+    for use in range(EAGER + 4):
+        segments = (first, second)[use % 2]
+        with torch.no_grad():
+            expected = trained.states(ids, mask, segments)[mask.bool()]
+        torch.testing.assert_close(graphs(ids, mask, segments)[mask.bool()], expected, rtol=1e-4, atol=1e-5)
+    assert (graphs.recorded, graphs.replayed) == (1, 4)
+    graphs(ids, mask)
+    assert (graphs.recorded, graphs.replayed) == (1, 4)
 
 
 def test_a_shape_is_recorded_when_it_has_occurred_often(trained, replayed):
@@ -204,32 +222,38 @@ def test_what_is_recorded(encoder, trained, monkeypatch):
     assert not has_graphs(trained)
 
 
-def test_passes_that_wait_for_the_device_are_known(loaded, kind, second_device, monkeypatch):
-    """Work that waits for the device cannot be recorded; transformers leaves some of it out while it is recorded."""
+@pytest.fixture
+def waiting(monkeypatch):
+    """Operations of both passes of an encoder's training that wait for its device, or copy to it.
+
+    Such work cannot be recorded; transformers leaves some of it out while it is recorded.
+    """
     monkeypatch.setattr("transformers.utils.import_utils.is_cuda_stream_capturing", lambda: True)
+
+    def operations(encoder):
+        encoder.model.train()
+        ids, mask = batch(3, MULTIPLE, 0, device=encoder.device)
+        parameters = [parameter for parameter in encoder.trained.parameters() if parameter.requires_grad]
+        assert parameters
+        with waits() as found:
+            states = encoder.states(ids, mask)
+            gradients = torch.autograd.grad(states, parameters, torch.ones_like(states), allow_unused=True)
+        assert any(gradient is not None for gradient in gradients)
+        return found
+
+    return operations
+
+
+def test_passes_that_wait_for_the_device_are_known(loaded, kind, second_device, waiting):
     encoder = copy_to_train(xl.load_encoder(loaded.name, device=second_device))
-    encoder.model.train()
-    ids, mask = batch(3, MULTIPLE, 0, device=second_device)
-    parameters = [*encoder.trained.parameters()]
-    with waits() as operations:
-        states = encoder.states(ids, mask)
-        gradients = torch.autograd.grad(states, parameters, torch.ones_like(states), allow_unused=True)
-    assert any(gradient is not None for gradient in gradients)
+    operations = waiting(encoder)
     assert bool(operations) == (encoder.family.name in cuda_graphs.WAITING), operations
 
 
-def test_low_rank_updates_do_not_wait_for_the_device(tiny_bert, second_device, peft, monkeypatch):
-    monkeypatch.setattr("transformers.utils.import_utils.is_cuda_stream_capturing", lambda: True)
+def test_low_rank_updates_do_not_wait_for_the_device(tiny_bert, second_device, peft, waiting):
     encoder = copy_to_train(add_lora(xl.load_encoder(tiny_bert, device=second_device), 2))
     begin_update(encoder, seed=1)
-    encoder.model.train()
-    ids, mask = batch(3, MULTIPLE, 0, device=second_device)
-    parameters = [parameter for parameter in encoder.trained.parameters() if parameter.requires_grad]
-    assert parameters
-    with waits() as operations:
-        states = encoder.states(ids, mask)
-        torch.autograd.grad(states, parameters, torch.ones_like(states))
-    assert not operations
+    assert not waiting(encoder)
 
 
 @pytest.mark.skipif(not HAS_GPU, reason="needs a GPU")

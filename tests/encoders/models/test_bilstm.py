@@ -135,15 +135,15 @@ def test_layers_are_drawn_anew_and_frozen(bilstm):
 
 def test_given_vectors_are_read_and_not_trained(train):
     vectors = {word: np.full(5, number, np.float32) for number, word in enumerate(("zzz", "yyy", "zzz's"), start=1)}
-    its = fresh_bilstm(train, vectors=vectors, **SIZES)
-    (a, b) = states(its, [["zzz"], ["zzzz"]])
+    encoder = fresh_bilstm(train, vectors=vectors, **SIZES)
+    (a, b) = states(encoder, [["zzz"], ["zzzz"]])
     assert not torch.allclose(a, b)
-    embeddings = its.model.embeddings
+    embeddings = encoder.model.embeddings
     for word, vector in vectors.items():
-        ids = its.tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False)
+        ids = encoder.tokenizer.encode([word], is_split_into_words=True, add_special_tokens=False)
         place = int((embeddings.vector_keys == spelling_keys(torch.tensor([ids]), 0)).nonzero()[0])
         assert np.array_equal(embeddings.vectors[place].detach().numpy(), vector)
-    model = finetune(its, "pos", train=train[:32], recipe=find_recipe("bilstm", "pos", {"epochs": "1"}))
+    model = finetune(encoder, "pos", train=train[:32], recipe=find_recipe("bilstm", "pos", {"epochs": "1"}))
     assert torch.equal(model.encoder.model.embeddings.vectors, embeddings.vectors)
     assert not torch.equal(model.encoder.model.embeddings.words.weight, embeddings.words.weight)
 
@@ -177,23 +177,23 @@ def test_it_learns(train, task, metric, least):
         "character_hidden": 32,
         "word_size": 32,
     }
-    its = fresh_bilstm(train, **sizes)
-    model = finetune(its, task, train=train, recipe=find_recipe("bilstm", task, {"epochs": "8", "batch": "8"}))
+    encoder = fresh_bilstm(train, **sizes)
+    model = finetune(encoder, task, train=train, recipe=find_recipe("bilstm", task, {"epochs": "8", "batch": "8"}))
     found = evaluate(model, [load_corpus("lab/src:test[:100]")]).filter(metric=metric)
     assert found.records["value"][0].as_py() > least
 
 
 def test_texts_are_read_too(toy):
     document = toy(task="document")
-    its = fresh_bilstm(document, **SIZES)
-    model = finetune(its, "document", train=document, recipe=find_recipe("bilstm", "document", {"epochs": "2"}))
+    encoder = fresh_bilstm(document, **SIZES)
+    model = finetune(encoder, "document", train=document, recipe=find_recipe("bilstm", "document", {"epochs": "2"}))
     assert len(evaluate(model, [document]))
 
 
 def test_unknown_characters_and_long_sentences(bilstm):
     found = states(bilstm, [["猫", "ga"], ["ga"] * 700])
-    assert [len(its) for its in found] == [2, 700]
-    assert all(torch.isfinite(its).all() for its in found)
+    assert [len(sentence) for sentence in found] == [2, 700]
+    assert all(torch.isfinite(sentence).all() for sentence in found)
 
 
 def test_wrong_requests(train):
@@ -210,10 +210,10 @@ def test_coverage_by_hand(encoder):
     tokens = [encoder.tokenizer.tokenize(word) for word in corpus[0].words]
     found = measure_coverage(encoder, corpus)
     assert found.words == 5
-    assert found.unknown == 100 * sum("[UNK]" in its for its in tokens) / 5
-    assert found.broken == 100 * sum(len(its) > 1 for its in tokens) / 5
+    assert found.unknown == 100 * sum("[UNK]" in pieces for pieces in tokens) / 5
+    assert found.broken == 100 * sum(len(pieces) > 1 for pieces in tokens) / 5
     assert found.fertility == sum(map(len, tokens)) / 5
-    read = sum(len(word) for word, its in zip(corpus[0].words, tokens, strict=True) if "[UNK]" not in its)
+    read = sum(len(word) for word, pieces in zip(corpus[0].words, tokens, strict=True) if "[UNK]" not in pieces)
     assert found.characters == pytest.approx(read / sum(map(len, tokens)))
     with pytest.raises(DataError, match="contains no words"):
         measure_coverage(encoder, Corpus((Sentence(()),), "empty"))
