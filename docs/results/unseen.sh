@@ -56,8 +56,8 @@ for study in seeds seeds-baseline; do crosslens run $study.yaml --out seeds; don
 crosslens results seeds --parquet seeds.parquet
 
 # Three seeds of zero-shot transfer from four sources, in two scripts from English (40 minutes of one core), of training on the
-# language in two scripts (half an hour), and of adaptation (two hours).
-for study in zero-shot-seeds romanised-seeds; do
+# language in two scripts (half an hour), of topics in two scripts (half an hour), and of adaptation (two hours).
+for study in zero-shot-seeds romanised-seeds topics-seeds; do
   crosslens run $study.yaml --out zero-seeds
   crosslens results zero-seeds/studies/$study/results.csv --parquet $study.parquet
 done
@@ -68,7 +68,7 @@ bilstm = xl.read_results("seeds.parquet").filter(study="seeds-baseline", task="p
 (xl.read_results("few-seeds") + bilstm).write("adapted-seeds.parquet")  # trained on the same sentences
 PYTHON
 
-for study in zero sib; do crosslens run $study.yaml --out zero; done
+crosslens run zero.yaml --out zero
 for study in adapted gently typology; do crosslens run $study.yaml --out few; done
 for study in longer others baseline amounts amounts-baseline more textless more-baseline; do
   crosslens run $study.yaml --out longer
@@ -76,7 +76,6 @@ done
 crosslens run laboratory.yaml --out laboratory
 # Of the real encoder's runs, only tables of scores were kept; the records were rebuilt from them.
 crosslens results zero/studies/zero-shot/results.csv --parquet zero-shot.parquet
-crosslens results zero/studies/topics/results.csv --parquet topics.parquet
 crosslens results few/studies/adapted/results.csv --parquet adapted.parquet
 crosslens results few/studies/adapted-gently/results.csv --parquet gently.parquet
 crosslens results few/studies/typology/results.csv --parquet typology.parquet

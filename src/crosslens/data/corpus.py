@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import overload
 
 import numpy as np
@@ -150,5 +150,10 @@ def _segments(item: Item) -> tuple[str, ...]:
 
 
 def _content(item: Item) -> list:
+    return [getattr(item, name) for name in _contents(type(item))]
+
+
+@cache
+def _contents(kind: type[Sentence] | type[Text]) -> tuple[str, ...]:
     excluded = ("id", "where", "lines")
-    return [getattr(item, field.name) for field in fields(item) if field.name not in excluded]
+    return tuple(field.name for field in fields(kind) if field.name not in excluded)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE, WordLevel, WordPiece
@@ -142,4 +143,9 @@ def _finished(tokenizer: Tokenizer, positions: int) -> PreTrainedTokenizerFast:
 
 def encode_lines(lines: Iterable[str], tokenizer: PreTrainedTokenizerFast) -> list[list[int]]:
     """Tokenize lines into ids, without special tokens."""
-    return tokenizer(list(lines), add_special_tokens=False, return_attention_mask=False, verbose=False)["input_ids"]
+    backend: Any = (
+        tokenizer.backend_tokenizer
+    )  # a call of the tokenizer would also make masks and offsets, which are slow
+    backend.no_padding()
+    backend.no_truncation()
+    return [encoding.ids for encoding in backend.encode_batch_fast(list(lines), add_special_tokens=False)]
