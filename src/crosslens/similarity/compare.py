@@ -90,7 +90,8 @@ def compare(
         represented: function called with the representations of each language.
 
     Returns:
-        A record for each language pair, layer (0 is the embeddings) or pair of layers, and measure. ``layer`` is that
+        A record for each language pair, layer (0 is the embeddings) or pair of layers, and measure. ``seed`` is that of
+        the last random change of the encoder, such as re-initialised layers, else of ``against``. ``layer`` is that
         of ``encoder``, ``target_layer`` that of the second encoder unless it is the same. The value is None where the
         measure is undefined, for example when all vectors are equal.
 
@@ -208,7 +209,9 @@ def _compared(
     settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
         settings |= second_encoder(against.columns)
-    columns = {**encoder.columns, "settings": settings_text(settings)}
+    changes = [*(against.changes if against is not None else ()), *encoder.changes]
+    seed = next((change.seed for change in reversed(changes) if change.seed is not None), None)
+    columns = {**encoder.columns, "settings": settings_text(settings), "seed": seed}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
             parallel,
