@@ -3,6 +3,8 @@
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.report.atlas.ranking import encoder_ranking
+from crosslens.report.tables import all_tables
 from crosslens.results.encoder_overlay import encoder_profiles
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
@@ -76,6 +78,16 @@ def test_an_encoder_without_common_targets_is_left_out():
 def test_one_encoder_is_not_compared(losses, lacking):
     with pytest.raises(RequestError, match="two encoders"):
         encoder_profiles(of_encoders(losses, lacking=lacking), source="en")
+
+
+@pytest.mark.parametrize("partial", [[], ["deep"]])
+def test_untrained_encoders_alone_have_no_profile(partial):
+    losses = {name: (6, {"none": 0, "0-6": 9, **({"1-2": 3} if name in partial else {})}) for name in ("deep", "flat")}
+    results = of_encoders(losses)
+    with pytest.raises(RequestError, match="two encoders of which some layers"):
+        encoder_profiles(results, source="en")
+    assert encoder_ranking(results) == []
+    assert {table.name for table in all_tables(results)} >= {"layer-deltas", "by-target-pos"}
 
 
 def test_plot_overlays_several_encoders():

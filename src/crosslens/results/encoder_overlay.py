@@ -110,7 +110,10 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     if not cross:
         raise RequestError("the encoders in these results have no target corpus in common")
     profiles = [EncoderProfile(name, depth, profile, same, cross) for name, (depth, profile) in known.items()]
-    return [each for each in profiles if each.columns]
+    profiles = [each for each in profiles if each.columns]
+    if len(profiles) < 2:
+        raise RequestError("these results contain no two encoders of which some layers were re-initialised, not all")
+    return profiles
 
 
 def _scored(profile: LayerProfile) -> set[Key]:
