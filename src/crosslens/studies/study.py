@@ -165,8 +165,9 @@ class Similarity(Strict):
     """Similarity of the study's encoders on parallel sentences.
 
     Attributes:
-        of: ``pretrained``, ``untrained`` (everything re-initialised), ``fine-tuned`` (each model after its training),
-            ``changed`` (each model whose states an intervention changes: the source language's states are unchanged).
+        of: ``pretrained``, ``untrained`` (everything re-initialised with each seed), ``fine-tuned`` (each model after
+            its training), ``changed`` (each model whose states an intervention changes: the source language's states
+            are unchanged).
         measures: names of measures; None: the default ones and their baselines.
         sentences: number of sentences, from the first; None: all.
     """
@@ -199,7 +200,7 @@ class Probing(Strict):
         train: training corpus.
         test: test corpus.
         dev: development corpus for the learning-rate schedule; None: a tenth of ``train``.
-        of: ``pretrained``, ``untrained`` (everything re-initialised).
+        of: ``pretrained``, ``untrained`` (everything re-initialised with each seed).
         inputs: states ``scaled`` to variance 1, or ``raw``.
         set: settings of the probe.
         seed: random seed of data order and control task; for encoders that the study pretrains, their own seed.
