@@ -189,6 +189,9 @@ def test_frozen_parameters_are_not_touched_and_embeddings_do_not_decay():
     net[0].requires_grad_(False)
     groups = parameter_groups(net, learning_rate=1.0, weight_decay=0.5)
     assert sum(len(group["params"]) for group in groups) == 2
+    net[1].weight.requires_grad_(False)
+    (group,) = parameter_groups(net, learning_rate=1.0, weight_decay=0.5)  # none without a parameter
+    assert group == {"params": [net[1].bias], "peak": 1.0, "weight_decay": 0.0}
 
 
 def test_a_state_holds_what_is_trained_and_nothing_that_is_frozen(tmp_path):
@@ -212,8 +215,9 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
     loop.run(lambda step: [data(step)], loss, until=1)
     path = tmp_path / "state.pt"
     loop.save(path)
-    other = make(small_net())[0]
-    other.identity = "another"
+    net = small_net()
+    groups = parameter_groups(net, learning_rate=0.05, weight_decay=0.1)
+    other = Loop(net, groups, Optimiser(steps=12), seed=5, identity="another")
     with pytest.raises(RequestError, match=r"state.pt holds an unfinished training with other settings"):
         other.load(path)
     path.write_bytes(path.read_bytes()[:-2000])

@@ -156,6 +156,27 @@ def test_dropout_has_a_stream_of_its_own_for_every_step_and_process(monkeypatch)
     assert paths == [(1, "dropout", 0), (1, "dropout", 1), (1, "dropout", 2, 2)]
 
 
+def test_the_next_step_is_prepared_before_the_parameters_move():
+    net = network()
+    loop = loop_of(net, Optimiser(steps=5))
+    prepared, before = [], []
+
+    def batches(step):
+        before.append(net[0].weight.detach().clone())
+        return [data(step)]
+
+    def meanwhile(step):
+        assert torch.equal(net[0].weight, before[-1])
+        assert net[0].weight.grad is not None
+        prepared.append((loop.step, step))
+
+    loop.run(batches, summed(net), until=3, meanwhile=meanwhile)
+    assert prepared == [(0, 1), (1, 2)]  # nothing for a step that is not taken
+    loop.run(batches, summed(net), meanwhile=meanwhile)
+    assert prepared[2:] == [(3, 4)]
+    assert len(before) == 5
+
+
 def test_processes_add_up_counts_of_any_size():
     """float32 has no odd number beyond 2 to the power of 24."""
 
