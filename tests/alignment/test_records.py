@@ -128,18 +128,26 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
 def test_the_stages_of_a_measurement_are_told_apart(encoder, treebanks):
     sides = load_parallel("ud/pud", data=treebanks)
     updates = []
-    sentence_retrieval(
+    found = sentence_retrieval(
         encoder,
         encoder,
         train=sides,
         test=sides,
         pair=("en", "fr"),
-        baselines=("untrained",),
+        baselines=("untrained", "shuffled"),
+        baseline_seeds=(4, 5),
         progress=updates.append,
     )
     reading, retrieving = "reading sentences", "retrieving translations"
-    stages = [reading, retrieving, f"{reading}, untrained", f"{retrieving}, untrained"]
-    assert list(dict.fromkeys(update.stage for update in updates)) == stages
+    stages = [reading, retrieving, *[f"{reading}, untrained", f"{retrieving}, untrained"] * 2]
+    assert [stage for stage, _ in itertools.groupby(updates, key=lambda update: update.stage)] == stages
+    layers = encoder.depth + 1
+    assert [(u.done, u.total, u.unit) for u in updates if u.stage == reading] == [(n, 4, "corpora") for n in range(4)]
+    counted = [(u.done, u.total, u.unit) for u in updates if u.stage == retrieving]
+    assert counted == [(n, layers, "layers") for n in range(layers + 1)]
+    baselines = {(row["state"], "shuffled" in row["measure"], row["seed"]) for row in found.records.to_pylist()}
+    shuffled = {("pretrained", True, 4), ("pretrained", True, 5)}
+    assert baselines == {("pretrained", False, None), *shuffled, ("untrained", False, 4), ("untrained", False, 5)}
     source, target = spaces()
     train, updates = of_words([(f"s{i}", f"t{i}") for i in range(30)], name="train"), []
     asked = {"train": train, "test": train, "untrained": [(1, source, target)], "progress": updates.append}
