@@ -8,15 +8,16 @@ from toy_vectors import csls
 GENERATOR = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("sizes", [(30, 50), (50, 30), (4, 5), (2500, 40), (40, 2500)])
+@pytest.mark.parametrize("sizes", [(30, 50), (50, 30), (4, 5), (5, 2), (2500, 40), (40, 2500)])
 @pytest.mark.parametrize("method", ["csls", "cosine"])
 def test_the_ranking_is_that_of_brute_force(sizes, method):
     x, y = (GENERATOR.normal(size=(size, 6)) for size in sizes)
     unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y)]
     scores = csls(x, y, k=min(10, len(x))) if method == "csls" else unit[0] @ unit[1].T
     found = ranked(x, y, method=method, best=3)
-    for row, its in zip(scores, found, strict=True):
-        assert np.allclose(row[its], np.sort(row)[::-1][:3], atol=1e-5)
+    assert found.shape == (sizes[0], min(3, sizes[1]))
+    for row, best in zip(scores, found, strict=True):
+        assert np.allclose(row[best], np.sort(row)[::-1][:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("cells", [2**26, 300])

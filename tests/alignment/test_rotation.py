@@ -28,6 +28,18 @@ def test_normalisation_is_that_of_zhang_et_al(rounds):
     assert np.array_equal(normal(X[:3]), normal(X)[:3])  # rows that come later are treated alike
 
 
+def test_lists_and_float32_are_computed_in_float64():
+    single = X.astype(np.float32)
+    expected = Normalisation.of(single.astype(np.float64))
+    for rows in (single, single.tolist()):
+        normal = Normalisation.of(rows)
+        assert np.array_equal(normal.means, expected.means)
+        assert np.array_equal(normal(rows), expected(single.astype(np.float64)))
+        assert normal(rows).dtype == np.float64
+        rotation = fit_rotation(rows, (X @ TURN).tolist())
+        assert np.array_equal(rotation.matrix, fit_rotation(single.astype(np.float64), X @ TURN).matrix)
+
+
 def test_its_mean_is_near_zero_and_a_row_of_zeros_is_no_trouble():
     assert np.abs(Normalisation.of(X)(X).mean(0)).max() < 1e-3
     assert np.isfinite(Normalisation.of(np.vstack([X, np.zeros(8)]))(np.zeros((1, 8)))).all()
