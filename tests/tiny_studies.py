@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import torch
 from ruamel.yaml import YAML
 from transformers import BertConfig, BertModel, LlamaConfig, LlamaModel
 
+from crosslens.corpora.collection import COLLECTIONS
 from crosslens.data import transliteration
 from crosslens.mlm.pretrain_settings import replaced
 from crosslens.report.papers import PAPERS
@@ -50,11 +52,12 @@ class Romaniser:
 
 @dataclass(frozen=True)
 class Reported:
-    """A study that ran, and the folder of its report."""
+    """A study that ran, cut or whole, the folder of its report, and what the command printed."""
 
     study: Study
+    cut: bool
     folder: Path
-    said: str
+    said: str = ""
 
     @property
     def names(self):
@@ -102,8 +105,12 @@ OF_ALL_LANGUAGES = ("first-align-then-predict", "similarity")
 
 
 def with_few_languages(data, sources):
-    """A data set as plain values, with the tests of the sources and of two other languages."""
+    """A data set as plain values, with the tests of the sources and of two other languages; of PUD, three languages."""
     plain = data.model_dump(mode="json", exclude_defaults=True)
+    if plain.get("parallel") == "ud/pud":
+        files = COLLECTIONS["ud"].files(Path(os.environ["CROSSLENS_DATA"]))
+        languages = list(dict.fromkeys([*sources, "fr", "de"]))[:3]
+        plain["parallel"] = ",".join(f"{language}={files[f'{language}_pud', 'test']}" for language in languages)
     for task in plain["tasks"].values():
         for block in task.values():
             own = [test for test in block["tests"] if test.rpartition("/")[2].startswith(tuple(sources))]
