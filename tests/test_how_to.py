@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from crosslens.cli import cli
 from crosslens.data import transliteration
 from crosslens.data.formats import conllu, iob
+from crosslens.lab.laboratory import Laboratory
 from mock_release import MockRelease
 from tiny_studies import Romaniser, save_decoder, save_encoder
 
@@ -53,6 +54,9 @@ NOT_RUN = {
     "test runs runs": "needs the runs of a study; tests/cli/test_paired.py",
 }
 """Begin of a command -> why it is not run, and what tests it."""
+
+LINES = 300
+"""Lines of raw text in each artificial language, for pretraining, instead of 30,000."""
 
 SMALLER = {
     "finetune": "epochs=1 limit=10",
@@ -137,6 +141,11 @@ def here(workplace, monkeypatch):
     monkeypatch.chdir(workplace)
     monkeypatch.setenv("CROSSLENS_DATA", "data")
     monkeypatch.setattr(transliteration, "_loaded_uroman", cache(Romaniser))
+    monkeypatch.setattr(Laboratory, "text", _few_lines)
+
+
+def _few_lines(laboratory, language, *, sentences=None, of=Laboratory.text):
+    return of(laboratory, language, sentences=min(sentences or laboratory.settings.sentences, LINES))
 
 
 def test_every_command_runs(here):
