@@ -1,3 +1,5 @@
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from crosslens.errors import RequestError
-from crosslens.scores.intervals import Sample, crossed, half_width, linearised, mean_sample, p_value, q_values
+from crosslens.scores.intervals import (
+    Sample,
+    crossed,
+    estimates,
+    half_width,
+    linearised,
+    mean_sample,
+    p_value,
+    q_values,
+)
 
 
 def test_the_mean_of_a_row_is_that_seeds_score():
@@ -123,6 +134,27 @@ def test_p_of_many_means_at_once():
     for place in np.ndindex(2, 2):
         assert together[place] == pytest.approx(float(p_value(means[place], variances[place[1]], 2, 0.1, 200)))
     assert together[0, 0] == 1.0
+
+
+def test_estimates_of_many_samples_are_those_of_each():
+    generator = np.random.default_rng(3)
+    samples = [
+        Sample(generator.normal(1, 2, seeds), float(variance), sentences)
+        for seeds in (1, 2, 3, 5)
+        for variance in (0.0, 0.01, 4.0)
+        for sentences in (2, 30, 1000)
+    ]
+    samples += [Sample(np.zeros(3), 0.0, 4), Sample(np.full(2, 7.0), 0.0, 4)]
+    together = estimates(samples)
+    assert len(together) == 38
+    for sample, estimate in zip(samples, together, strict=True):
+        alone = sample.estimate()
+        assert astuple(estimate) == pytest.approx(astuple(alone), rel=1e-9, nan_ok=True)
+        half = stats.t.ppf(0.975, sample.sentences - 1) * sample.variance**0.5
+        if estimate.seeds == 1:
+            assert (estimate.low, estimate.high) == pytest.approx((estimate.mean - half, estimate.mean + half))
+            assert np.isnan([estimate.std, estimate.p]).all()
+    assert estimates([]) == []
 
 
 def test_two_seeds_that_agree_by_chance_are_not_certain():
