@@ -1,7 +1,10 @@
 """Each run is done once, under the first of its names, with all that a study asks of it."""
 
+import pytest
+
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
 from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun
@@ -44,6 +47,17 @@ def test_a_plan_says_what_is_new_when_the_data_change(study, treebanks, tmp_path
     planned = plan(study, Store(tmp_path), corpora=Corpora(str(changed)))
     assert len(planned.left) == 4
     assert not {one.run.id for one in planned.left} & set(Store(tmp_path).ids())
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_each_seed_has_an_untrained_encoder_and_all_share_the_pretrained_one(study, treebanks, tmp_path, precision):
+    looks = {"similarity": Similarity(of=("pretrained", "untrained"), measures=("cka",)), "seeds": (2, 5)}
+    changed = study.model_copy(update={**looks, "precision": precision})
+    planned = plan(changed, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    runs = [asked.run for asked in planned.left if isinstance(asked.run, EncoderRun)]
+    described = [(run.condition.find(Reinit) is not None, run.seed) for run in runs]
+    assert described == [(False, 1), (True, 2), (True, 5)]
+    assert len({run.id for run in runs}) == 3
 
 
 def test_a_study_in_bfloat16_asks_everything_in_it(study, treebanks, tmp_path):

@@ -209,8 +209,8 @@ def _compared(
     settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
         settings |= second_encoder(against.columns)
-    changes = [*(against.changes if against is not None else ()), *encoder.changes]
-    seed = next((change.seed for change in reversed(changes) if change.seed is not None), None)
+    latest_first = [*reversed(encoder.changes), *reversed(against.changes if against is not None else ())]
+    seed = next((change.seed for change in latest_first if change.seed is not None), None)
     columns = {**encoder.columns, "settings": settings_text(settings), "seed": seed}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(
