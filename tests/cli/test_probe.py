@@ -18,6 +18,23 @@ def test_from_the_command_line(run, tiny_bert, tmp_path):
     assert "the language of a text" in said
 
 
+def test_a_corpus_without_the_probed_annotation_is_refused_before_the_encoder_is_loaded(run, tmp_path):
+    """Loading an encoder takes a while, and this one does not exist."""
+    bare = "".join("1\tla\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for _ in range(4))
+    (tmp_path / "bare.conllu").write_text(bare)
+    asked = (
+        "probe",
+        "upos",
+        "no/such/encoder",
+        "--train",
+        tmp_path / "bare.conllu",
+        "--test",
+        tmp_path / "bare.conllu",
+    )
+    status, _, said = run(*asked, "--out", tmp_path / "out")
+    assert (status, "has no upos" in said, "no/such/encoder" in said) == (2, True, False), said
+
+
 def test_a_fine_tuned_model_is_recorded_as_one(run, tiny_bert, treebanks, tmp_path):
     trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
     assert run("finetune", "pos", tiny_bert, *trained, "--keep-model", "--device", "cpu", "--out", "tagger")[0] == 0

@@ -112,7 +112,7 @@ def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treeban
     """The real program: SIGTERM in the middle of a long training; its state is kept and taken up."""
     long = {**study.model_dump(mode="json", exclude_defaults=True), "seeds": 1, "conditions": ["none"]}
     with open(tmp_path / "long.yaml", "w") as stream:
-        YAML().dump({**long, "set": {"batch": 1, "epochs": 120}}, stream)
+        YAML().dump({**long, "set": {"batch": 1, "epochs": 90}}, stream)
     words = [
         sys.executable,
         "-m",

@@ -46,6 +46,15 @@ def test_files_that_are_not_the_expected_ones(tmp_path):
         place(r"(\w+\.txt)", r"\1")(tmp_path / "a", tmp_path / "b", None)
 
 
+def test_files_of_the_chosen_languages_get_their_new_paths(tmp_path):
+    for name in ("x/data_en_test.txt", "x/data_fr_test.txt", "x/data_de_test.txt", "x/README.md"):
+        (tmp_path / "a" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "a" / name).write_text(name)
+    place(r"x/data_(?P<language>\w\w)_(\w+)\.txt", r"\1/\2.txt")(tmp_path / "a", tmp_path / "b", ["fr", "en"])
+    moved = {file.relative_to(tmp_path / "b").as_posix(): file.read_text() for file in tmp_path.glob("b/**/*.*")}
+    assert moved == {f"{code}/test.txt": f"x/data_{code}_test.txt" for code in ("en", "fr")}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
