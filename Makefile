@@ -19,6 +19,9 @@ RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
 READY = $(VENV)/.ready
 
+# Images of containers often set it. Tests start hundreds of programs, each of which would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check site notebooks browser fix lowest bench bench-gpu mutants audit clean
 
 demo: $(READY)

@@ -76,6 +76,20 @@ def test_a_verb_has_objects_of_the_two_classes_that_it_prefers():
         assert len(set(world.topic("noun", nouns[verbs == verb]).tolist())) == 2
 
 
+def test_objects_are_frequent_by_rank_and_as_much_more_so_in_preferred_classes_as_preferences_are_strict():
+    world = World(WorldSettings(spread=0.0, strictness=5.0), 0)
+    tree = next(tree for tree in world.trees if (tree[0].kind, tree[1].kind) == ("transitive", "noun"))
+    drawn = world.fill(tree, np.random.default_rng(1).random((200_000, len(tree))))
+    nouns = (drawn[:, 1] - world.first["noun"])[drawn[:, 0] == world.first["transitive"]]
+    by_rank = np.bincount(nouns, minlength=36) * (np.arange(36) + 1.0) ** 0.8
+    classes = world.topic("noun", np.arange(36))
+    by_class = np.asarray([by_rank[classes == each].mean() for each in range(6)])
+    preferred = by_class > by_class.mean()
+    assert preferred.sum() == 2
+    np.testing.assert_allclose(by_class[preferred], 5 * by_class[~preferred].mean(), rtol=0.1)
+    np.testing.assert_allclose(by_class[~preferred], by_class[~preferred].mean(), rtol=0.1)
+
+
 def test_a_verb_prefers_other_subjects_than_objects():
     world = World(WorldSettings(), 0)
     for tree in world.trees:
