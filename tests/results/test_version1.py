@@ -110,3 +110,28 @@ def test_where_no_setting_is_recorded_settings_are_empty():
         {"metric": "similarity", "measure": "cka"},
     )
     assert [row["settings"] for row in rows] == [None, None, "batch=8", None]
+
+
+def test_encoders_are_pretrained_untrained_or_fine_tuned():
+    similarity = {"metric": "similarity", "measure": "cka", "encoder": "e", "layer": 2}
+    rows = rows_of(
+        similarity,
+        similarity | {"ablation": "0-2"},
+        similarity | {"tags": '{"state": "fine-tuned"}'},
+        {"task": "pos", "metric": "accuracy", "encoder": "e", "ablation": "0-2"},
+    )
+    assert [row["state"] for row in rows] == ["pretrained", "untrained", "fine-tuned", "fine-tuned"]
+
+
+def test_a_recipe_that_was_not_recorded_is_that_of_the_other_conditions_where_they_have_one():
+    def tagged(**tags):
+        return {"task": "pos", "metric": "accuracy", "source": "en", "encoder": "e", "tags": json.dumps(tags)}
+
+    score = tagged(differs_from_usual="batch=8", training_selection="last")
+    features = tagged(condition="reference features")
+    probe = {"metric": "accuracy", "measure": "probe upos", "source": "en", "encoder": "e"}
+    rows = rows_of(score, features, features | {"source": "fr"}, probe)
+    read = [(row["settings"], row["selection"]) for row in rows]
+    assert read == [("batch=8", "last"), ("batch=8", "last"), (None, None), (None, None)]
+    two = rows_of(score, tagged(differs_from_usual="batch=4"), features)
+    assert [row["settings"] for row in two] == ["batch=8", "batch=4", None]

@@ -53,5 +53,15 @@ def test_text_is_read_in_the_windows_of_the_recipe(tagger, toy, window, context)
     assert [(each.first, each.last) for each in read] == [(each.first, each.last) for each in expected]
 
 
+def test_progress_counts_every_sentence_once(tagger, toy):
+    updates = []
+    corpus = toy("test")
+    predict(tagger, corpus, progress=updates.append)
+    assert {(each.stage, each.total, each.unit) for each in updates} == {("predicting", len(corpus), "sentences")}
+    counts = [0, *(each.done for each in updates)]
+    assert counts == sorted(set(counts))
+    assert counts[-1] == len(corpus) > 2
+
+
 def make_windows(model, corpus, window, context):
     return read_windows(model.encoder, corpus, window=window, context=context).windows
