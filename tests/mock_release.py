@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from crosslens.lab.language import Language
 from crosslens.lab.world import WorldSettings
 from crosslens.studies.data_sets import find_data
 from crosslens.studies.pretrainings import find_pretraining, needed_texts
-from crosslens.studies.study import Data, data_sets, library, pretrainings, read_study
+from crosslens.studies.study import Data, Study, data_sets, library, pretrainings, read_study
 
 SENTENCES = 24
 RAW_LINES = 60
@@ -91,10 +91,15 @@ class Wanted:
         return self.collection, self.corpus.partition("_")[2] if self.collection == "ud" else "", self.split
 
 
-def shipped_data() -> list[Data]:
+@cache
+def shipped_studies() -> tuple[Study, ...]:
+    return tuple(map(read_study, library()))
+
+
+@cache
+def shipped_data() -> tuple[Data, ...]:
     """Every shipped set of corpora, and those of the shipped studies themselves."""
-    studies = [read_study(name) for name in library()]
-    return [find_data(name) for name in data_sets()] + [find_data(study.data) for study in studies]
+    return *map(find_data, data_sets()), *(find_data(study.data) for study in shipped_studies())
 
 
 def corpus_names() -> Iterator[tuple[str, str]]:
@@ -110,7 +115,7 @@ def corpus_names() -> Iterator[tuple[str, str]]:
         if data.parallel:
             collection, _, part = split_slice(data.parallel)[0].partition("/")
             yield (f"{collection}/*_{part}", "test") if collection == "ud" else (f"{collection}/*:{part}", part)
-    for probing in (probing for name in library() for probing in read_study(name).probes):
+    for probing in (probing for study in shipped_studies() for probing in study.probes):
         yield probing.train, "train"
         yield probing.test, "test"
         if probing.dev:
@@ -122,7 +127,7 @@ def text_names() -> set[str]:
     sources = (source for data in shipped_data() for sources in data.tasks.values() for source in sources.values())
     texts = {source.text for source in sources if source.text}
     texts |= {text for name in pretrainings() for text in find_pretraining(name)[0].corpora.values()}
-    needed = (text for name in library() for text in needed_texts(read_study(name)))
+    needed = (text for study in shipped_studies() for text in needed_texts(study))
     texts |= {text.name for text in needed if text.kind == "text"}
     return {name for name in texts if name.partition("/")[0] not in LABS}
 
