@@ -23,11 +23,11 @@ def translations(pretrained, untrained, *, targets=("fr", "de")):
     ("pretrained", "untrained", "words"),
     [
         ((0.9, 0.5), (0.8, 0.1), "layer 1 (0.50 against 0.10)"),
-        ((0.2, 0.5), (0.9, 0.1), "layer 0 (0.20 against 0.90)"),
-        ((0.1, 0.5), (0.5, 0.6), "layer 0 (0.10 against 0.50)"),
+        ((0.2, 0.5), (0.9, 0.1), "the embeddings (0.20 against 0.90)"),
+        ((0.1, 0.5), (0.5, 0.6), "the embeddings (0.10 against 0.50)"),
     ],
 )
-def test_the_layer_where_two_encoders_differ_most_whichever_is_higher(pretrained, untrained, words):
+def test_where_two_encoders_differ_most_whichever_is_higher(pretrained, untrained, words):
     (text,) = findings(translations(pretrained, untrained))
     assert f"The two encoders differ most in {words}." in text
 

@@ -176,12 +176,13 @@ def _similarity_text(records: Results) -> str | None:
     if any(len(values) < len(layers) for values in curves):  # pairs that share no seed
         return None
     widest = max(layers, key=lambda layer: abs(curves[0][layer] - curves[1][layer]))
+    where = f"layer {widest}" if widest else "the embeddings"
     over = counted(len(pairs), "language pair", "language pairs")
     trained, fresh, unrelated = ([plain(value, decimals=2) for value in curve] for curve in curves)
     return (
         f"In the pretrained encoder, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
         f" last layer (mean of {over}); in the untrained encoder it is {fresh[0]} and {fresh[-1]}. The two encoders"
-        f" differ most in layer {widest} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
+        f" differ most in {where} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
         f" matched length, the CKA of the pretrained encoder is {unrelated[0]} and {unrelated[-1]}."
     )
 
