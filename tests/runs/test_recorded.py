@@ -47,9 +47,13 @@ def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
     assert len(results) == 8
 
 
-def test_a_folder_without_results(tmp_path):
-    with pytest.raises(DataError, match=r"no results.csv or results.parquet in .*--out made"):
-        read_results(tmp_path)
+def test_a_folder_without_results_is_an_error_also_beside_others(tmp_path, uninterrupted):
+    """A run that never ended must not vanish from a mean."""
+    for paths in ((tmp_path,), (uninterrupted, tmp_path)):
+        with pytest.raises(DataError, match=rf"no results.csv or results.parquet in {tmp_path} .*--out made"):
+            read_results(*paths)
+    with pytest.raises(DataError, match="no results to read"):
+        read_results()
 
 
 def test_of_two_files_of_one_folder_one_is_read(tmp_path):

@@ -60,9 +60,13 @@ def recorded(path: str | Path, *, encoded: bool = False) -> list[Recorded]:
     if is_store(path):  # its studies may be unfinished
         store = Store(path)
         collected = [store.collect(study) for study in store.studies()]
-        return [Recorded(study.encoded() if encoded else study, store.counts) for study in collected]
-    files = _results_files(path) if path.is_dir() else [path]
-    return [Recorded(read_file(file, encoded=encoded), _counts_beside(file)) for file in files]
+        places = [Recorded(study.encoded() if encoded else study, store.counts) for study in collected]
+    else:
+        files = _results_files(path) if path.is_dir() else [path]
+        places = [Recorded(read_file(file, encoded=encoded), _counts_beside(file)) for file in files]
+    if not places:
+        raise DataError(f"no {' or '.join(NAMES)} in {path}", hint="name the folder that --out made")
+    return places
 
 
 def read_results(*paths: str | Path, encoded: bool = False) -> Results:
@@ -89,11 +93,9 @@ def read_results(*paths: str | Path, encoded: bool = False) -> Results:
         >>> len(xl.read_results(folder))
         1
     """
-    places = [place for path in paths for place in recorded(path, encoded=encoded)]
-    if not places:
-        where = ", ".join(map(str, paths))
-        raise DataError(f"no {' or '.join(NAMES)} in {where}", hint="name the folder that --out made")
-    return concatenated(place.results for place in places)
+    if not paths:
+        raise DataError("there are no results to read", hint="name a folder that --out made")
+    return concatenated(place.results for path in paths for place in recorded(path, encoded=encoded))
 
 
 def write_recorded(results: Results, folder: Path) -> None:
