@@ -387,7 +387,7 @@ def name_split(name: str, split: str) -> str:
     bare, scheme = split_name(name)
     named = _match_name(bare)
     if not named:
-        raise DataError(f"{name} is a file, so its {split} data must be given too", hint=f"give --{split} as well")
+        raise DataError(f"{name} is a path, so its {split} data must be given too", hint=f"give --{split} as well")
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 
