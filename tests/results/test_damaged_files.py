@@ -32,6 +32,23 @@ def test_tags_are_objects(tmp_path, tags, encoded):
         read_results(file, encoded=encoded)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("encoded", [False, True])
+def test_columns_may_have_another_order_but_none_is_missing_or_added(tmp_path, ending, encoded):
+    results = Results.of([SCORE])
+    table = results.records
+    file = tmp_path / f"results.{ending}"
+
+    Results(table.select(table.column_names[::-1])).write(file)
+    assert read_results(file, encoded=encoded) == (results.encoded() if encoded else results)
+    Results(table.append_column("checked by", pa.array(["me"])).drop_columns(["seed", "value"])).write(file)
+    with pytest.raises(DataError, match=r"it lacks 'seed', 'value' and it has 'checked by' .*index=False"):
+        read_results(file, encoded=encoded)
+    Results(pa.table({"a": [1]})).write(file)
+    with pytest.raises(DataError, match=r"it lacks 'study', .*'encoder', 'source' and \d+ more and it has 'a' "):
+        read_results(file, encoded=encoded)
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", "[]", '[{"value": 1}]', "[" * 100_000, '{"value": 1', "\x00"])
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
 def test_other_json_is_refused(tmp_path, text, ending):

@@ -107,7 +107,7 @@ def test_the_mean_is_over_languages_that_neither_side_was_trained_on(encoder, to
 
 
 def test_what_cannot_be_compared(wider, scored, tmp_path):
-    with pytest.raises(DataError, match="no results.csv or results.parquet in"):
+    with pytest.raises(DataError, match=r"no results.csv or results.parquet in"):
         paired.test(tmp_path, wider)
     with pytest.raises(RequestError, match=r"A has several conditions: reference, 1-2 .*--a condition=none"):
         paired.test(wider, wider)

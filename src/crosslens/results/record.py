@@ -529,18 +529,30 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
             if name not in table.column_names:
                 missing = pa.nulls(len(table), SCHEMA.field(name).type)
                 table = table.add_column(min(COLUMNS.index(name), table.num_columns), SCHEMA.field(name), missing)
-        if table.column_names != list(COLUMNS):
+        lacking = [name for name in COLUMNS if name not in table.column_names]
+        unknown = [name for name in table.column_names if name not in COLUMNS]
+        if lacking or unknown:
+            differences = [
+                f"it {verb} {_listed(names)}" for verb, names in (("lacks", lacking), ("has", unknown)) if names
+            ]
             raise DataError(
-                "not a crosslens results file: its columns differ",
+                f"the columns are not those of results: {' and '.join(differences)}",
                 file=str(path),
-                hint="expected " + ", ".join(COLUMNS),
+                hint="read it with pandas; or remove added columns, and write it with to_csv(index=False)",
             )
+        table = table.select(list(COLUMNS))  # pandas may have put them in another order
         return _checked(Results(_encoded(table) if encoded else table.cast(SCHEMA)), path)
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         if is_refusal(error):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be read as results: {reason}", file=str(path)) from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first five columns, and count the others."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(map(repr, names[:5])) + more
 
 
 def _checked(results: Results, path: Path) -> Results:
