@@ -228,3 +228,12 @@ def test_a_table_is_whole_where_another_one_is_looked_up_with_the_same_ids(encod
     with restrict_embeddings(two, reading) as (inside,):
         assert len(two.model.get_input_embeddings().weight) == subwords
         assert inside is reading
+
+
+def test_progress_begins_before_the_first_step_and_ends_after_the_last(encoder, toy):
+    updates = []
+    run(encoder, "pos", toy, FAST, progress=lambda update: updates.append((update.stage, update.done, update.total)))
+    steps = [(done, total) for stage, done, total in updates if stage == "fine-tuning"]
+    total = steps[-1][1]
+    assert list(dict.fromkeys(steps)) == [(done, total) for done in range(total + 1)]
+    assert total > 2

@@ -168,6 +168,8 @@ class Epochs:
                 f"with dropout, weights trained by {processes().size} processes differ from those trained by one, under"
                 " the same run id"
             )
+        if self.loop.step < self.loop.settings.steps:  # before the first step, which can be long
+            self._progress.report("fine-tuning", self.loop.step, self.loop.settings.steps, "steps")
         checkpointed = recipe.gradient_checkpointing == "layers"
         with (
             recomputed(self._states.encoder) if checkpointed else nullcontext(),
