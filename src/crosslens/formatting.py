@@ -57,6 +57,15 @@ def _written(value: float, sign: str, decimals: int) -> str:
     return f"{value:{sign}.{decimals}f}".replace("-", MINUS)
 
 
+def counted(number: int, singular: str, plural: str) -> str:
+    """Format a number with its noun.
+
+    >>> counted(1, "seed", "seeds"), counted(3000, "seed", "seeds")
+    ('1 seed', '3,000 seeds')
+    """
+    return f"{number:,} {singular if number == 1 else plural}"
+
+
 def duration(seconds: float) -> str:
     """Format seconds as ``4 min 10 s``; from one hour on, without seconds.
 

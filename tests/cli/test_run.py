@@ -70,7 +70,7 @@ def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_pa
     assert "have no embeddings" in said
     (failed,) = (tmp_path / "runs/failed").iterdir()
     assert f"to retry: crosslens run broken.yaml --out runs --only {failed.name}" in said
-    assert "toy: 1 runs done, 1 left" in said
+    assert "toy: 1 run done, 1 left" in said
     assert "cross-language mean" in shown
     assert run(*arguments, "--only", failed.name)[0] == 1
     assert "1 failed" in run("status", "runs")[1]

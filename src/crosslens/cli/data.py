@@ -37,6 +37,7 @@ def get(
     from crosslens.corpora.catalogue import cache_folder
     from crosslens.corpora.downloads.get import UD, find_published
     from crosslens.corpora.downloads.get import get as download
+    from crosslens.formatting import counted
 
     published = find_published(name, release=release, url=url)
     say(published.title)
@@ -48,7 +49,8 @@ def get(
         )
     files = [file for file in folder.rglob("*") if file.is_file()]
     treebanks = len([*folder.glob("UD_*")])
-    say(f"{folder}: {treebanks} treebanks" if name == UD else f"{folder}: {len(files)} files")
+    size = counted(treebanks, "treebank", "treebanks") if name == UD else counted(len(files), "file", "files")
+    say(f"{folder}: {size}")
     if into:
         quoted = shlex.quote(into)
         say(f"set CROSSLENS_DATA={quoted} or pass --data {quoted} to use them")

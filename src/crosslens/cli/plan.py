@@ -7,6 +7,7 @@ import click
 from crosslens.cli._names import STUDY
 from crosslens.cli._options import data_option, json_option
 from crosslens.cli._study import set_option, skip_missing_option, store_option
+from crosslens.formatting import counted
 
 if TYPE_CHECKING:
     from crosslens.studies.missing import Missing
@@ -120,7 +121,7 @@ def command(
     for note in planned.notes:
         click.echo(f"note: {note}")
     waiting = f", {planned.waiting} waiting for other runs" if planned.waiting else ""
-    click.echo(f"{chosen.name}: {planned.done} runs done, {len(planned.left)} to do{waiting}")
+    click.echo(f"{chosen.name}: {counted(planned.done, 'run', 'runs')} done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
     estimates = [
         seconds.get(asked.run.training.task) if isinstance(asked.run, ModelRun) else 0.0 for asked in planned.left

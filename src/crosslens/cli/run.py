@@ -8,6 +8,7 @@ import click
 from crosslens.cli._names import STUDY
 from crosslens.cli._options import data_option, device_option, json_option, read_settings
 from crosslens.cli._study import set_option, skip_missing_option, store_option
+from crosslens.formatting import counted
 
 
 @click.command("run")
@@ -104,7 +105,7 @@ def command(
         say("stopped; the same command resumes")
     remaining = len(report.plan.left)
     say(
-        f"{chosen.name}: {done} runs done"
+        f"{chosen.name}: {counted(done, 'run', 'runs')} done"
         + (f", {remaining} left" if remaining else f"; {out}/studies/{chosen.name}/results.csv")
     )
     if report.failed or report.stopped:

@@ -35,6 +35,7 @@ from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
 from crosslens.errors import DataError, RequestError, suggest
+from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
 
@@ -92,7 +93,7 @@ class Root:
         if not self.folder.is_dir():
             return f"{self.folder} ({self.given_by}; no such folder)"
         count = sum(len({name for name, _ in _files(collection, self.folder)}) for collection in COLLECTIONS)
-        return f"{self.folder} ({self.given_by}; {count} corpora)"
+        return f"{self.folder} ({self.given_by}; {counted(count, 'corpus', 'corpora')})"
 
 
 def roots(data: str | Path | None = None) -> list[Root]:

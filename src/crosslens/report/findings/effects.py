@@ -6,7 +6,7 @@ from statistics import mean, stdev
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
-from crosslens.formatting import signed
+from crosslens.formatting import counted, signed
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of
 from crosslens.results.pivot import mean_row, parts_of, score_cells
@@ -270,12 +270,3 @@ def _on_shared_seeds(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | Non
     if not seeds:
         return None
     return Estimate(tuple(same.by_seed[seed] for seed in seeds)), Estimate(tuple(cross.by_seed[seed] for seed in seeds))
-
-
-def counted(number: int, singular: str, plural: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "seed", "seeds"), counted(3, "seed", "seeds")
-    ('1 seed', '3 seeds')
-    """
-    return f"{number} {singular if number == 1 else plural}"

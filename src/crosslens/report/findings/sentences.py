@@ -2,9 +2,9 @@
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.formatting import plain, signed
+from crosslens.formatting import counted, plain, signed
 from crosslens.report.findings.conclusions import LosesSource, LosesTransfer, conclusions, layer_names
-from crosslens.report.findings.effects import Change, Effect, Estimate, counted, effects
+from crosslens.report.findings.effects import Change, Effect, Estimate, effects
 from crosslens.results.cells import cells, condition_of, encoders_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
