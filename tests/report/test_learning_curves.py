@@ -44,6 +44,27 @@ def test_a_slice_says_how_many_sentences_it_has(cut, sentences):
     assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {1188: 92.0, sentences: 80.0}
 
 
+def limited(value, settings, train=WHOLE, sentences=None):
+    tags = {"training_train_sentences": sentences} if sentences else {}
+    return score("wo", value, train=train, tags=tags, settings=settings)
+
+
+def test_a_limit_in_the_settings_is_an_amount_and_other_settings_are_not():
+    records = [
+        limited(70.0, "epochs=8 limit=100", sentences=100),
+        limited(80.0, "epochs=8 limit=300"),
+        limited(85.0, "epochs=8", f"{WHOLE}[1~:500]"),
+        limited(90.0, "epochs=8 limit=5000", sentences=1188),
+        limited(60.0, "epochs=2 limit=300"),
+        limited(50.0, "epochs=2 limit=200", f"{WHOLE}[:150]"),
+    ]
+    eight, two = learning_curves(Results.of(records))
+    points = [{amount: cell.mean for amount, cell in curve.by_amount.items()} for curve in (eight, two)]
+    assert points == [{100: 70.0, 300: 80.0, 500: 85.0, 1188: 90.0}, {300: 60.0, 150: 50.0}]
+    assert (eight.model, two.model) == ("encoder, epochs=8", "encoder, epochs=2")
+    assert {eight.train, two.train} == {WHOLE}
+
+
 def test_one_amount_makes_no_curve():
     assert learning_curves(Results.of(RECORDS[:1])) == []
     assert amounts(Results.of(SCORES)) == []

@@ -1,6 +1,7 @@
 """Scores by amount of training data (Muller 2022): a table and a figure."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, grammar, inline_data, styled
-from crosslens.results.record import Results
+from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
 
@@ -26,7 +27,7 @@ class Curve:
         task: its name.
         metric: its main score.
         language: the language evaluated on.
-        train: the training corpus, uncut.
+        train: the training corpus, without slice and limit.
         corpus: what was evaluated on.
         model: name of the kind of model.
         by_amount: number of training sentences -> score.
@@ -47,17 +48,18 @@ def learning_curves(results: Results) -> list[Curve]:
     Raises:
         RequestError: when records contradict one another.
     """
+    results = _by_limit(results)
     sentences = _sentences(results)
     sizes: dict[str, set[int]] = {}
     for train, size in sentences.items():
-        sizes.setdefault(split_slice(train)[0], set()).add(size)
+        sizes.setdefault(_uncut(train)[0], set()).add(size)
     if all(len(of_corpus) < 2 for of_corpus in sizes.values()):
         return []
     curves: dict[tuple, Curve] = {}
     for score in trained_scores(results):
         if score.train not in sentences:
             continue
-        whole = split_slice(score.train)[0]
+        whole = _uncut(score.train)[0]
         key = (score.task, score.metric, score.target or "?", whole, score.corpus, score.model)
         curves.setdefault(key, Curve(*key, {})).by_amount[sentences[score.train]] = score.score
     several = {key[:5] for key, curve in curves.items() if len(curve.by_amount) > 1}
@@ -137,14 +139,38 @@ def _apart(ticks: list[int]) -> list[int]:
     return kept
 
 
+def _by_limit(results: Results) -> Results:
+    """Move the recipe's limit from the settings to the name of the training data: ``ud/en_ewt:train limit=300``."""
+    if not any(text and _LIMIT.search(text) for text in results.columns.coded("settings").values):
+        return results
+    parts = []
+    for (train, settings), records in results.groups("train", "settings"):
+        limit = _LIMIT.search(settings or "")
+        if train is not None and limit:
+            rest = " ".join(_LIMIT.sub("", settings).split()) or None
+            records = records.with_columns(train=f"{train} {limit[0]}", settings=rest)
+        parts.append(records)
+    return concatenated(parts)
+
+
+_LIMIT = re.compile(r"(?<!\S)limit=(\d+)(?!\S)")
+
+
+def _uncut(train: str) -> tuple[str, int | None]:
+    """A training corpus without its slice and limit, and the number of sentences that these leave, if they say so."""
+    name, _, limit = train.partition(" limit=")
+    whole, cut = split_slice(name)
+    sizes = [int(limit)] if limit else []
+    sizes += [cut.end - (cut.begin or 0)] if cut.end is not None else []
+    return whole, min(sizes, default=None)
+
+
 def _sentences(results: Results) -> dict[str, int]:
-    """Number of training sentences of each training corpus, as recorded, or else as its slice says."""
+    """Number of training sentences of each training corpus, as recorded, or else as its slice or limit says."""
     sentences: dict[str, int] = {}
     for train, text in results.columns.together("train", "tags").values:
         if train is not None and train not in sentences:
-            cut, tags = split_slice(train)[1], json.loads(text)
-            if "training_train_sentences" in tags:
-                sentences[train] = int(tags["training_train_sentences"])
-            elif cut.end is not None:
-                sentences[train] = cut.end - (cut.begin or 0)
+            size = json.loads(text).get("training_train_sentences", _uncut(train)[1])
+            if size is not None:
+                sentences[train] = int(size)
     return sentences
