@@ -122,6 +122,24 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
         run(broken(study), tmp_path, treebanks, only="nonsense")
 
 
+def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    (asked,) = plan(small, Store(tmp_path), corpora=Corpora(str(treebanks))).runs
+
+    def notes(study=small):
+        updates = []
+        run(study, tmp_path, treebanks, progress=updates.append)
+        return [update.note for update in updates if asked.run.label in update.note]
+
+    with Store(tmp_path).claim(asked.run.id) as claimed:
+        assert claimed
+        assert notes() == [f"another process works on {asked.run.label}"]
+    assert notes() == [f"finished {asked.run.label}"]
+    report = []
+    run(broken(study), tmp_path, treebanks, progress=lambda update: report.append(update.note))
+    assert "failed: pos en 1 embeddings seed 1" in report
+
+
 def test_a_run_that_succeeds_later_is_no_failure_any_more(study, treebanks, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(answering, "evaluate_variants", lambda *_, **__: 1 / 0)

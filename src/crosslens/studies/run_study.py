@@ -125,7 +125,7 @@ def run_study(
                     done += outcome.state == "done"
                     if ended is not None:
                         ended(outcome)
-                    listener.report(stage, done, len(planned.runs), "runs", f"finished {outcome.label}")
+                    listener.report(stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}")
                 listener.report(stage, done, len(planned.runs), "runs")
             except KeyboardInterrupt:
                 stopped = True
@@ -141,6 +141,10 @@ def run_study(
         write_text(home / "summary.csv", summary.to_csv(index=False))
     by_state = {state: tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken")}
     return Report(planned, by_state["failed"], by_state["taken"], stopped)
+
+
+_ENDS = {"done": "finished", "failed": "failed:", "stopped": "stopped:", "taken": "another process works on"}
+"""State of an outcome -> how progress puts it."""
 
 
 def _keep(store: Store, planned: Plan) -> None:
