@@ -62,6 +62,8 @@ def test_a_limit_in_the_settings_is_an_amount_and_other_settings_are_not():
     points = [{amount: cell.mean for amount, cell in curve.by_amount.items()} for curve in (eight, two)]
     assert points == [{100: 70.0, 300: 80.0, 500: 85.0, 1188: 90.0}, {300: 60.0, 150: 50.0}]
     assert (eight.model, two.model) == ("encoder, epochs=8", "encoder, epochs=2")
+    encoded = learning_curves(Results.of([*records, *RECORDS]).encoded())
+    assert [curve.by_amount.keys() for curve in encoded[:2]] == [curve.by_amount.keys() for curve in (eight, two)]
     assert {eight.train, two.train} == {WHOLE}
 
 

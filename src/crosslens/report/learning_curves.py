@@ -146,10 +146,10 @@ def _by_limit(results: Results) -> Results:
     parts = []
     for (train, settings), records in results.groups("train", "settings"):
         limit = _LIMIT.search(settings or "")
+        moved: dict[str, str | None] = {}
         if train is not None and limit:
-            rest = " ".join(_LIMIT.sub("", settings).split()) or None
-            records = records.with_columns(train=f"{train} {limit[0]}", settings=rest)
-        parts.append(records)
+            moved = {"train": f"{train} {limit[0]}", "settings": " ".join(_LIMIT.sub("", settings).split()) or None}
+        parts.append(records.with_columns(**moved))  # without columns too, so that no part stays encoded
     return concatenated(parts)
 
 
