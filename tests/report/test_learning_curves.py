@@ -9,10 +9,10 @@ from crosslens.results.record import Results
 from made_results import SCORES, score
 
 
-def wolof(value, train, start=None, sentences=None):
+def wolof(value, train, start=None, sentences=None, settings=None):
     tags = {"training_train_sentences": sentences} if sentences else {}
     condition = Condition(start=start).columns if start else {}
-    return score("wo", value, train=train, tags=tags, **condition)
+    return score("wo", value, train=train, tags=tags, settings=settings, **condition)
 
 
 WHOLE = "ud/wo_wtb:train"
@@ -44,19 +44,14 @@ def test_a_slice_says_how_many_sentences_it_has(cut, sentences):
     assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {1188: 92.0, sentences: 80.0}
 
 
-def limited(value, settings, train=WHOLE, sentences=None):
-    tags = {"training_train_sentences": sentences} if sentences else {}
-    return score("wo", value, train=train, tags=tags, settings=settings)
-
-
 def test_a_limit_in_the_settings_is_an_amount_and_other_settings_are_not():
     records = [
-        limited(70.0, "epochs=8 limit=100", sentences=100),
-        limited(80.0, "epochs=8 limit=300"),
-        limited(85.0, "epochs=8", f"{WHOLE}[1~:500]"),
-        limited(90.0, "epochs=8 limit=5000", sentences=1188),
-        limited(60.0, "epochs=2 limit=300"),
-        limited(50.0, "epochs=2 limit=200", f"{WHOLE}[:150]"),
+        wolof(70.0, WHOLE, settings="epochs=8 limit=100", sentences=100),
+        wolof(80.0, WHOLE, settings="epochs=8 limit=300"),
+        wolof(85.0, f"{WHOLE}[1~:500]", settings="epochs=8"),
+        wolof(90.0, WHOLE, settings="epochs=8 limit=5000", sentences=1188),
+        wolof(60.0, WHOLE, settings="epochs=2 limit=300"),
+        wolof(50.0, f"{WHOLE}[:150]", settings="epochs=2 limit=200"),
     ]
     eight, two = learning_curves(Results.of(records))
     points = [{amount: cell.mean for amount, cell in curve.by_amount.items()} for curve in (eight, two)]

@@ -22,6 +22,9 @@ from crosslens.studies.study import Study
 from crosslens.studies.summary import summarise
 from crosslens.training import versions
 
+_ENDS = {"done": "finished", "failed": "failed:", "stopped": "stopped:", "taken": "another process works on"}
+"""State of an outcome -> how progress puts it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -141,10 +144,6 @@ def run_study(
         write_text(home / "summary.csv", summary.to_csv(index=False))
     by_state = {state: tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken")}
     return Report(planned, by_state["failed"], by_state["taken"], stopped)
-
-
-_ENDS = {"done": "finished", "failed": "failed:", "stopped": "stopped:", "taken": "another process works on"}
-"""State of an outcome -> how progress puts it."""
 
 
 def _keep(store: Store, planned: Plan) -> None:
