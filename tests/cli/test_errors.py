@@ -74,8 +74,8 @@ WRONG = {
     "a misspelt setting as an option": ([*FINETUNE, "--epochz", "1"], "did you mean --set epochs=VALUE?"),
     "a setting by another name": ([*FINETUNE, "--batchsize", "1"], "--batchsize (did you mean --set batch=VALUE?)"),
     "an option that resembles an option and a setting": (
-        ["run", "smoke", "--sedes", "1"],
-        "--sedes (did you mean --set or --set seeds=VALUE?)",
+        ["run", "smoke", "--dat", "1"],
+        "--dat (did you mean --data or --set data=VALUE?)",
     ),
     "an abbreviated setting as an option": ([*FINETUNE, "--lr", "1"], "it is a setting: --set learning_rate=VALUE"),
     "an option that resembles nothing": (["run", "smoke", "--zzz", "1"], "No such option '--zzz'."),

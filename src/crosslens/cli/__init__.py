@@ -138,7 +138,9 @@ def _advice_on_settings(error: click.NoSuchOption) -> str | None:
     if name in known:
         return f"it is a setting: --set {name}=VALUE"
     near = [f"--set {setting}=VALUE" for setting in difflib.get_close_matches(name, known, n=2)]
-    return f"did you mean {' or '.join((*sorted(error.possibilities or ()), *near))}?" if near else None
+    options = {option.lstrip("-"): option for option in sorted(error.possibilities or ())}  # all begin with dashes
+    nearer = [options[option] for option in options if difflib.get_close_matches(name, [option])]
+    return f"did you mean {' or '.join((*nearer, *near))}?" if near else None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,5 +1,6 @@
 """Functions shared by commands that evaluate: load corpora, evaluate, print tables."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,18 +23,21 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     return load_corpora(split_names(test), data=data, format=format)
 
 
-def load_subject(name: str, *, precision: Any, device: str | None) -> "tuple[Encoder, TaskModel | None]":
+def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
     """Load an encoder by hub name or folder, or a fine-tuned model by folder, and its encoder.
 
-    ``precision`` is that of ``--precision``, which keeps an encoder small in memory; a model has its own.
+    Of the options, ``--precision`` and ``--quantize`` keep an encoder small in memory from the beginning.
     """
+    from crosslens.encoders.condition import Condition
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
     if is_model(name):
         model = load_model(name, device=device)
         return model.encoder, model
-    return load_encoder(name, precision=precision or "float32", device=device), None
+    Condition.read({"quantize": reading["quantize"]})  # checks the value
+    precision = reading["precision"] or "float32"
+    return load_encoder(name, precision=precision, quantize=reading["quantize"], device=device), None
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":

@@ -145,14 +145,13 @@ def command(
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
 
-    precision = reading["precision"]
-    loaded, model = load_subject(encoder, precision=precision, device=device)
+    loaded, model = load_subject(encoder, reading, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)
-    other = load_subject(against, precision=precision, device=device)[0] if against else None
-    if other is not None:  # values in two precisions are not comparable
-        other = read_with(other, {"precision": precision})
+    other = load_subject(against, reading, device=device)[0] if against else None
+    if other is not None:  # values in two number formats are not comparable
+        other = read_with(other, {key: reading[key] for key in ("precision", "quantize")})
     with progress() as bar:
         results = compare(
             loaded,

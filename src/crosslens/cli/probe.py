@@ -108,7 +108,7 @@ def command(
     from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
-    loaded, _ = load_subject(encoder, precision=reading["precision"], device=device)
+    loaded, _ = load_subject(encoder, reading, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -26,8 +27,9 @@ from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.adapters import ADAPTER, with_adapter
-from crosslens.encoders.models.held_weights import hold_in_bfloat16
+from crosslens.encoders.models.held_weights import hold_in_bfloat16, without_int8
 from crosslens.encoders.models.language_specific import RoutedBertModel
+from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
@@ -46,6 +48,7 @@ def load_encoder(
     revision: str | None = None,
     remote_code: Literal["refuse", "allow"] = "refuse",
     precision: Precision | Literal["auto"] = "float32",
+    quantize: Literal["int8"] | None = None,
     device: str | torch.device | None = None,
 ) -> Encoder:
     """Load a pretrained encoder and its tokenizer.
@@ -62,6 +65,8 @@ def load_encoder(
         precision: number format of all forward passes, as in `crosslens.read_as`. With bfloat16, the weights of linear
             modules that bfloat16 represents exactly, as in most checkpoints of decoders, are held in it: half the
             memory, and the same results.
+        quantize: ``int8``: round the weights of linear modules in the layers to eight bits and hold them so, a quarter
+            of the memory of float32. They are rounded before they are on the device.
         device: device of the model; None: a GPU if available.
 
     Returns:
@@ -82,10 +87,8 @@ def load_encoder(
     place = find_device(device)
     chosen = InPrecision(precision=find_precision(precision, place))
     if (Path(name) / ADAPTER).is_file():
-        encoder = with_adapter(name, revision=revision, device=place)
-        if chosen.precision == "bfloat16":
-            hold_in_bfloat16(encoder.model)
-        return chosen.apply(encoder, seed=0)
+        encoder = with_adapter(name, revision=revision, device="cpu")
+        return _placed(encoder, chosen, quantize, place)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -109,11 +112,20 @@ def load_encoder(
             f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
             hint="use the tokenizer and the weights of one checkpoint",
         )
-    if chosen.precision == "bfloat16":
-        hold_in_bfloat16(model)  # before they are on the device
-    model = model.to(place).eval()  # pyright: ignore
     encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
-    return chosen.apply(encoder, seed=0)
+    return _placed(encoder, chosen, quantize, place)
+
+
+def _placed(
+    encoder: Encoder, precision: InPrecision, quantize: Literal["int8"] | None, device: torch.device
+) -> Encoder:
+    """Hold weights in fewer bytes, if asked for, before they are on the device."""
+    if precision.precision == "bfloat16":
+        hold_in_bfloat16(encoder.model)
+    if quantize is not None:
+        encoder = Quantize(quantize=quantize).apply(encoder, seed=0)
+    model = encoder.model.to(device).eval()  # pyright: ignore
+    return precision.apply(replace(encoder, model=model), seed=0)
 
 
 def _task_of(folder: Path) -> str | None:
@@ -190,7 +202,7 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
             hint="save the encoder as it was loaded, and set it again after loading",
         )
     with new_folder(folder) as partial, quiet():
-        encoder.model.save_pretrained(partial)
+        without_int8(encoder.model).save_pretrained(partial)
         save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)
         write_checksums(partial)
 

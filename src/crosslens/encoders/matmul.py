@@ -185,7 +185,7 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-        ctx.save_for_backward(states, weight)
+        ctx.save_for_backward(states if ctx.needs_input_grad[1] else None, weight)
         return _product(states, weight, bias)
 
     @staticmethod

@@ -127,6 +127,7 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
     As in transformers, modules are initialised before the modules that contain them, which may overwrite their values.
     """
     copied = copy.deepcopy(layer).to("cpu", torch.float32)
+    hold_in_float32(copied.parameters())
     for marked in (*copied.parameters(), *copied.buffers(), *copied.modules()):
         vars(marked).pop(_MARK, None)  # pyright: ignore[reportAttributeAccessIssue]
     with torch.random.fork_rng(devices=[]), torch.no_grad():

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.checkpoints import kept_steps
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
+from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.errors import StoreError
 from crosslens.mlm.adapt import adapt
@@ -47,7 +48,7 @@ def begin(
         train = corpora.planned(run.training.train, split="train")
         encoder = fresh_bilstm(train.limited(run.training.recipe.limit), seed=run.seed, vectors=vectors, device=device)
     else:
-        encoder = _loaded(run.base.path, device, run.condition.precision)
+        encoder = _loaded(run.base.path, device, run.condition)
     refuse_changed(f"the encoder {run.base.path}", encoder.loaded_digest, run.base.digest)
     applied = [change.intervention for change in encoder.changes]
     for intervention in run.condition.interventions:
@@ -150,10 +151,15 @@ def make_encoder(
     return {**described, "encoder_digest": encoder.digest, "facts": facts}, Results.of(records)
 
 
+def _loaded(path: str, device: str | None, condition: Condition) -> Encoder:
+    """Load an encoder, with as little memory as a condition allows; the last one stays in memory for the next run."""
+    quantize = condition.find(Quantize)
+    return _last_loaded(path, device, condition.precision, quantize.quantize if quantize else None)
+
+
 @lru_cache(maxsize=1)
-def _loaded(path: str, device: str | None, precision: Precision) -> Encoder:
-    """Load an encoder; the last one stays in memory for the next run."""
-    return load_encoder(path, precision=precision, device=device)
+def _last_loaded(path: str, device: str | None, precision: Precision, quantize: Literal["int8"] | None) -> Encoder:
+    return load_encoder(path, precision=precision, quantize=quantize, device=device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,5 +185,5 @@ def describe_encoder(path: str, device: str | None, *, condition: Condition) -> 
         device: torch device; None: a GPU if available.
         condition: condition of the next run, for which the encoder stays loaded.
     """
-    encoder = _loaded(path, device, condition.precision)
+    encoder = _loaded(path, device, condition)
     return DescribedEncoder(encoder.loaded_digest, encoder.depth, int(encoder.model.config.num_attention_heads))

@@ -27,6 +27,7 @@ from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_tokenizers
+from crosslens.encoders.models.held_weights import without_int8
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
@@ -93,7 +94,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
     }
     with new_folder(folder) as partial, quiet():
         classifier = _token_classifier(model)
-        (classifier if classifier is not None else model.encoder.model).save_pretrained(partial)
+        (classifier if classifier is not None else without_int8(model.encoder.model)).save_pretrained(partial)
         save_tokenizers(model.encoder.tokenizer, model.encoder.tokenizers, partial)
         for module, name in ((model.head, HEAD), (model.encoder.readout, READOUT)):
             if module is not None:

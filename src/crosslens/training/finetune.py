@@ -15,6 +15,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_update
 from crosslens.encoders.models.language_specific import language_parts
+from crosslens.encoders.models.quantize import refuse_trained
 from crosslens.errors import DataError, RequestError
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task
@@ -127,8 +128,9 @@ def finetune(
         dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
-    encoder = encoder.for_language(train.language)
-    encoder = dataclasses.replace(copy_to_train(encoder), origin=encoder.loaded_digest, task=task.name)
+    pretrained = encoder.for_language(train.language)
+    encoder = dataclasses.replace(copy_to_train(pretrained), origin=pretrained.loaded_digest, task=task.name)
+    refuse_trained(pretrained, encoder)
     begin_update(encoder, seed=seed)
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)

@@ -37,9 +37,14 @@ EXAMPLES = {
     "checkpoint": [{"checkpoint": 500}, {"checkpoint": "step1000-tokens4B"}],
     "reading": [{"repeat": 2}, {"subword": "last"}, {"repeat": 3, "subword": "last"}],
     "precision": [{"precision": "bfloat16"}],
+    "quantize": [{"quantize": "int8"}],
     "scale": [{"scale": "1-2"}, {"scale": "all", "by": 2.0}],
 }
 """Kind -> ways to ask for it, as study files write them."""
+
+
+TRAINED_WITH = {"quantize": {"freeze": "0-2"}}
+"""Kind -> what training with it needs, too."""
 
 
 AFTER_TRAINING = {
@@ -140,7 +145,7 @@ def test_applied_it_changes_what_it_names_and_nothing_else(kind, keys, encoder):
 
 @pytest.mark.parametrize(("kind", "keys"), ALL)
 def test_a_record_and_a_saved_model_know_it(kind, keys, encoder, toy, tmp_path):
-    condition = Condition(**keys)
+    condition = Condition(**keys, **TRAINED_WITH.get(kind, {}))
     ablated = applied(encoder, condition)
     recipe = find_recipe("small", "pos", {"batch": 6, "epochs": 1})
     model = finetune(ablated, "pos", train=toy("train"), recipe=recipe)

@@ -15,6 +15,7 @@ from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.models.lora import Lora
+from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import Mean
 from crosslens.encoders.states.noise import Noise
@@ -28,6 +29,7 @@ _BEFORE: tuple[type[Intervention], ...] = (
     Factor,
     Checkpoint,
     Start,
+    Quantize,
     Reinit,
     Freeze,
     Features,

@@ -14,7 +14,9 @@ from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.models.held_weights import copy_sharing, hold_in_float32
+from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.encoders.models.lora import Lora, require_peft
+from crosslens.encoders.models.quantize import Quantize
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
 
@@ -103,7 +105,8 @@ def _shown_as_float32(model: nn.Module) -> Iterator[None]:
 def end_update(encoder: Encoder) -> None:
     """Add a trained update to the weights, and make the model what it was before `begin_update`.
 
-    The sum has the number format of the weight, to which each forward pass would round it.
+    The sum has the number format of the weight, to which each forward pass would round it. Beside a weight in eight
+    bits, the update is kept as it is.
     """
     if encoder.condition.find(Lora) is None:
         return
@@ -113,11 +116,21 @@ def end_update(encoder: Encoder) -> None:
         if isinstance(module, LoraLayer):
             layer: Any = module
             linear = layer.get_base_layer()
-            linear.weight = nn.Parameter(linear.weight.detach().clone(), requires_grad=False)  # may be shared
-            layer.merge()
+            if isinstance(linear.weight, Int8Weight):
+                linear.weight = nn.Parameter(_updated(linear.weight, layer), requires_grad=False)
+            else:
+                linear.weight = nn.Parameter(linear.weight.detach().clone(), requires_grad=False)  # may be shared
+                layer.merge()
             encoder.model.set_submodule(name, linear)
     for attribute in ("peft_config", "_hf_peft_config_loaded"):
         vars(encoder.model).pop(attribute, None)
+
+
+def _updated(weight: Int8Weight, layer: Any) -> Int8Weight:
+    """Return a weight in eight bits with the trained update of PEFT's layer."""
+    (name,) = layer.scaling
+    left, right = (matrices[name].weight.detach() for matrices in (layer.lora_B, layer.lora_A))
+    return weight.updated(left * layer.scaling[name], right)
 
 
 def save_lora(encoder: Encoder, folder: str | Path, *, pretrained: Encoder | None = None) -> None:
@@ -146,6 +159,8 @@ def save_lora(encoder: Encoder, folder: str | Path, *, pretrained: Encoder | Non
     pretrained = pretrained or load_encoder(encoder.name, device="cpu")
     if pretrained.digest != encoder.loaded_digest:
         raise EncoderError(f"{pretrained.name} is not the encoder that training began with", hint="pass pretrained=")
+    if (quantize := encoder.condition.find(Quantize)) is not None:
+        pretrained = quantize.apply(pretrained, seed=0)
     targets = {f"{name}.weight" for name in lora.targets(pretrained)}
     before, after = (dict(each.model.named_parameters()) for each in (pretrained, encoder))
     for name, value in after.items():

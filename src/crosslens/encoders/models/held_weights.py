@@ -3,6 +3,8 @@
 Forward passes in bfloat16 round the weights of linear modules before every product. Weights that bfloat16 represents
 exactly, as those of most published decoders, can be held in it: every product has the same bits. Other parameters
 (embeddings, normalisations, biases) stay float32, because torch computes with them in float32.
+
+Weights rounded to eight bits (`crosslens.encoders.models.int8_weight`) are made float32 again here, too.
 """
 
 import copy
@@ -11,6 +13,8 @@ from typing import Any, TypeVar
 
 import torch
 from torch import nn
+
+from crosslens.encoders.models.int8_weight import Int8Weight, has_int8
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -32,9 +36,12 @@ def hold_in_bfloat16(model: nn.Module) -> None:
 
 
 def hold_in_float32(parameters: Iterable[nn.Parameter]) -> None:
-    """Hold parameters that are bfloat16 in float32 again, in place, because new values are to be written into them."""
+    """Hold parameters in float32 again, in place, because new values are to be written into them."""
     for parameter in parameters:
-        if parameter.dtype == torch.bfloat16:
+        if isinstance(parameter, Int8Weight):
+            dense = nn.Parameter(parameter.dense(), requires_grad=parameter.requires_grad)
+            torch.utils.swap_tensors(parameter, dense)
+        elif parameter.dtype == torch.bfloat16:
             parameter.data = parameter.data.float()
 
 
@@ -43,7 +50,16 @@ def held_in_float32(model: Model) -> Model:
     if all(parameter.dtype != torch.bfloat16 for parameter in model.parameters()):
         return model
     copied = copy_sharing(model, model.parameters())
-    hold_in_float32(copied.parameters())
+    hold_in_float32(parameter for parameter in copied.parameters() if parameter.dtype == torch.bfloat16)
+    return copied
+
+
+def without_int8(model: Model) -> Model:
+    """Return a model without weights in eight bits, for a file: itself, or a copy that shares all other parameters."""
+    if not has_int8(model):
+        return model
+    copied = copy_sharing(model, model.parameters())
+    hold_in_float32(parameter for parameter in copied.parameters() if isinstance(parameter, Int8Weight))
     return copied
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.recipe import Recipe
 
@@ -32,7 +33,7 @@ class TrainingMemory:
         gradients: gradients of the trained parameters.
         optimiser: AdamW's two moments of the trained parameters.
         activations: what the forward pass of a micro-batch keeps for the backward pass.
-        working: largest intermediate results of the backward pass.
+        working: largest intermediate results of the backward pass, with a weight in eight bits made float32.
         merged: copies of weights that a low-rank update is added to, after the last step.
     """
 
@@ -71,6 +72,7 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
     on_meta.trained.train(recipe.encoder_dropout != "off")
     try:
         kept = _kept(on_meta, rows, length)
+        largest = max(kept, default=0)
         if checkpointed:
             one_layer = sum(kept) // encoder.depth
             with recomputed(on_meta):
@@ -82,13 +84,19 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
     trained = _bytes(parameter for parameter in parameters if parameter.requires_grad)
     weights = _bytes([*parameters, *encoder.trained.buffers()])
     activations = sum(kept)
+    int8 = [parameter for parameter in parameters if isinstance(parameter, Int8Weight)]
+    made_dense = 4 * max((parameter.numel() for parameter in int8), default=0)
     if encoder.precision == "bfloat16" or recipe.precision == "bfloat16":
         activations = round(LESS_IN_BFLOAT16 * activations)
         in_layers = (parameter for layer in encoder.layers for parameter in layer.parameters())
-        weights += _bytes(parameter for parameter in in_layers if parameter.dtype == torch.float32)
+        copied = (parameter for parameter in in_layers if not isinstance(parameter, Int8Weight))
+        weights += _bytes(parameter for parameter in copied if parameter.dtype == torch.float32)
+        made_dense += made_dense // 2
     named = encoder.model.named_parameters()
-    merged = _bytes(parameter for name, parameter in named if name.endswith(".base_layer.weight"))  # as PEFT names them
-    return TrainingMemory(weights, trained, 2 * trained, activations, working=2 * max(kept, default=0), merged=merged)
+    updated = (parameter for name, parameter in named if name.endswith(".base_layer.weight"))  # as PEFT names them
+    merged = _bytes(parameter for parameter in updated if not isinstance(parameter, Int8Weight))
+    working = 2 * largest + made_dense
+    return TrainingMemory(weights, trained, 2 * trained, activations, working=working, merged=merged)
 
 
 def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | None:
@@ -154,7 +162,7 @@ def _on_meta(module: nn.Module | None) -> nn.Module | None:
         return None
     copies: dict[int, torch.Tensor] = {}
     for parameter in module.parameters():
-        numberless = parameter.detach().to("meta", torch.float32)  # as that device computes
+        numberless = torch.empty(parameter.shape, device="meta")  # float32, in which that device computes
         copies[id(parameter)] = nn.Parameter(numberless, requires_grad=parameter.requires_grad)
     copies |= {id(buffer): buffer.to("meta") for buffer in module.buffers()}
     return copy.deepcopy(module, copies)

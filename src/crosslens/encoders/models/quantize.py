@@ -1,0 +1,80 @@
+"""Weights of an encoder rounded to eight bits, for encoders that are large for their device."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from crosslens.encoders.interventions.intervention import Intervention, Option
+from crosslens.errors import EncoderError, RequestError
+
+if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+
+
+class Quantize(Intervention):
+    """Round the weights of linear modules in the layers to eight bits, and hold them so: a quarter of the memory.
+
+    Each row of a weight is rounded to multiples of its largest magnitude divided by 127. Embeddings, normalisations
+    and biases stay as they are. Training leaves the rounded weights alone: it trains a low-rank update, or the layers
+    and the readout that are not frozen. A condition with this setting is compared with the reference that has it too.
+
+    Attributes:
+        quantize: number format of the weights.
+    """
+
+    kind = "quantize"
+    keys: ClassVar = {"quantize": "quantize"}
+    options: ClassVar = {
+        "quantize": Option(
+            "--quantize", "Number format that weights of the layers are rounded to and held in, to save memory: int8."
+        )
+    }
+    follows = True
+    of_reference = True
+
+    quantize: Literal["int8"]
+
+    @property
+    def label(self) -> str:
+        """``quantize=int8``."""
+        return f"quantize={self.quantize}"
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """Return a copy with rounded weights, which shares all other parameters. The seed is not used.
+
+        Raises:
+            EncoderError: for layers without linear modules, such as those of GPT-2.
+        """
+        from crosslens.encoders.interventions.change import Change
+        from crosslens.encoders.models.held_weights import copy_sharing
+        from crosslens.encoders.models.int8_weight import hold_in_int8
+
+        if encoder.condition.find(Quantize) is not None:
+            return encoder
+        copied = replace(encoder, model=copy_sharing(encoder.model, encoder.model.parameters()))
+        rounded = {id(module) for module in hold_in_int8(copied.layers, copied.model)}
+        if not rounded:
+            raise EncoderError(
+                f"{encoder.name}: the layers of {encoder.family.name} have no linear modules to hold in eight bits",
+                hint="leave out --quantize, or use --precision bfloat16",
+            )
+        names = tuple(f"{name}.weight" for name, module in copied.model.named_modules() if id(module) in rounded)
+        return copied.changed(Change(self, tensors=names), since=encoder)
+
+
+def refuse_trained(before: "Encoder", prepared: "Encoder") -> None:
+    """Refuse a training for which every rounded weight would have to be float32 again.
+
+    Args:
+        before: encoder as it was given.
+        prepared: encoder as it will be trained.
+
+    Raises:
+        RequestError: if only ``before`` has weights in eight bits.
+    """
+    from crosslens.encoders.models.int8_weight import has_int8
+
+    if has_int8(before.model) and not has_int8(prepared.model):
+        raise RequestError(
+            "all weights in eight bits would be trained, which needs them in float32",
+            hint="train a low-rank update (--lora 8), freeze layers, or leave out --quantize",
+        )
