@@ -72,6 +72,18 @@ def test_what_is_frozen_has_no_gradient(frozen):
     assert [tensor.grad is None for tensor in case[:3]] == [place == frozen for place in range(3)]
 
 
+@pytest.mark.skipif(not matmul.HAS_MKL_AND_ONEDNN, reason="needs oneDNN beside MKL")
+@pytest.mark.parametrize("frozen", [True, False])
+def test_inputs_are_kept_only_for_a_weight_that_is_trained(monkeypatch, frozen):
+    monkeypatch.setattr(matmul, "has_onednn", lambda: True)
+    states, weight, bias, _ = _case((300, 96), 80)
+    weight.requires_grad_(not frozen)
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor.shape), lambda tensor: tensor):
+        linear(states.requires_grad_(), weight, bias)
+    assert kept == ([weight.shape] if frozen else [states.shape, weight.shape])
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_model_of_others_is_computed_by_it(monkeypatch, there):
     asked = []

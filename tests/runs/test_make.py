@@ -9,6 +9,8 @@ from torch import nn
 from crosslens.encoders import matmul
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.models.int8_weight import has_int8
+from crosslens.runs import make
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import begin
 from crosslens.runs.run import EncoderRef, EncoderRun
@@ -32,3 +34,17 @@ def test_weights_that_bfloat16_represents_are_held_in_the_precision_of_the_run(
     linear = [module.weight.dtype for module in begun.model.modules() if isinstance(module, nn.Linear)]
     assert set(linear) == {getattr(torch, precision)}
     assert begun.precision == precision
+
+
+def test_weights_are_rounded_before_they_are_on_the_device(encoder, monkeypatch):
+    base = EncoderRef(encoder.name, "bert", encoder.digest)
+    loaded = []
+    monkeypatch.setattr(
+        make, "load_encoder", lambda *_, **options: loaded.append(load_encoder(*_, **options)) or loaded[-1]
+    )
+    condition = Condition(layers="1", quantize="int8")
+    begun = begin(EncoderRun(base, condition, 1), Corpora(), device="cpu")
+    assert has_int8(loaded[0].model)
+    assert begun.condition == condition
+    assert not has_int8(begun.layers[0])
+    assert has_int8(begun.layers[1])

@@ -85,6 +85,7 @@ def test_loaded_in_eight_bits_or_rounded_later_it_is_the_same(encoder, both):
     later = INT8.apply(encoder, seed=0)
     assert later.digest == both[0].digest
     assert later.condition == both[0].condition == Condition(quantize="int8")
+    assert repr(later).splitlines()[-1] == "  quantize=int8"
     assert not has_int8(encoder.model)
     assert INT8.apply(later, seed=0) is later
 
@@ -171,11 +172,12 @@ def test_layers_of_another_encoder_come_with_all_their_digits(both, encoder):
     assert not changed(pretrained, after) & inside(encoder, 1)
 
 
-def test_a_condition_is_compared_with_the_reference_in_eight_bits():
-    condition = Condition(layers="1-2", quantize="int8")
-    assert condition.reference == Condition(quantize="int8")
-    assert condition.difference == Condition(layers="1-2")
-    assert Condition(quantize="int8", lora=8).label == "reference quantize=int8 lora 8"
+def test_a_condition_is_compared_with_the_reference_whose_weights_are_not_rounded():
+    condition = Condition(quantize="int8", lora=8)
+    assert condition.reference == Condition()
+    assert condition.difference == condition
+    assert condition.label == "reference quantize=int8 lora 8"
+    assert not Condition(quantize="int8").trains_all
 
 
 def test_other_number_formats_are_refused():

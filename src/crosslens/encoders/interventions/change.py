@@ -42,9 +42,9 @@ class Change:
         """One line for logs: ``frozen: 16 tensors of layers 1``, and the treatment of shared tensors."""
         if self.intervention.edits_states:
             return f"states replaced: {self.intervention.label}"
-        if self.intervention.of_reference:
-            return self.intervention.label
         verb, layers = self.intervention.verb, self.intervention.acts_on
+        if self.intervention.of_reference or layers is None:
+            return self.intervention.label
         kept = [name for name in self.shared if name not in self.tensors]
         changed = [name for name in self.shared if name in self.tensors]
         text = f"{verb}: {len(self.tensors)} tensors of layers {layers}"

@@ -15,7 +15,7 @@ class Quantize(Intervention):
 
     Each row of a weight is rounded to multiples of its largest magnitude divided by 127. Embeddings, normalisations
     and biases stay as they are. Training leaves the rounded weights alone: it trains a low-rank update, or the layers
-    and the readout that are not frozen. A condition with this setting is compared with the reference that has it too.
+    and the readout that are not frozen.
 
     Attributes:
         quantize: number format of the weights.
@@ -29,7 +29,6 @@ class Quantize(Intervention):
         )
     }
     follows = True
-    of_reference = True
 
     quantize: Literal["int8"]
 
