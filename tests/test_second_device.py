@@ -46,12 +46,14 @@ def losses(encoder, task, train, settings):
 
 
 @pytest.mark.parametrize("task", ["pos", "parsing", "ner", "document", "nli"])
-@pytest.mark.parametrize("how", ["whole", "features", "frozen", "micro-batches"])
+@pytest.mark.parametrize("how", ["whole", "features", "frozen", "eight bits", "micro-batches"])
 def test_finetune(encoders, toy, task, how):
     settings = {"frozen": {"encoder_dropout": "trained"}, "micro-batches": {"micro_batch": 2}}.get(how, {})
     if how == "features":
         encoders = [xl.as_features(each, seed=1) for each in encoders]
-    if how == "frozen":
+    if how == "eight bits":
+        encoders = [xl.load_encoder(each.name, quantize="int8", device=each.device) for each in encoders]
+    if how in ("frozen", "eight bits"):
         encoders = [xl.freeze(each, "0-2") for each in encoders]
     a, b = (losses(each, task, toy("train", task=task), recipe(**settings)) for each in encoders)
     assert a

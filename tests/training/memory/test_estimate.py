@@ -14,6 +14,7 @@ from torch import nn
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
+from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.models.adapters import add_lora, begin_update, copy_to_train
 from crosslens.encoders.models.held_weights import hold_in_bfloat16
 from crosslens.encoders.models.lora import Lora
@@ -184,7 +185,10 @@ def test_a_warning_names_what_fits(monkeypatch):
     assert warned(needs // 2).endswith("use --set micro_batch=4")
     assert "training needs about" in warned(needs // 2)
     assert warned(10**5).endswith("use --set micro_batch=1 --set gradient_checkpointing=layers")
-    assert warned(10**5, Recipe(batch=1, gradient_checkpointing="layers")).endswith("or freeze layers")
+    smallest = Recipe(batch=1, gradient_checkpointing="layers")
+    assert warned(10**5, smallest).endswith("(--lora 8 --quantize int8)")
+    encoder = dataclasses.replace(encoder, changes=(Change(Quantize(quantize="int8")),))
+    assert warned(10**5, smallest).endswith(": use a shorter window")
 
 
 def test_a_training_warns_before_it_begins(encoder, toy, monkeypatch):

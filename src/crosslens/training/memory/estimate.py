@@ -10,6 +10,7 @@ from torch import nn
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.models.int8_weight import Int8Weight
+from crosslens.encoders.models.quantize import Quantize
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.recipe import Recipe
 
@@ -117,10 +118,10 @@ def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | No
     if estimate.peak <= there:
         return None
     needs = f"training needs about {estimate.peak / GIB:.1f} GiB of memory; the device has {there / GIB:.1f}"
-    return f"{needs}: {_advice(estimate, recipe, there)}"
+    return f"{needs}: {_advice(encoder, estimate, recipe, there)}"
 
 
-def _advice(estimate: TrainingMemory, recipe: Recipe, there: int) -> str:
+def _advice(encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: int) -> str:
     rows = recipe.micro_batch or recipe.batch
     sizes = [2**power for power in range(rows.bit_length()) if 2**power < rows]
     fitting = [size for size in sizes if estimate.of_share(size / rows).peak <= there]
@@ -128,7 +129,9 @@ def _advice(estimate: TrainingMemory, recipe: Recipe, there: int) -> str:
         return f"use --set micro_batch={max(fitting)}"
     if recipe.gradient_checkpointing == "off":
         return "use --set micro_batch=1 --set gradient_checkpointing=layers"
-    return "use a shorter window, or freeze layers"
+    if encoder.condition.find(Quantize) is None:
+        return "freeze layers or train a low-rank update, and hold the weights in eight bits (--lora 8 --quantize int8)"
+    return "use a shorter window"
 
 
 def free_memory(device: torch.device) -> int | None:
