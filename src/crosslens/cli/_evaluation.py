@@ -28,16 +28,14 @@ def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -
 
     Of the options, ``--precision`` and ``--quantize`` keep an encoder small in memory from the beginning.
     """
-    from crosslens.encoders.condition import Condition
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
     if is_model(name):
         model = load_model(name, device=device)
         return model.encoder, model
-    Condition.read({"quantize": reading["quantize"]})  # checks the value
-    precision = reading["precision"] or "float32"
-    return load_encoder(name, precision=precision, quantize=reading["quantize"], device=device), None
+    precision, quantize = reading["precision"] or "float32", reading["quantize"]
+    return load_encoder(name, precision=precision, quantize=quantize, device=device), None
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":

@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from crosslens.checksums import check_checksums, write_checksums
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
@@ -86,9 +87,10 @@ def load_encoder(
     name, revision = locate(given, revision)
     place = find_device(device)
     chosen = InPrecision(precision=find_precision(precision, place))
+    rounding = Condition.read({"quantize": quantize}).find(Quantize)
     if (Path(name) / ADAPTER).is_file():
         encoder = with_adapter(name, revision=revision, device="cpu")
-        return _placed(encoder, chosen, quantize, place)
+        return _placed(encoder, chosen, rounding, place)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -113,17 +115,15 @@ def load_encoder(
             hint="use the tokenizer and the weights of one checkpoint",
         )
     encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
-    return _placed(encoder, chosen, quantize, place)
+    return _placed(encoder, chosen, rounding, place)
 
 
-def _placed(
-    encoder: Encoder, precision: InPrecision, quantize: Literal["int8"] | None, device: torch.device
-) -> Encoder:
+def _placed(encoder: Encoder, precision: InPrecision, rounding: Quantize | None, device: torch.device) -> Encoder:
     """Hold weights in fewer bytes, if asked for, before they are on the device."""
     if precision.precision == "bfloat16":
         hold_in_bfloat16(encoder.model)
-    if quantize is not None:
-        encoder = Quantize(quantize=quantize).apply(encoder, seed=0)
+    if rounding is not None:
+        encoder = rounding.apply(encoder, seed=0)
     model = encoder.model.to(device).eval()  # pyright: ignore
     return precision.apply(replace(encoder, model=model), seed=0)
 

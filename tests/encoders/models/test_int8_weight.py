@@ -52,6 +52,12 @@ def test_signs_and_zeros_are_kept(matrix):
     assert torch.equal(Int8Weight.rounded(-matrix).dense(), -held)
 
 
+def test_what_is_not_finite_does_not_look_finite(matrix):
+    matrix[2, 3], matrix[4, 5] = float("nan"), float("inf")
+    held = Int8Weight.rounded(matrix).dense()
+    assert {row for row in range(48) if not held[row].isfinite().all()} == {2, 4}
+
+
 def test_it_takes_a_byte_for_each_number(matrix):
     assert Int8Weight.rounded(matrix).nbytes == 48 * 32 + 48 * 4
 

@@ -49,7 +49,7 @@ class Int8Weight(torch.Tensor):
         """Round a matrix to eight bits: each row to multiples of its largest magnitude divided by 127."""
         weight = weight.detach().float()
         largest = weight.abs().amax(1, keepdim=True)
-        factors = torch.where(largest > 0, largest / LARGEST, 1.0)
+        factors = torch.where(largest == 0, 1.0, largest / LARGEST)  # nan stays nan
         outputs, inputs = weight.shape
         codes = (weight / factors).round().to(torch.int8)
         return cls(codes, factors, weight.new_empty(outputs, 0), weight.new_empty(0, inputs))
