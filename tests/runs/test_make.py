@@ -9,7 +9,7 @@ from torch import nn
 from crosslens.encoders import matmul
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder, save_encoder
-from crosslens.encoders.models.int8_weight import has_int8
+from crosslens.encoders.models.held_weights import has_int8
 from crosslens.runs import make
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import begin

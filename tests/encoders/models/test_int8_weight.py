@@ -8,8 +8,8 @@ from torch import nn
 from torch.nn import functional
 
 from crosslens.encoders.matmul import computed_in
-from crosslens.encoders.models.held_weights import hold_in_float32, without_int8
-from crosslens.encoders.models.int8_weight import Int8Weight, has_int8, hold_in_int8
+from crosslens.encoders.models.held_weights import has_int8, hold_in_float32, hold_in_int8, without_int8
+from crosslens.encoders.models.int8_weight import Int8Weight
 
 CPU = torch.device("cpu")
 

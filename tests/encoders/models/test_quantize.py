@@ -11,7 +11,8 @@ from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.adapters import add_lora, save_lora
-from crosslens.encoders.models.int8_weight import Int8Weight, has_int8
+from crosslens.encoders.models.held_weights import has_int8
+from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.errors import EncoderError, RequestError
 from crosslens.training.checkpoint import load_model, save_model

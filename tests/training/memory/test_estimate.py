@@ -221,7 +221,8 @@ from transformers import BertConfig, BertModel
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.interventions.precision import InPrecision
-from crosslens.encoders.models.int8_weight import Int8Weight, hold_in_int8
+from crosslens.encoders.models.held_weights import hold_in_int8
+from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from crosslens.training.memory.estimate import training_memory

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from crosslens.encoders.models.int8_weight import Int8Weight, has_int8
+from crosslens.encoders.models.int8_weight import Int8Weight
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -24,15 +24,38 @@ def hold_in_bfloat16(model: nn.Module) -> None:
 
     Weights that another kind of module uses too, such as tied embeddings, stay as they are.
     """
-    linear = {id(module.weight): module.weight for module in model.modules() if isinstance(module, nn.Linear)}
-    for module in model.modules():
-        if not isinstance(module, nn.Linear):
-            for parameter in module.parameters(recurse=False):
-                linear.pop(id(parameter), None)
-    for weight in linear.values():
+    for module in _linear_modules(model, model):
+        weight = module.weight
         rounded = weight.data.to(torch.bfloat16)
         if torch.equal(rounded.to(weight.dtype), weight.data):
             weight.data = rounded
+
+
+def hold_in_int8(layers: Iterable[nn.Module], model: nn.Module) -> list[nn.Linear]:
+    """Round the weights of the linear modules in some layers to eight bits, in place; return these modules.
+
+    Weights that another kind of module uses too stay as they are.
+    """
+    chosen = _linear_modules(nn.ModuleList(layers), model)
+    rounded: dict[int, nn.Parameter] = {}
+    for module in chosen:
+        weight = module.weight
+        if id(weight) not in rounded:  # one weight may be that of several modules
+            rounded[id(weight)] = nn.Parameter(Int8Weight.rounded(weight), requires_grad=weight.requires_grad)
+        module.weight = rounded[id(weight)]
+    return chosen
+
+
+def _linear_modules(part: nn.Module, model: nn.Module) -> list[nn.Linear]:
+    """The linear modules in a part of a model whose weight no other kind of module of the model uses."""
+    elsewhere = {
+        id(parameter)
+        for module in model.modules()
+        if not isinstance(module, nn.Linear)
+        for parameter in module.parameters(recurse=False)
+    }
+    linear = (module for module in part.modules() if isinstance(module, nn.Linear))
+    return [module for module in linear if id(module.weight) not in elsewhere]
 
 
 def hold_in_float32(parameters: Iterable[nn.Parameter]) -> None:
@@ -61,6 +84,11 @@ def without_int8(model: Model) -> Model:
     copied = copy_sharing(model, model.parameters())
     hold_in_float32(parameter for parameter in copied.parameters() if isinstance(parameter, Int8Weight))
     return copied
+
+
+def has_int8(model: nn.Module) -> bool:
+    """Whether a model has weights in eight bits."""
+    return any(isinstance(parameter, Int8Weight) for parameter in model.parameters())
 
 
 def copy_sharing(module: Model, parameters: Iterable[nn.Parameter]) -> Model:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import torch
-from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.utils._pytree import tree_map_only
@@ -132,30 +131,3 @@ class _Linear(torch.autograd.Function):
             None,
             gradient.flatten(0, -2).sum(0) if for_bias else None,
         )
-
-
-def hold_in_int8(layers: Sequence[nn.Module], model: nn.Module) -> list[nn.Linear]:
-    """Round the weights of the linear modules in some layers to eight bits, in place; return these modules.
-
-    Weights that another kind of module uses too, such as tied embeddings, stay as they are.
-    """
-    elsewhere = {
-        id(parameter)
-        for module in model.modules()
-        if not isinstance(module, nn.Linear)
-        for parameter in module.parameters(recurse=False)
-    }
-    modules = {id(module): module for layer in layers for module in layer.modules() if isinstance(module, nn.Linear)}
-    chosen = [module for module in modules.values() if id(module.weight) not in elsewhere]
-    rounded: dict[int, nn.Parameter] = {}
-    for module in chosen:
-        weight = module.weight
-        if id(weight) not in rounded:  # one weight may be that of several modules
-            rounded[id(weight)] = nn.Parameter(Int8Weight.rounded(weight), requires_grad=weight.requires_grad)
-        module.weight = rounded[id(weight)]
-    return chosen
-
-
-def has_int8(model: nn.Module) -> bool:
-    """Whether a model has weights in eight bits."""
-    return any(isinstance(parameter, Int8Weight) for parameter in model.parameters())

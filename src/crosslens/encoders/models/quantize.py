@@ -44,8 +44,7 @@ class Quantize(Intervention):
             EncoderError: for layers without linear modules, such as those of GPT-2.
         """
         from crosslens.encoders.interventions.change import Change
-        from crosslens.encoders.models.held_weights import copy_sharing
-        from crosslens.encoders.models.int8_weight import hold_in_int8
+        from crosslens.encoders.models.held_weights import copy_sharing, hold_in_int8
 
         if encoder.condition.find(Quantize) is not None:
             return encoder
@@ -70,7 +69,7 @@ def refuse_trained(before: "Encoder", prepared: "Encoder") -> None:
     Raises:
         RequestError: if only ``before`` has weights in eight bits.
     """
-    from crosslens.encoders.models.int8_weight import has_int8
+    from crosslens.encoders.models.held_weights import has_int8
 
     if has_int8(before.model) and not has_int8(prepared.model):
         raise RequestError(
