@@ -50,8 +50,8 @@ class Encoder:
     """A pretrained encoder, from `load_encoder`. It is never modified: `random_init` and `freeze` return copies.
 
     Attributes:
-        model: model without a head, in evaluation mode and float32, but for weights that are held in bfloat16
-            (`crosslens.encoders.models.held_weights`).
+        model: model without a head, in evaluation mode and float32, but for weights that are held in bfloat16 or eight
+            bits (`crosslens.encoders.models.held_weights`).
         tokenizer: tokenizer that pads on the right.
         family: location of the layers.
         name: hub name or folder that the encoder was loaded from.

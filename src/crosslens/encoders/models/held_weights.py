@@ -1,10 +1,8 @@
-"""Hold weights in bfloat16 where no result depends on more: half the memory.
+"""Hold weights in bfloat16 where no result depends on more, half the memory, or rounded to eight bits, a quarter.
 
 Forward passes in bfloat16 round the weights of linear modules before every product. Weights that bfloat16 represents
 exactly, as those of most published decoders, can be held in it: every product has the same bits. Other parameters
 (embeddings, normalisations, biases) stay float32, because torch computes with them in float32.
-
-Weights rounded to eight bits (`crosslens.encoders.models.int8_weight`) are made float32 again here, too.
 """
 
 import copy
