@@ -109,8 +109,7 @@ class Int8Weight(torch.Tensor):
 def _linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     kind = states.device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
-        precision = torch.get_autocast_dtype(kind)
-        states, bias = states.to(precision), bias if bias is None else bias.to(precision)
+        states = states.to(torch.get_autocast_dtype(kind))  # the matrix follows, and torch converts the bias
     return _Linear.apply(states, weight, bias)  # pyright: ignore[reportReturnType]
 
 
