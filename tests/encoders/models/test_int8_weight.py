@@ -8,7 +8,14 @@ from torch import nn
 from torch.nn import functional
 
 from crosslens.encoders.matmul import computed_in
-from crosslens.encoders.models.held_weights import has_int8, hold_in_float32, hold_in_int8, without_int8
+from crosslens.encoders.models.held_weights import (
+    has_int8,
+    held_in_float32,
+    hold_in_bfloat16,
+    hold_in_float32,
+    hold_in_int8,
+    without_int8,
+)
 from crosslens.encoders.models.int8_weight import Int8Weight
 
 CPU = torch.device("cpu")
@@ -161,3 +168,15 @@ def test_tied_embeddings_and_other_parts_stay_as_they_are():
     assert chosen == [model["free"], model["again"]]
     assert [name for name, each in model.named_parameters() if isinstance(each, Int8Weight)] == ["free.weight"]
     assert model["again"].weight is model["free"].weight
+
+
+def test_each_format_is_left_alone_by_what_ends_the_other():
+    model = nn.ModuleDict({"eight": nn.Linear(3, 3), "sixteen": nn.Linear(3, 3)})
+    with torch.no_grad():
+        model["sixteen"].weight.copy_(model["sixteen"].weight.bfloat16())
+    hold_in_bfloat16(model)
+    hold_in_int8([model["eight"]], model)
+    assert model["sixteen"].weight.dtype == torch.bfloat16
+    exact, written = held_in_float32(model), without_int8(model)
+    assert (has_int8(exact), exact["sixteen"].weight.dtype) == (True, torch.float32)
+    assert (has_int8(written), written["sixteen"].weight.dtype) == (False, torch.bfloat16)
