@@ -70,7 +70,7 @@ for l in fr de ru; do
 done
 crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --baseline untrained --out real/en-twice
 
-# Two more seeds of CKA and sentence retrieval: forty minutes.
+# Two more seeds of the encoders of one language each: two hours and a half.
 for seed in 3 5; do
   mkdir real-$seed && cd real-$seed
   for l in fr de ru; do
@@ -83,6 +83,11 @@ for seed in 3 5; do
       --baseline-seeds 2 --seed $seed --out real/$l-sentences
     crosslens compare mono-en --against mono-$l --pairs en-$l --measure cka --baseline shuffled,untrained --seed $seed \
       --out real/$l-cka
+    crosslens align words mono-en --against mono-$l --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --seed $seed \
+      --out real/$l-words
+    crosslens align transfer pos mono-en --against mono-$l --pair en-$l --parallel 'xnli/dev[:1500]' --train ud/en_ewt \
+      --test ud/en_pud,ud/${l}_pud --layers 0,2,4 --recipe small --set limit=2000 --set epochs=4 --set learning_rate=5e-4 \
+      --baseline-seeds 2 --seed $seed --out real/$l-pos
   done
   crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --baseline untrained --seed $seed --out real/en-twice
   cd ..
@@ -106,8 +111,7 @@ def of_seed(each, seed):
 
 records = []
 for each in xl.read_results("real"):  # seed 1
-    several = each.encoder.startswith("mono-") and (each.measure or "").startswith(("cka", "sentences"))
-    records.append(of_seed(each, 1) if several else each)
+    records.append(of_seed(each, 1) if each.encoder.startswith("mono-") else each)
 for seed in (3, 5):
     records += [of_seed(each, seed) for each in xl.read_results(f"real-{seed}/real")]
 for seed in (1, 3, 5):

@@ -63,6 +63,17 @@ three_hundred = xl.read_results("seeds.parquet").filter(task="pos", source=["wo"
 (xl.read_results("amounts") + three_hundred).write("amounts-seeds.parquet")
 PYTHON
 
+# Three seeds of two passes, and of encoders pretrained on the language's text alone, beside the encoder with eight passes and the
+# BiLSTM: forty minutes of one core.
+for study in two-passes-seeds scratch-seeds; do crosslens run $study.yaml --out scratch-seeds; done
+python - <<'PYTHON'
+import crosslens as xl
+of_three = xl.read_results("seeds.parquet").filter(task="pos", source=["wo", "mt", "myv"])
+for study, others in (("two-passes-seeds", of_three.filter(study="seeds-baseline")), ("scratch-seeds", of_three)):
+    results = xl.read_results(f"scratch-seeds/studies/{study}/results.csv").filter(task="pos")
+    (results + others).write(f"{study}.parquet")
+PYTHON
+
 # Three seeds of zero-shot transfer from four sources, in two scripts from English (40 minutes of one core), of training on the
 # language in two scripts (half an hour), of topics in two scripts (half an hour), and of adaptation (two hours).
 for study in zero-shot-seeds romanised-seeds topics-seeds; do
@@ -77,15 +88,13 @@ bilstm = xl.read_results("seeds.parquet").filter(study="seeds-baseline", task="p
 PYTHON
 
 crosslens run zero.yaml --out zero
-for study in gently typology; do crosslens run $study.yaml --out few; done
-for study in longer others baseline; do crosslens run $study.yaml --out longer; done
+crosslens run gently.yaml --out few
+for study in others others-baseline; do crosslens run $study.yaml --out others; done
 crosslens run laboratory.yaml --out laboratory
 # Of the real encoder's runs, only tables of scores were kept; the records were rebuilt from them.
 crosslens results zero/studies/zero-shot/results.csv --parquet zero-shot.parquet
 crosslens results few/studies/adapted-gently/results.csv --parquet gently.parquet
-crosslens results few/studies/typology/results.csv --parquet typology.parquet
-results() { for study in "$@"; do echo "longer/studies/$study/results.csv"; done; }
-crosslens results $(results longer others baseline) --parquet longer.parquet
+crosslens results others/studies/*/results.csv --parquet others.parquet
 crosslens typology laboratory --csv laboratory.csv
 
 # The scores from English once more, in a store of its own, and with another seed (eight minutes of one core).
