@@ -10,7 +10,7 @@ from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
-from toy_architectures import IDS, MASK, SETTINGS, inside, tagged
+from toy_architectures import IDS, MASK, SETTINGS, bits, changed, inside, tagged
 from toys import word_piece
 
 
@@ -22,6 +22,29 @@ def test_freezing_freezes_these_and_no_others(loaded):
     assert not still & inside(frozen, 2, 3)
     assert any("embed" in name or "shared" in name for name in still)
     assert all(p.requires_grad for p in loaded.model.parameters())
+
+
+def test_a_copy_shares_what_is_frozen_and_nothing_that_may_be_trained(loaded):
+    frozen = freeze(loaded, "0-1")
+    shared = {
+        name
+        for name, parameter in frozen.model.named_parameters()
+        if parameter.data_ptr() == loaded.model.get_parameter(name).data_ptr()
+    }
+    assert shared == set(frozen.changes[-1].tensors)
+    whole = freeze(frozen, "0,all")
+    assert {name for name, p in whole.model.named_parameters() if p.requires_grad} <= set(named_outside(loaded))
+    before = bits(loaded)
+    with torch.no_grad():
+        for parameter in frozen.model.parameters():
+            if parameter.requires_grad:
+                parameter += 1  # as an optimiser of another library would
+    assert not changed(before, bits(loaded))
+
+
+def named_outside(encoder):
+    inner = inside(encoder, *range(1, encoder.depth + 1))
+    return [name for name, _ in encoder.model.named_parameters() if name not in inner]
 
 
 @pytest.mark.parametrize("layers", ["0-3", "0-1"])

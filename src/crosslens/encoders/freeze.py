@@ -1,6 +1,6 @@
 """Freezing: exclude chosen layers of an encoder from training (Wu & Dredze 2019, section 4.3)."""
 
-import copy
+from collections.abc import Iterable
 from dataclasses import replace
 
 from torch import nn
@@ -9,6 +9,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.freeze import Freeze
 from crosslens.encoders.layers import format_layers, parse_layers
+from crosslens.encoders.models.held_weights import copy_sharing
 
 
 def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
@@ -23,7 +24,8 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
             positions, are frozen with any of them, so that a frozen layer computes the same throughout training.
 
     Returns:
-        A copy whose last change lists the frozen tensors and those shared between layers.
+        A copy, which shares the memory of the frozen tensors. Its last change lists them and those that layers
+        share.
 
     Raises:
         EncoderError: for a layer that does not exist.
@@ -34,29 +36,34 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
         ('reference frozen 0-2', 37)
     """
     chosen = parse_layers(layers, encoder.depth)
-    model = copy.deepcopy(encoder.model)
-    copied = replace(encoder, model=model)
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
     frozen: list[nn.Parameter] = []
     for layer in chosen:
         if layer:
-            frozen += copied.own(layer).values()
+            frozen += encoder.own(layer).values()
         else:
-            frozen += copied.outside(everything=False).values()
-    shared = copied.shared_names(chosen)
-    frozen += [copied.shared[name] for name in shared]
-    for parameter in frozen:
-        parameter.requires_grad_(False)
-        parameter.grad = None
-    intervention = Freeze(layers=format_layers(chosen))
+            frozen += encoder.outside(everything=False).values()
+    shared = encoder.shared_names(chosen)
+    frozen += [encoder.shared[name] for name in shared]
+    copied = _sharing(encoder, frozen)
+    names = {id(parameter): name for name, parameter in encoder.model.named_parameters()}
     tensors = tuple(names[id(parameter)] for parameter in frozen)
+    intervention = Freeze(layers=format_layers(chosen))
     return copied.changed(Change(intervention, tensors=tensors, shared=shared), since=encoder)
 
 
 def frozen_whole(encoder: Encoder) -> Encoder:
     """Freeze all parameters of a copy without recording a change, for readouts on a frozen encoder."""
-    copied = replace(encoder, model=copy.deepcopy(encoder.model))
-    for parameter in copied.model.parameters():
-        parameter.requires_grad_(False)
-        parameter.grad = None
-    return copied
+    return _sharing(encoder, encoder.model.parameters())
+
+
+def _sharing(encoder: Encoder, frozen: Iterable[nn.Parameter]) -> Encoder:
+    """Return a copy in which these parameters are frozen; it shares the memory of all frozen ones."""
+    fixed = {id(parameter) for parameter in frozen}
+    fixed |= {id(parameter) for parameter in encoder.model.parameters() if not parameter.requires_grad}
+    named = dict(encoder.model.named_parameters())
+    model = copy_sharing(encoder.model, (parameter for parameter in named.values() if id(parameter) in fixed))
+    for name, parameter in named.items():
+        copied = model.get_parameter(name)
+        copied.requires_grad_(id(parameter) not in fixed)
+        copied.grad = None
+    return replace(encoder, model=model)
