@@ -64,6 +64,7 @@ KEYS = {
     },
     "reading": {"bidirectional": ("1-2", "all"), "repeat": (2, 3), "subword": ("last", None)},
     "precision": {"precision": ("bfloat16", None)},
+    "quantize": {"quantize": ("int8", None)},
 }
 """Intervention -> each of its keys with two values."""
 

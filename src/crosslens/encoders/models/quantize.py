@@ -25,7 +25,7 @@ class Quantize(Intervention):
     keys: ClassVar = {"quantize": "quantize"}
     options: ClassVar = {
         "quantize": Option(
-            "--quantize", "Number format that weights of the layers are rounded to and held in, to save memory: int8."
+            "--quantize", "Format that the layers' weights are rounded to and held in: a quarter of the memory.", "int8"
         )
     }
     follows = True
