@@ -128,9 +128,9 @@ def finetune(
         dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
-    pretrained = encoder.for_language(train.language)
-    encoder = dataclasses.replace(copy_to_train(pretrained), origin=pretrained.loaded_digest, task=task.name)
-    refuse_trained(pretrained, encoder)
+    encoder = encoder.for_language(train.language)
+    refuse_trained(encoder)
+    encoder = dataclasses.replace(copy_to_train(encoder), origin=encoder.loaded_digest, task=task.name)
     begin_update(encoder, seed=seed)
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)

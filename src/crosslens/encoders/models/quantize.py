@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
+from crosslens.encoders.models.lora import Lora
 from crosslens.errors import EncoderError, RequestError
 
 if TYPE_CHECKING:
@@ -59,19 +60,16 @@ class Quantize(Intervention):
         return copied.changed(Change(self, tensors=names), since=encoder)
 
 
-def refuse_trained(before: "Encoder", prepared: "Encoder") -> None:
-    """Refuse a training for which every rounded weight would have to be float32 again.
-
-    Args:
-        before: encoder as it was given.
-        prepared: encoder as it will be trained.
+def refuse_trained(encoder: "Encoder") -> None:
+    """Refuse a training for which every rounded weight would have to be float32 again, before any is.
 
     Raises:
-        RequestError: if only ``before`` has weights in eight bits.
+        RequestError: for weights in eight bits of which none is frozen, without a low-rank update.
     """
-    from crosslens.encoders.models.held_weights import has_int8
+    from crosslens.encoders.models.int8_weight import Int8Weight
 
-    if has_int8(before.model) and not has_int8(prepared.model):
+    rounded = [parameter for parameter in encoder.model.parameters() if isinstance(parameter, Int8Weight)]
+    if rounded and encoder.condition.find(Lora) is None and all(parameter.requires_grad for parameter in rounded):
         raise RequestError(
             "all weights in eight bits would be trained, which needs them in float32",
             hint="train a low-rank update (--lora 8), freeze layers, or leave out --quantize",
