@@ -82,3 +82,12 @@ def test_amounts_within_a_fifth_of_the_axis_of_one_that_is_labelled_have_no_labe
     drawn = learning_curve_figure(Results.of(wolof(50.0, f"{WHOLE}[:{size}]") for size in sizes)).to_dict()
     axis = drawn["concat"][0]["layer"][0]["encoding"]["x"]["axis"]
     assert sorted(axis["values"]) == [200, 1000, 10_000]
+
+
+def test_parts_of_one_size_are_two_models():
+    records = [wolof(80.0, f"{WHOLE}[:300]"), wolof(60.0, f"{WHOLE}[300:600]"), wolof(85.0, f"{WHOLE}[:600]")]
+    (table,) = amounts(Results.of(records))
+    assert table.head == ("encoder", f"encoder, {WHOLE}[300:600]")
+    ((_, rows),) = table.groups.items()
+    shown = {row.label: [cell.value for cell in row.cells] for row in rows}
+    assert shown == {"300": [80.0, 60.0], "600": [85.0, None]}

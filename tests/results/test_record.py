@@ -240,3 +240,10 @@ def test_what_pandas_made_of_a_file_is_read(tmp_path):
     frame.to_csv(tmp_path / "half.csv", index=False)
     with pytest.raises(DataError, match="cannot be read as results"):
         read_results(tmp_path / "half.csv")
+
+
+def test_a_language_called_nan_is_no_missing_value(tmp_path):
+    """Min Nan Chinese, as pandas writes it."""
+    results = Results.of([Record(target="nan", value=20.0), Record(target="null", value=30.0), Record(value=40.0)])
+    results.to_pandas().to_csv(tmp_path / "results.csv", index=False)
+    assert read_results(tmp_path / "results.csv").records["target"].to_pylist() == ["nan", "null", None]

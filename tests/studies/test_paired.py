@@ -128,3 +128,18 @@ def test_scores_that_are_not_those_of_their_counts_are_refused(scored, value):
     assert 0 < second[0].value < 100
     with pytest.raises(DataError, match="B has no counts"):
         paired.test(first, second.with_columns(value=value))
+
+
+def test_bilingual_encoders_are_compared_with_those_of_their_own_other_language(scored):
+    """English scores: with French the sides are equal, with German they are not; the order of records is no matter."""
+
+    def of(results, partner):
+        records = results.filter(corpus_digest=scored[0][0].corpus_digest).with_columns(
+            partner=partner, run=partner, condition="none"
+        )
+        return Results(records.records, {(partner, "none", *key[2:]): value for key, value in results.counts.items()})
+
+    first, second = scored
+    table = paired.test(of(first, "fr") + of(first, "de"), of(second, "de") + of(first, "fr")).set_index("target")
+    assert table.loc["en with fr", "difference"] == 0
+    assert table.loc["en with de", "difference"] == pytest.approx(second[0].value - first[0].value) != 0

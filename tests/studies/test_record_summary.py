@@ -1,5 +1,7 @@
 """Intervals and tests of records that have no counts per sentence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,19 @@ def test_a_condition_that_lacks_one_of_three_corpora_has_no_mean():
     frame = summarise_records(Results.of(records))
     means = frame[frame["corpus"].str.startswith("mean of")]
     assert means[["label", "corpus"]].values.tolist() == [["reference", "mean of 3 languages:test"]]
+
+
+def test_settings_have_references_of_their_own_and_share_one_correction():
+    rates = {"learning_rate=1e-05": 10.0, "learning_rate=5e-05": 1.0}
+    records = {
+        settings: [replace(each, settings=settings) for each in of(("fr",), loss=loss)]
+        for settings, loss in rates.items()
+    }
+    frame = summarise_records(Results.of(each for own in records.values() for each in own))
+    ablated = frame[frame["label"] == "1-2"].set_index("settings")
+    assert ablated.index.tolist() == list(rates)
+    for settings, own in records.items():
+        alone = summarise_records(Results.of(own)).set_index("label").loc["1-2"]
+        for column in ("seeds", "mean", "low", "high", "delta", "delta_low", "delta_high", "p"):
+            assert ablated.loc[settings, column] == pytest.approx(alone[column])
+    assert ablated["q"].tolist() == pytest.approx(q_values(ablated["p"].to_numpy(float)).tolist())

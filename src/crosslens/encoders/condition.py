@@ -4,7 +4,7 @@ Conditions are parsed only here. Code asks a condition for its properties; label
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
@@ -285,6 +285,28 @@ class Condition(BaseModel):
             "factor": self.factor,
             "start": None if self.start == "encoder" else self.start,
         }
+
+
+def differing_settings(conditions: Sequence[Condition]) -> list[str]:
+    """The settings of each condition that not all of them have; digests only where nothing else tells them apart.
+
+    >>> differing_settings([Condition(erase="1", erase_to="ud/fr"), Condition(erase="1", erase_to="ud/de")])
+    ['erase_to=ud/fr', 'erase_to=ud/de']
+    """
+    each = [
+        [(key, value) for part in condition.interventions for key, value in part.plain.items()]
+        for condition in conditions
+    ]
+    written = [{f"{key}={value}": key for key, value in settings} for settings in each]
+    common = set.intersection(*map(set, written))
+    differing = [{text: key for text, key in settings.items() if text not in common} for settings in written]
+    short = [" ".join(text for text, key in one.items() if not key.endswith("digest")) for one in differing]
+    if len(set(short)) == len(short):
+        return short
+    return [
+        " ".join(text[: len(key) + 9] if key.endswith("digest") else text for text, key in one.items())
+        for one in differing
+    ]
 
 
 def is_condition(text: str) -> bool:

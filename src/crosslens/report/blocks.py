@@ -132,4 +132,4 @@ def column_head(scores: Cells, column: Column) -> str:
     """Head of a column that is compared with its reference: ``Ref``, ``Δ 1-2``."""
     if not scores.is_difference(column):
         return score_head(column)
-    return "Δ " + ", ".join(filter(None, (column.condition.change, column.variant)))
+    return f"Δ {column.change}"

@@ -60,8 +60,11 @@ def learning_curves(results: Results) -> list[Curve]:
         if score.train not in sentences:
             continue
         whole = _uncut(score.train)[0]
+        amount = sentences[score.train]
         key = (score.task, score.metric, score.target or "?", whole, score.corpus, score.model)
-        curves.setdefault(key, Curve(*key, {})).by_amount[sentences[score.train]] = score.score
+        if key in curves and amount in curves[key].by_amount:  # another part of the corpus, as large
+            key = (*key[:-1], f"{score.model}, {score.train}")
+        curves.setdefault(key, Curve(*key, {})).by_amount[amount] = score.score
     several = {key[:5] for key, curve in curves.items() if len(curve.by_amount) > 1}
     return [curve for key, curve in curves.items() if key[:5] in several]
 

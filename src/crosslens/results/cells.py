@@ -9,7 +9,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crosslens.encoders.condition import Condition
+from crosslens.encoders.condition import Condition, differing_settings
 from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results, remembered
@@ -113,15 +113,22 @@ class Column:
     Attributes:
         condition: what was done to the encoder.
         variant: what else tells the models apart; "" where nothing does.
+        settings: settings of the condition that tell it from another one of the same label; "" where none has it.
     """
 
     condition: Condition
     variant: str = ""
+    settings: str = ""
 
     @property
     def label(self) -> str:
         """As the head of a column."""
-        return ", ".join(filter(None, (self.condition.label, self.variant)))
+        return ", ".join(filter(None, (self.condition.label, self.settings, self.variant)))
+
+    @property
+    def change(self) -> str:
+        """As the head of a column of differences."""
+        return ", ".join(filter(None, (self.condition.change, self.settings, self.variant)))
 
     @property
     def order(self) -> tuple:
@@ -157,6 +164,12 @@ class Cells:
     def get(self, row: Key, column: Any) -> Cell:
         """Return a cell, or an empty one."""
         return self.values.get((row, column), EMPTY)
+
+    def only(self, columns: Sequence[Any]) -> "Cells":
+        """Keep some columns, and the rows that have a cell in one of them."""
+        values = {at: cell for at, cell in self.values.items() if at[1] in columns}
+        rows = {row for (row, _), cell in values.items() if cell.by_seed}
+        return Cells(tuple(row for row in self.rows if row in rows), tuple(columns), values)
 
     def compared(self) -> "Cells":
         """Replace every condition by its difference to the reference of its variant, if there is one."""
@@ -399,9 +412,24 @@ def columns_of(records: Rows) -> Coded:
     """
     groups = _models(records)
     distinct = [records[int(first)] for first in groups.firsts]
-    return groups.changed(
-        [_column(record["condition"], variant) for record, variant in zip(distinct, _variants(distinct), strict=True)]
-    )
+    columns = [
+        _column(record["condition"], variant) for record, variant in zip(distinct, _variants(distinct), strict=True)
+    ]
+    return groups.changed(_with_settings(columns))
+
+
+def _with_settings(columns: Sequence[Column]) -> list[Column]:
+    """Columns, with the settings that tell apart different conditions of one label."""
+    conditions: dict[str, dict[Condition, None]] = {}
+    for column in columns:
+        conditions.setdefault(column.condition.label, {})[column.condition] = None
+    settings = {
+        condition: text
+        for alike in conditions.values()
+        if len(alike) > 1
+        for condition, text in zip(alike, differing_settings(list(alike)), strict=True)
+    }
+    return [replace(column, settings=settings.get(column.condition, "")) for column in columns]
 
 
 @cache

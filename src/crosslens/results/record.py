@@ -500,13 +500,12 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
                 name: pa.float64() if name in INTEGERS else kind
                 for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
             }
-            empty = pyarrow.csv.ConvertOptions(
-                column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
-            )
+            reading = {"column_types": types, "strings_can_be_null": True, "null_values": [""]}  # Min Nan is nan
+            empty = pyarrow.csv.ConvertOptions(**reading, quoted_strings_can_be_null=False)
             try:
                 table = pyarrow.csv.read_csv(path, convert_options=empty)
             except pa.ArrowInvalid:  # a spreadsheet quotes missing values as well
-                missing = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+                missing = pyarrow.csv.ConvertOptions(**reading)
                 table = pyarrow.csv.read_csv(path, convert_options=missing)
             table = table.drop_columns([name for name in table.column_names if not name])  # the index of a frame
         elif path.suffix == ".parquet":

@@ -122,8 +122,8 @@ def _value(column: str, value: Any) -> Any:
         raise RequestError(f"{column}={value}: is not a whole number") from None
 
 
-def _scores(results: Results, side: str) -> dict[tuple[str | None, str | None], _Scores]:
-    """Return the scores of a side by metric and corpus digest.
+def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores]:
+    """Return the scores of a side by metric, corpus digest and other language of a bilingual encoder.
 
     Raises:
         RequestError: when there are none, or several models have the same seed.
@@ -135,7 +135,7 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, str | None], 
     if len(models) > 1:
         labels = ", ".join(column.label for column in models)
         raise RequestError(f"{side} has several conditions: {labels}", hint=_choice(side))
-    scores: dict[tuple[str | None, str | None], _Scores] = {}
+    scores: dict[tuple[str | None, ...], _Scores] = {}
     for record in results:
         counts = results.counts.get((record.run, record.condition, record.corpus_digest, record.metric))
         if record.value is None:
@@ -145,9 +145,10 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, str | None], 
                 f"{side} has no counts per sentence for {record.metric} on {record.corpus}",
                 hint="evaluate again; results of earlier versions and merged files have none",
             )
-        first = scores.setdefault((record.metric, record.corpus_digest), _Scores(record, {}))
+        key = (record.metric, record.corpus_digest, record.partner)
+        first = scores.setdefault(key, _Scores(record, {}))
         values = {**first.by_seed, record.seed or 0: linearised(counts[:1], counts[1:])[0]}
-        scores[record.metric, record.corpus_digest] = replace(first, by_seed=values)
+        scores[key] = replace(first, by_seed=values)
     return scores
 
 
@@ -180,9 +181,10 @@ def _row(pairs: Sequence[tuple[_Scores, _Scores]]) -> dict[str, Any]:
     ]
     delta = sample.estimate()
     single = len(pairs) == 1
+    target = f"{record.target} with {record.partner}" if record.partner else record.target
     return {
         "metric": record.metric,
-        "target": record.target if single else mean_name([first.record.target for first, _ in pairs], None),
+        "target": target if single else mean_name([first.record.target for first, _ in pairs], None),
         "corpus": record.corpus if single else record.split,
         "a": means[0],
         "b": means[1],

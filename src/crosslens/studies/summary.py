@@ -76,16 +76,23 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
         if each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and
         tests then do not include the variation between encoders.
     """
-    return summary_of(_scores(store, asked), study=study)
+    return summary_of([_scores(store, asked)], study=study)
 
 
-def summary_of(scores: Mapping[CellKey, Scores], *, study: str) -> "pandas.DataFrame":
-    """Summarise scores as `summarise` does."""
+def summary_of(parts: Sequence[Mapping[CellKey, Scores]], *, study: str) -> "pandas.DataFrame":
+    """Summarise scores as `summarise` does.
+
+    Args:
+        parts: scores that are compared apart, but tested together.
+        study: name of the study.
+    """
     import pandas as pd
 
+    single = [{cell: (of_corpus,) for cell, of_corpus in scores.items()} for scores in parts]
     frames = []
-    for cells in ({cell: (of_corpus,) for cell, of_corpus in scores.items()}, _means(scores)):
-        frame = pd.DataFrame([{"study": study, **row} for row in _rows(cells)], columns=list(COLUMNS))
+    for family in (single, [_means(scores) for scores in parts]):
+        rows = [{"study": study, **row} for cells in family for row in _rows(cells)]
+        frame = pd.DataFrame(rows, columns=list(COLUMNS))
         frames.append(frame.assign(q=q_values(frame["p"].to_numpy(float))))
     return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 

@@ -1,5 +1,7 @@
 """Similarity and transfer by dose, from made-up records whose slopes are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,17 @@ def test_a_small_dose_beside_large_ones_is_no_reason_for_no_slope():
     for cka, slope in (((0.7, 0.699, 0.6), {1: pytest.approx(0.1 * 0.301 / 0.010001)}), ((0.7, 0.699, 0.692), {})):
         doses = Doses("pos", "en", "noise 6", labels, {"cka": tuple({1: each} for each in cka)}, {"zero-shot": scores})
         assert doses.slopes("cka", "zero-shot") == slope
+
+
+def test_dev_and_test_sets_are_apart():
+    records = []
+    for split, change in (("dev", -3.0), ("test", -10.0)):
+        for condition, cka, lost in (("none", 0.7, 0.0), ({"noise": "6.output", "noise_dose": 1}, 0.4, change)):
+            records += [
+                replace(each, split=split if each.measure is None else None)
+                for each in measured(condition, cka, (0.0, lost), 1)
+                if each.measure is None or split == "dev"
+            ]
+    each = list(doses_of(Results.of(records)))
+    assert [doses.scores["zero-shot"][1] for doses in each] == [{1: -3.0}, {1: -10.0}]
+    assert len(dose_response(Results.of(records))[0].groups) == 2

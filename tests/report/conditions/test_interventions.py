@@ -1,5 +1,7 @@
 """The table of interventions before and after training, from made-up records."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -82,3 +84,52 @@ def test_what_is_alone_is_kept(keys):
 
 def test_without_changes_of_the_trained_model_there_is_no_table():
     assert interventions(before_training(RESULTS)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        (
+            {"erase": "1", "erase_to": "ud/fr"},
+            {"erase": "1", "erase_to": "ud/de"},
+            ("erase erase_to=ud/fr", "erase erase_to=ud/de"),
+        ),
+        (
+            {"swap": "1", "swap_from": "a/mbert"},
+            {"swap": "1", "swap_from": "b/mbert"},
+            ("swap swap_from=a/mbert", "swap swap_from=b/mbert"),
+        ),
+        (
+            {"patch": "1", "patch_from": "ud/pud", "patch_digest": "0123456789ab"},
+            {"patch": "1", "patch_from": "ud/pud", "patch_digest": "ba9876543210"},
+            ("patch patch_digest=01234567", "patch patch_digest=ba987654"),
+        ),
+    ],
+)
+def test_different_conditions_of_one_treatment_have_rows_and_columns_of_their_own(one, other, names):
+    results = Results.of(
+        score(target, 80.0 + change, **condition)
+        for condition, change in (({"zero": "1"}, -50.0), ({}, 0.0), (one, -1.0), (other, -30.0))
+        for target in ("en", "fr")
+    )
+    tables = {table.name: table for table in all_tables(results)}
+    shown = {row.label: row.cells[0].value for rows in tables["interventions"].groups.values() for row in rows}
+    assert [shown[f"{name}: zero-shot"] for name in names] == [-1.0, -30.0]
+    frame = results.table()  # a column each
+    assert frame.shape[1] == len(set(frame.columns)) == 4
+    assert sorted(frame.loc["fr"].iloc[0]) == [-50.0, -30.0, -1.0, 80.0]
+
+
+def test_models_of_several_recipes_have_groups_of_their_own():
+    results = Results.of(
+        replace(score(target, value + change, **condition), recipe=recipe)
+        for recipe, value, loss in (("large", 90.0, -3.0), ("small", 50.0, -40.0))
+        for condition, change in (({}, 0.0), ({"zero": "1-2"}, loss))
+        for target in ("en", "fr")
+    )
+    (table,) = interventions(results)
+    shown = {title: [cell.value for row in rows for cell in row.cells] for title, rows in table.groups.items()}
+    assert shown == {
+        "pos, accuracy, large, source en": [-3.0, -3.0],
+        "pos, accuracy, small, source en": [-40.0, -40.0],
+    }

@@ -118,3 +118,28 @@ def test_untrained_encoders_and_single_steps_are_in_no_row():
     with_others, onsets_with_others = pretraining_steps(made() + Results.of(others))
     assert with_others == by_step
     assert onsets_with_others == onsets
+
+
+def test_each_encoder_keeps_its_own_last_checkpoint():
+    results = Results.of(
+        score("fr", float(step), encoder=encoder, condition={"checkpoint": step})
+        for encoder, steps in (("a", (100, 1000)), ("b", (100, 2000)))
+        for step in steps
+    )
+    kept = last_checkpoints(results)
+    assert list(zip(kept.records["encoder"].to_pylist(), kept.records["value"].to_pylist(), strict=True)) == [
+        ("a", 1000.0),
+        ("b", 2000.0),
+    ]
+
+
+def test_dev_and_test_sets_are_apart():
+    results = Results.of(
+        score(target, value + step, split=split, condition={"checkpoint": step})
+        for split, value in (("test", 10.0), ("dev", 60.0))
+        for step in (0, 10)
+        for target in ("en", "fr")
+    )
+    by_step, _ = pretraining_steps(results)
+    shown = [[cell.value for cell in row.cells] for rows in by_step.groups.values() for row in rows]
+    assert sorted(shown) == [[10.0, 20.0], [10.0, 20.0], [60.0, 70.0], [60.0, 70.0]]

@@ -64,3 +64,19 @@ def test_without_a_gap_or_a_patch_there_is_no_share():
     labels = [row.label for row in rows]
     assert "fr" not in labels
     assert "de" in labels
+
+
+def test_a_gap_is_of_the_models_of_the_same_recipe():
+    """Gaps of 40 and 10 points: five points recover an eighth of one and half of the other."""
+    rows = [
+        score(target, value, condition=condition, selection=selection)
+        for selection, zero_shot in (("dev of the target", 50.0), ("last", 80.0))
+        for condition, more in (("none", 0.0), ({"patch": "1.output"}, 5.0))
+        for target, value in (("en", 90.0), ("fr", zero_shot + more))
+    ]
+    (table,) = gap_recovered(Results.of(rows))
+    shown = {title: [cell.value for row in rows for cell in row.cells] for title, rows in table.groups.items()}
+    assert shown == {
+        "pos, accuracy, dev of the target, source en: patch": [12.5],
+        "pos, accuracy, last, source en: patch": [50.0],
+    }

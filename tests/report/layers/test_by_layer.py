@@ -25,9 +25,12 @@ def retrieved(
         layer=layer,
         value=value,
         depth=1,
-        state="pretrained",
-        corpus="tatoeba/fr",
-        **{"settings": f"against={encoders[target]} method=cosine"} | columns,
+        **{
+            "state": "pretrained",
+            "corpus": "tatoeba/fr",
+            "settings": f"against={encoders[target]} method=cosine",
+            **columns,
+        },
     )
 
 
@@ -250,3 +253,35 @@ def test_there_is_a_mean_over_pairs_only_of_what_every_pair_has():
     means = {key: values for key, values in rows.items() if key[0].startswith("mean")}
     assert means == {("mean of 2 pairs", "pretrained"): [pytest.approx(0.6)]}
     assert rows["en–fr", "pretrained, unrelated"] == [0.1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        ({"recipe": "small"}, {"recipe": "large", "seed": 2}, ("small", "large")),
+        ({"corpus": "ud/fr_gsd"}, {"corpus": "ud/fr_pud"}, ("ud/fr_gsd", "ud/fr_pud")),
+        ({"condition": {"tower": 0}}, {"condition": {"tower": 0, "height": 2}}, ("e", "height=2")),
+        ({"condition": {"tower": 0}}, {"condition": {"tower": 0, "layers": "1"}}, ("e", "layers 1 re-initialised")),
+    ],
+)
+def test_heads_of_different_kinds_have_rows_of_their_own(one, other, ends):
+    usual = {"condition": {"tower": 0}, "layer": 0}
+    records = [score("fr", value, **usual | columns) for value, columns in ((80.0, one), (40.0, other))]
+    shown_values = shown(only(Results.of([*records, score("de", None, **usual)]), "transfer-by-layer-pos"))
+    labels = {values[0]: label for (_, label), values in shown_values.items()}
+    assert [labels[value].split(", ")[-1] for value in (80.0, 40.0)] == list(ends)
+
+
+@pytest.mark.parametrize(
+    ("other", "end"),
+    [
+        ({"corpus": "ud/pud"}, "ud/pud"),
+        ({"state": "fine-tuned", "task": "pos", "seed": 1}, "fine-tuned for pos"),
+        ({"condition": '{"layers": "1"}', "seed": 1}, "layers 1 re-initialised"),
+    ],
+)
+def test_retrieval_of_different_encoders_or_sentences_has_rows_of_its_own(other, end):
+    table = only(Results.of([retrieved(80.0), retrieved(20.0, **other)]), "sentences")
+    labels = {values[0]: label for (_, label), values in shown(table).items()}
+    assert labels.keys() == {80.0, 20.0}
+    assert labels[20.0].endswith(f", {end}")

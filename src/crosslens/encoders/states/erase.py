@@ -13,6 +13,7 @@ from pydantic import Field
 
 from crosslens.encoders.states.corpus_intervention import CorpusIntervention
 from crosslens.encoders.states.state_intervention import Edit, Inputs
+from crosslens.formatting import short_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,6 +50,11 @@ class Erase(CorpusIntervention):
 
     dose: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     control: Literal["random"] | None = None
+
+    @property
+    def label(self) -> str:
+        """``erase 5.output``, ``erase 5.output to ud/en_pud``."""
+        return " ".join([self.treatment, self.at, *(["to", short_name(self.corpus)] if self.corpus else [])])
 
     @property
     def treatment(self) -> str:

@@ -1,7 +1,7 @@
 """Scores by condition, with the published ones of the same models."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crosslens.report.blocks import scores_of
 from crosslens.report.papers import Paper, Printed
@@ -29,7 +29,7 @@ class Comparison:
 
     Attributes:
         model: the encoder, if there are several; "" otherwise.
-        label: the split, if there are several.
+        label: the split, if there are several, and the variant in one of several.
         scores: one row per corpus, one column per condition.
         compared: differences to the reference.
         models: training data and selection rules of each column.
@@ -50,6 +50,19 @@ class Comparison:
     same: tuple[Key, ...]
     cross: tuple[Key, ...]
     languages: Callable[[str], str]
+
+    def by_variant(self) -> "list[Comparison]":
+        """Split models by what else tells them apart than conditions, such as recipes; the label names it."""
+        variants = dict.fromkeys(column.variant for column in self.scores.columns)
+        return [self] if len(variants) < 2 else [self._of(variant) for variant in variants]
+
+    def _of(self, variant: str) -> "Comparison":
+        columns = [column for column in self.scores.columns if column.variant == variant]
+        scores = self.scores.only(columns)
+        same, cross = (tuple(key for key in keys if key in scores.rows) for keys in (self.same, self.cross))
+        label = ", ".join(filter(None, (self.label, variant)))
+        compared = self.compared.only(columns)
+        return replace(self, label=label, scores=scores, compared=compared, same=same, cross=cross)
 
     @property
     def title(self) -> str:

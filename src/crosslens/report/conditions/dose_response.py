@@ -40,7 +40,7 @@ class Doses:
     """The doses of one intervention at one address, with the unchanged model as the first.
 
     Attributes:
-        task: the task, with its metric, and the encoder where there are several.
+        task: the task, with its metric, and the encoder, split and variant where there are several.
         source: source language.
         intervention: ``noise 3.output``.
         labels: ``none``, then the dose of each: ``noise=0.5``.
@@ -125,9 +125,11 @@ def doses_of(results: Results) -> Iterator[Doses]:
     similar = results.filter(metric="similarity", state="fine-tuned", target_layer=None)
     for block in changed_after_training(results) if len(similar) else ():
         families: dict[tuple[str, str], dict[str, Column]] = {}
-        for (treatment, address), column in treated(block).items():
+        for (name, address), column in treated(block).items():
+            treatment, _ = column.condition.treatment or ("", "")
             if column.condition.acts_after_training:
-                families.setdefault((_family(treatment), address), {})[treatment] = column
+                family = name.replace(treatment, _family(treatment), 1)
+                families.setdefault((family, address), {})[treatment] = column
         of_block = similar.filter(task=block.task, encoder=block.encoder, source=block.source)
         for (family, address), columns in families.items():
             doses = _doses(block, of_block, family, address, columns)
@@ -169,4 +171,5 @@ def _doses(
             {seed: value - a[seed] for seed, value in b.items() if seed in a} for a, b in zip(same, cross, strict=True)
         )
     labels = ("none", *columns)
-    return Doses(block.title, block.source, f"{family} {address}", labels, similarity, scores) if similarity else None
+    task = ", ".join(filter(None, (block.title, block.label)))
+    return Doses(task, block.source, f"{family} {address}", labels, similarity, scores) if similarity else None

@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from crosslens.encoders.condition import Condition
+from crosslens.encoders.condition import Condition, differing_settings
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
@@ -63,17 +63,23 @@ def interventions(results: Results, *, significance: Significance | None = None)
                 )
                 rows.append(Row(f"{treatment}: {name}{over}", printed))
         title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
-        groups[title] = (*groups.get(title, ()), *rows)
+        if rows:
+            groups[title] = (*groups.get(title, ()), *rows)
     return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
 
 
 def changed_after_training(results: Results) -> list[Comparison]:
-    """Scores of each task, encoder and source for which trained models were changed.
+    """Scores of each task, encoder, source, and recipe or training data, for which trained models were changed.
 
     Raises:
         RequestError: when records contradict one another.
     """
-    return [block for block in comparisons(results) if any(map(_after, block.scores.columns))]
+    return [
+        of_variant
+        for block in comparisons(results)
+        for of_variant in block.by_variant()
+        if any(map(_after, of_variant.scores.columns))
+    ]
 
 
 def before_training(results: Results) -> Results:
@@ -118,10 +124,12 @@ def _after(column: Column) -> bool:
 
 
 def treated(block: Comparison, *, heads: Literal["without", "only"] = "without") -> dict[tuple[str, str], Column]:
-    """Treatment and address -> column, of the reference's own recipe, in the order of the registry of interventions.
+    """Treatment and address -> column, in the order of the registry of interventions.
+
+    Different conditions of one treatment, such as patches from two corpora, have what differs behind its name.
 
     Args:
-        block: scores.
+        block: scores of one variant.
         heads: whether to leave out single attention heads, whose table is `crosslens.report.conditions.heads`, or to
             return only these.
     """
@@ -129,14 +137,17 @@ def treated(block: Comparison, *, heads: Literal["without", "only"] = "without")
     columns = [
         column
         for column in block.scores.columns
-        if block.scores.is_difference(column) and column.condition.treatment is not None
+        if block.scores.is_difference(column)
+        and column.condition.treatment is not None
+        and is_head(column.condition.treatment[1]) == (heads == "only")
     ]
-    variant = min((column.variant for column in columns), default="")
     columns.sort(key=lambda column: (kinds.index(column.condition.interventions[0].kind), *_dose(column)))
+    alike: dict[tuple[str, str], list[Column]] = {}
+    for column in columns:
+        if column.condition.treatment is not None:
+            alike.setdefault(column.condition.treatment, []).append(column)
     return {
-        treatment: column
-        for column in columns
-        if column.variant == variant
-        and (treatment := column.condition.treatment) is not None
-        and is_head(treatment[1]) == (heads == "only")
+        (" ".join(filter(None, (treatment, settings))), address): column
+        for (treatment, address), several in alike.items()
+        for settings, column in zip(differing_settings([column.condition for column in several]), several, strict=True)
     }

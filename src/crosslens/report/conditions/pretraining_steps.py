@@ -149,12 +149,15 @@ def series_of(results: Results) -> list[Series]:
 
 
 def last_checkpoints(results: Results) -> Results:
-    """Leave out the records of all checkpoints but the last one, whose tables are `pretraining_steps`."""
-    steps = {text: _step(text) for text in results.columns.coded("condition").values}
-    numbers = [step for step in steps.values() if step is not None]
-    if len(set(numbers)) < 2:
-        return results
-    return results.filter(condition=[text for text, step in steps.items() if step in (None, max(numbers))])
+    """Leave out the records of all checkpoints but each encoder's last one, whose tables are `pretraining_steps`."""
+    models = encoders_apart(results).columns.together("encoder", "condition")
+    steps = [_step(text) for _, text in models.values]
+    last: dict[str | None, int] = {}
+    for (encoder, _), step in zip(models.values, steps, strict=True):
+        if step is not None:
+            last[encoder] = max(step, last.get(encoder, step))
+    kept = [step in (None, last.get(encoder)) for (encoder, _), step in zip(models.values, steps, strict=True)]
+    return results if all(kept) else results.where(np.array(kept, bool)[models.codes])
 
 
 def _step(text: str | None) -> int | None:
@@ -211,7 +214,9 @@ def _scores(results: Results) -> Iterator[Measured]:
         task, metric = block.title.split(", ")[:2]
         score = f"{task_name(task)}, {metric_name(metric)}, source {block.source}"
         for column in block.scores.columns:
-            changed = "" if column.condition.is_reference and not column.variant else f", {column.label}"
+            is_reference = column.condition.is_reference and not column.variant
+            words = (block.label, None if is_reference else column.label)
+            changed = "".join(f", {word}" for word in words if word)
             for keys, kind in ((block.same, ""), (block.cross, "zero-shot ")):
                 if keys:
                     over = f", mean of {block.over(keys)}" if len(keys) > 1 else f": {block.over(keys)}"

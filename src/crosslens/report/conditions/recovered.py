@@ -67,7 +67,7 @@ def of_kind(condition: Condition, *kinds: type) -> bool:
 
 def share(block: Comparison, keys: Sequence[Key], column: Column | None) -> Cell:
     """Percent of the gap that a column recovers, with a 95 % interval over seeds; empty where there is no gap."""
-    reference = next((c for c in block.scores.columns if c.condition.is_reference), None)
+    reference = None if column is None else block.scores.reference_of(column)
     translated = [key for key in block.same if column is not None and block.compared.get(key, column).by_seed]
     if column is None or reference is None or not translated or not keys:
         return Cell(None, "score")

@@ -1,19 +1,20 @@
 """Tables by layer: similarity, word and sentence retrieval, transfer through a mapping, and probes, with baselines."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.report.blocks import on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
-from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state
+from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state, done_to
 from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of
 from crosslens.tasks import main_metric
@@ -163,12 +164,20 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
     return _gather(
         (
             f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
-            ", ".join([retrieved.encoders, *([retrieved.method] if len(methods) > 1 else [])]),
+            ", ".join([retrieved.encoders, *_model(record), *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            {**record, "layer": layer_of(record, source=retrieved.languages[0])},
+            {**record, "layer": layer_of(record, source=retrieved.languages[0]), "settings": None},
         )
         for retrieved, record in read
     )
+
+
+def _model(record: cells.Row) -> list[str]:
+    """What the encoder of a retrieval was trained for and what was done to it; nothing if it is untrained."""
+    if baseline_of(record) == "untrained":
+        return []
+    trained = [f"fine-tuned for {record['task']}"] if record["state"] == "fine-tuned" and record["task"] else []
+    return [*trained, *done_to(condition_of(record["condition"]))]
 
 
 def _baseline(record: cells.Row, *, is_mapped: bool) -> str:
@@ -256,13 +265,17 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
         for record in disambiguated(on_one_layer(results.filter(measure=None), where=True))
         for condition in [condition_of(record["condition"])]
     ]
-    scores = [(record, layer) for record, layer in read if layer and record["metric"] == main_metric(record["task"])]
+    scores = [
+        (record, layer)
+        for record, layer in read
+        if layer and record["metric"] == main_metric(record["task"]) and record["value"] is not None
+    ]
     lines: dict[tuple[str, str], list[Line]] = {}
     for task, metric in dict.fromkeys((record["task"], record["metric"]) for record, _ in scores):
         lines[task, metric] = _gather(
             (
                 f"{record['source']} → {record['target']}",
-                _joined((record["encoder"], layer.mapped_from)),
+                ", ".join([_joined((record["encoder"], layer.mapped_from)), *_done_besides(record, layer)]),
                 baseline_of(record) or "",
                 {**record, "layer": _trained_on(record, layer), **_head(record, layer)},
             )
@@ -275,6 +288,15 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
 def _trained_on(record: cells.Row, layer: OnOneLayer) -> int:
     """Layer of the source encoder that the head was trained on; that of a second encoder may have another number."""
     return layer.layer if record["layer"] is None else record["layer"]
+
+
+def _done_besides(record: cells.Row, layer: OnOneLayer) -> list[str]:
+    """What was done to the encoder besides training a head on one layer, and the height of an unusual head."""
+    height = [f"height={layer.height}"] if layer.height != OnOneLayer.model_fields["height"].default else []
+    if baseline_of(record) == "untrained":
+        return height
+    others = [part for part in condition_of(record["condition"]).interventions if part != layer]
+    return [*height, *done_to(Condition.of(tuple(others)))]
 
 
 def _head(record: cells.Row, layer: OnOneLayer) -> cells.Row:
@@ -323,11 +345,31 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     return [Table(name, caption, head, groups, tuple(notes.texts))]
 
 
-def _gather(records: Any) -> list[Line]:
+Entry = tuple[str, str, str, cells.Row]
+"""A record, with the group, label and baseline of its line."""
+
+TOLD_APART = ("corpus", "train", "selection", "recipe", "settings")
+"""Columns that become part of the label where a line would otherwise hold several of their values."""
+
+
+def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Add to labels what would otherwise be averaged: a line is of one corpus a direction, and of one recipe."""
+    values: dict[tuple, dict[tuple, set[Any]]] = {}
+    for group, label, _, record in entries:
+        direction = (record["source"], record["target"])
+        for name in TOLD_APART:
+            values.setdefault((group, label, name), {}).setdefault(direction, set()).add(record[name])
+    varying = {line for line, by_direction in values.items() if any(len(of) > 1 for of in by_direction.values())}
+    for group, label, baseline, record in entries:
+        words = [record[name] for name in TOLD_APART if (group, label, name) in varying and record[name]]
+        yield group, ", ".join([label, *words]), baseline, record
+
+
+def _gather(records: Iterable[Entry]) -> list[Line]:
     """Records of one group, label and baseline as a line: mean over directions, seed by seed."""
     kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[Any, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
-    for group, label, baseline, record in records:
+    for group, label, baseline, record in _told_apart(list(records)):
         side = (record["source"], record["target"], record["corpus"])
         languages.setdefault(group, (str(record["source"]), str(record["target"])))
         layers = kept.setdefault((group, label, baseline), {})

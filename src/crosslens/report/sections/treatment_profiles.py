@@ -32,11 +32,12 @@ def treatment_profiles(results: Results, blocks: Sequence[Block]) -> list[Sectio
     """
     panels: list[dict[str, Any]] = []
     with suppress(RequestError):  # records that contradict one another, which the tables report
-        for compared in comparisons(encoders_apart(results)):
-            effects = treatment_effects(compared)
-            if any(effect.treatment != RE_INITIALISED for effect in effects):
-                tables = [place for place, block in enumerate(blocks) if _is_table_of(block, compared)]
-                panels += [_panel(effect, compared, tables) for effect in effects]
+        for block in comparisons(encoders_apart(results)):
+            tables = [place for place, table in enumerate(blocks) if _is_table_of(table, block)]
+            for compared in block.by_variant():
+                effects = treatment_effects(compared)
+                if any(effect.treatment != RE_INITIALISED for effect in effects):
+                    panels += [_panel(effect, compared, tables) for effect in effects]
     about = {"axis": "change, points", "across": "treated layers (0: embeddings)", "alone": True, "views": []}
     kinds = {"kinds": [SAME, ZERO_SHOT], "styles": [0, 0]}
     return (
@@ -70,7 +71,7 @@ def _panel(effect: TreatmentEffect, compared: Comparison, tables: Sequence[int])
                 }
             )
     return {
-        "title": effect.treatment,
+        "title": ", ".join(filter(None, (effect.treatment, compared.label))),
         "view": "",
         "tables": list(tables),
         "language": None,
