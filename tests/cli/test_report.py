@@ -1,11 +1,13 @@
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from crosslens.formatting import plain, signed
 from crosslens.report.charts.printed import svg_width
 from crosslens.results.record import Record, Results
 from crosslens.unseen.rule import write_rule
+from made_records import PLAIN, score
 from made_rules import made_up
 from toy_commands import finetune, rows_of
 
@@ -104,3 +106,13 @@ def test_intervals_are_those_of_the_study_and_figures_fit_the_width(run, uninter
     widths = [svg_width(path.read_text("utf-8")) for path in Path("report").glob("*.svg")]
     assert len(widths) == 3
     assert max(widths) <= 2 * 96
+
+
+def test_a_contradiction_leaves_out_what_it_concerns(run, tmp_path):
+    """Two values of one score of tagging: the report of parsing stands."""
+    rows = [*PLAIN, score("fr", 71.0), *(replace(each, task="parsing", metric="las") for each in PLAIN)]
+    Results.of(rows).write("results.csv")
+    status, _, said = run("report", "results.csv", "--out", "report")
+    assert (status, said.count("two records contradict one another: pos")) == (0, 1), said
+    assert "Dependency parsing" in Path("report/index.html").read_text("utf-8")
+    assert [path.name for path in Path("report").glob("by-target-*.csv")] == ["by-target-parsing.csv"]

@@ -6,8 +6,9 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.report.charts.figures import layer_profiles
 from crosslens.report.render import number, to_latex, to_markdown
-from crosslens.report.significance import Interval, read_significance
+from crosslens.report.significance import Interval, read_significance, significance_of
 from crosslens.report.tables import by_target, layer_deltas
 from crosslens.results.record import Record, Results
 
@@ -250,3 +251,15 @@ def test_summaries_of_version_1_are_not_read(tmp_path):
     (folder / "summary.csv").write_text("task,source,corpus,condition,q\npos,en,ud/fr_pud:test,1-2,0.01\n", "utf-8")
     with pytest.raises(RequestError, match="no finished study here has intervals"):
         read_significance([tmp_path])
+
+
+@pytest.mark.parametrize("encoder", ["xlmr", "/data/models/xlmr"])
+def test_figures_of_encoders_in_folders_have_intervals_too(encoder):
+    results = Results.of(
+        score(target, value + 0.1 * seed - loss, encoder=encoder, seed=seed, condition=condition, low=1.0, high=99.0)
+        for seed in (1, 2, 3)
+        for condition, loss in ((Condition(), 0.0), (REINIT, 10.0))
+        for target, value in (("en", 90.0), ("fr", 70.0), ("de", 50.0))
+    )
+    drawn = layer_profiles(results, significance=significance_of(results)).to_json()
+    assert "bars: 95 % intervals" in drawn

@@ -49,7 +49,7 @@ def test_columns_may_have_another_order_but_none_is_missing_or_added(tmp_path, e
         read_results(file, encoded=encoded)
 
 
-@pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", "[]", '[{"value": 1}]', "[" * 100_000, '{"value": 1', "\x00"])
+@pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", "[[]]", '[{"value": 1}]', "[" * 100_000, '{"value": 1', "\x00"])
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
 def test_other_json_is_refused(tmp_path, text, ending):
     file = tmp_path / f"results.{ending}"

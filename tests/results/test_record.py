@@ -247,3 +247,17 @@ def test_a_language_called_nan_is_no_missing_value(tmp_path):
     results = Results.of([Record(target="nan", value=20.0), Record(target="null", value=30.0), Record(value=40.0)])
     results.to_pandas().to_csv(tmp_path / "results.csv", index=False)
     assert read_results(tmp_path / "results.csv").records["target"].to_pylist() == ["nan", "null", None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
+def test_no_records_and_line_separators_in_names_come_back(tmp_path, ending):
+    for place, results in enumerate((Results.of([]), Results.of([Record(corpus="a\u2028b"), Record(corpus="c")]))):
+        path = tmp_path / f"{place}.{ending}"
+        results.write(path)
+        assert read_results(path).records.equals(results.records)
+
+
+def test_overlap_beside_similarity_fits_a_table():
+    overlap = Record(metric="overlap", measure="overlap_types", encoder="e", source="en", target="fr", value=50.0)
+    table = Results.of([*(similarity("en-fr", layer, 0.5) for layer in (0, 1)), overlap]).table()
+    assert list(table.columns) == ["value", 0, 1]

@@ -81,12 +81,13 @@ def command(
     from crosslens.report.page import known_runs, make_page
     from crosslens.report.render import latex_document, to_csv, to_latex, to_markdown
     from crosslens.report.significance import read_significance, significance_of
-    from crosslens.report.tables import all_tables
+    from crosslens.report.tables import all_tables, without_contradictions
     from crosslens.report.typology import read_typologies, typology_table
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = read_results(*paths, encoded=True).sorted(sort)  # once: a copy of many records is large
+    results = without_contradictions(read_results(*paths, encoded=True), say)
+    results = results.sorted(sort)  # once: a copy of many records is large
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)

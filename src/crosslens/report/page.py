@@ -358,13 +358,15 @@ def _encoders(results: Results) -> list[dict[str, Any]]:
     groups = tables[0].groups.values() if tables else ()
     return [
         {
-            "task": task,
-            "title": as_printed(f"{task}, {metric}, {source} to {len(profiles[0].cross)} corpora"),
-            "points": [point | {"value": _rounded(point["value"], 4)} for each in profiles for point in each.points()],
+            "task": panel.task,
+            "title": as_printed(panel.title(f"{panel.source} to {len(panel.profiles[0].cross)} corpora")),
+            "points": [
+                point | {"value": _rounded(point["value"], 4)} for each in panel.profiles for point in each.points()
+            ],
             "head": tables[0].head,
             "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],
         }
-        for ((task, metric, source, _), profiles), rows in zip(panels.items(), groups, strict=True)
+        for panel, rows in zip(panels, groups, strict=True)
     ]
 
 

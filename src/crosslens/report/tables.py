@@ -58,7 +58,7 @@ def all_tables(
     Returns:
         The tables; none without scores.
     """
-    at_every_step = _readable(results, skipped).sorted(sort)
+    at_every_step = without_contradictions(results, skipped).sorted(sort)
     readable = last_checkpoints(at_every_step).sorted(sort)
     results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [
@@ -97,8 +97,8 @@ def all_tables(
     return tables
 
 
-def _readable(results: Results, skipped: Callable[[str], None]) -> Results:
-    """Results without scores that cannot share a table; the reason goes to `skipped`."""
+def without_contradictions(results: Results, skipped: Callable[[str], None]) -> Results:
+    """Leave out scores that cannot share a table; the reason goes to `skipped`."""
     measured = results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])
     kept = [measured, on_one_layer(results.filter(measure=None), where=True)]
     refused = False

@@ -249,11 +249,16 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
         at: Cell(dict(zip(of_seeds[end - size : end], of_numbers[end - size : end], strict=True)), shared)
         for at, size, end, shared in zip(places.values, sizes.tolist(), ends, studies, strict=True)
     }
-    ordered = sorted(heads.values, key=lambda head: head.order) if by_condition else sorted(heads.values)
+    ordered = sorted(heads.values, key=lambda head: head.order if by_condition else _nothing_first(head))
     if by_condition:  # variant by variant, each with its reference first
         variants = list(dict.fromkeys(column.variant for column in heads.values))
         ordered = sorted(ordered, key=lambda column: variants.index(column.variant))
     return Cells(tuple(keys.values), tuple(ordered), values)
+
+
+def _nothing_first(head: Any) -> tuple:
+    """Order heads that may be None, which has no order of its own."""
+    return tuple((value is not None, value) for value in (head if isinstance(head, tuple) else (head,)))
 
 
 def _shared(studies: Coded, points: np.ndarray, of_point: np.ndarray, sizes: np.ndarray) -> list[frozenset[str]]:
@@ -402,6 +407,26 @@ def _variants(records: Sequence[Row]) -> list[str]:
     if len(set(zip(selections, devs, strict=True))) > len(set(selections)):  # the rule does not say which dev data
         columns.append([f"dev {dev}" if dev else "" for dev in devs])
     return [", ".join(filter(None, words)) for words in zip(*columns, strict=True)] if records else []
+
+
+def by_variant(results: Results, *, within: Sequence[str], of: Sequence[str] = VARIANTS) -> list[tuple[str, Results]]:
+    """Divide scores by what tells models apart besides their condition, as `variants_of` describes it.
+
+    Args:
+        results: scores.
+        within: columns that models share whose conditions are compared.
+        of: columns that tell models apart, some of `VARIANTS`.
+    """
+    models = disambiguated(results).columns.together(*within, "condition", *of)
+    alike: dict[tuple, list[tuple]] = {}
+    for model in models.values:
+        alike.setdefault(model[: len(within)], []).append(model)
+    variants: dict[tuple, str] = {}
+    names = (*within, "condition", *of)
+    for several in alike.values():
+        rows = [dict.fromkeys(VARIANTS) | dict(zip(names, model, strict=True)) for model in several]
+        variants |= zip(several, variants_of(rows), strict=True)
+    return results.divided(models.changed([variants[model] for model in models.values]))
 
 
 def columns_of(records: Rows) -> Coded:

@@ -516,10 +516,12 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
             table = pyarrow.parquet.read_table(whole, read_dictionary=texts, page_checksum_verification=True)
         elif path.suffix in (".json", ".jsonl"):
             text = path.read_text("utf-8")
-            rows = json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
-            if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+            lines = text.removesuffix("\n").split("\n") if text else []  # U+2028 ends no record
+            rows = json.loads(text) if path.suffix == ".json" else list(map(json.loads, lines))
+            if not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
                 raise DataError("holds no list of records", file=str(path))
-            table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in rows[0]})
+            names = list(rows[0] if rows else SCHEMA.names)
+            table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in names})
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
         if table.column_names == VERSION_1:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from crosslens.results.cells import VARIANTS, condition_of, variants_of
+from crosslens.results.cells import by_variant, condition_of
 from crosslens.results.record import Results
 from crosslens.scores.unpaired import Unpaired
 from crosslens.studies.summary import CellKey, Scores, summary_of
@@ -10,9 +10,6 @@ from crosslens.tasks import TASKS, find_task
 
 if TYPE_CHECKING:
     import pandas
-
-OF_MODEL = ("task", "encoder", "source", "condition", "recipe", "settings")
-"""Columns of a model; conditions of those that share the first three are compared."""
 
 
 def summarise_records(results: Results) -> "pandas.DataFrame":
@@ -42,22 +39,9 @@ def summarise_records(results: Results) -> "pandas.DataFrame":
 
     frames = []
     for (study,), records in results.filter(measure=None).groups("study"):
-        frames.append(summary_of([_scores(part) for part in _by_recipe(records)], study=study or ""))
+        parts = by_variant(records, within=("task", "encoder", "source"), of=("recipe", "settings"))
+        frames.append(summary_of([_scores(part) for _, part in parts], study=study or ""))
     return pd.concat(frames, ignore_index=True) if frames else summary_of([], study="")
-
-
-def _by_recipe(results: Results) -> list[Results]:
-    """Divide scores by recipe and settings, as tables do: a condition with a recipe of its own is not divided."""
-    models = results.columns.together(*OF_MODEL)
-    alike: dict[tuple, list[tuple]] = {}
-    for model in models.values:
-        alike.setdefault(model[:3], []).append(model)
-    variants: dict[tuple, str] = {}
-    for several in alike.values():
-        rows = [dict.fromkeys(VARIANTS) | dict(zip(OF_MODEL, model, strict=True)) for model in several]
-        variants |= zip(several, variants_of(rows), strict=True)
-    parts = results.divided(models.changed([variants[model] for model in models.values]))
-    return [part for _, part in parts]
 
 
 def _scores(results: Results) -> dict[CellKey, Scores]:

@@ -1,8 +1,11 @@
 """Encoders are ranked over what they have in common."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.report.atlas.ranking import encoder_ranking
+from crosslens.report.page import make_page
 from crosslens.results.record import Results
 from made_records import score, similarity
 
@@ -71,3 +74,20 @@ def test_similarities_are_over_layers_and_pairs_that_all_have():
 def test_one_encoder_has_no_rank():
     assert encoder_ranking(Results.of(records({"robust": LOSSES["robust"]}))) == []
     assert encoder_ranking(Results.of([])) == []
+
+
+def test_encoders_are_compared_by_models_of_one_recipe():
+    """The large recipe loses 40 points, but only one encoder has it."""
+    large = [replace(each, recipe="large") for each in records({"fragile": (6, {"none": 0, "1-2": 40, "3-4": 0})})]
+    small = [replace(each, recipe="small") for each in records()]
+    table, rows = lines([*large, *small])
+    assert list(table.groups) == ["pos, accuracy, en to 2 languages, small"]
+    assert rows["fragile (6 layers; 1-2)"][2] == pytest.approx(-10.0)
+
+
+def test_own_files_beside_treebanks_are_a_group_and_a_panel_of_their_own():
+    """Files have no split; as many languages of both."""
+    results = Results.of([*records(), *(replace(each, split="test", value=each.value - 1) for each in records())])
+    (table,) = encoder_ranking(results)
+    assert list(table.groups) == ["pos, accuracy, en to 2 languages", "pos, accuracy, en to 2 languages, test"]
+    assert "POS tagging, accuracy, en to 2 corpora, test" in make_page(results, title="encoders")

@@ -1,5 +1,7 @@
 """The effects of conditions: which records are compared with which."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -72,3 +74,14 @@ def test_the_largest_loss_is_that_of_most_zero_shot_points():
         assert effect.largest_loss.label == "3-4"
     (gain,) = effects(made_up({"5-6": -3.0}))
     assert gain.largest_loss is None
+
+
+def test_a_setting_that_all_conditions_share_changes_no_effect():
+    in_bfloat16 = Results.of(
+        replace(each, condition=Condition.read({**parsed, "precision": "bfloat16"}).text)
+        for each in PLAIN
+        for parsed in [{} if each.condition == "none" else {"layers": "1-2"}]
+    )
+    (plain,), (other,) = effects(Results.of(PLAIN)), effects(in_bfloat16)
+    assert other.changes == plain.changes
+    assert len(findings(in_bfloat16)) == len(findings(Results.of(PLAIN))) > 0

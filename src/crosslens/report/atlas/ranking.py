@@ -1,5 +1,6 @@
 """Rank encoders by what their lowest third of layers carries."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import scores_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
+from crosslens.results.cells import Cells, Column, by_variant, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
 from crosslens.results.pivot import mean_row
@@ -64,14 +65,56 @@ def _top(column: Column, depth: int) -> float:
     return max(column.condition.reinitialised(depth)) / depth
 
 
-def encoder_panels(results: Results) -> dict[tuple[str, str, str | None, str | None], list[EncoderProfile]]:
-    """Collect the layer profiles of encoders: task, metric, source and split -> two encoders or more."""
-    panels = {}
-    for (task, metric, source, split), block in groups_of(scores_of(results), "task", "metric", "source", "split"):
-        if metric is not None and metric == main_metric(task):
+@dataclass(frozen=True, slots=True)
+class EncoderPanel:
+    """The layer profiles of several encoders in one task.
+
+    Attributes:
+        task: its name.
+        metric: its main score.
+        source: the language trained on.
+        label: the split and the variant of the models, where there are several; or "".
+        profiles: of two encoders or more.
+    """
+
+    task: str
+    metric: str
+    source: str | None
+    label: str
+    profiles: Sequence[EncoderProfile]
+
+    def title(self, words: str) -> str:
+        """Title with these words behind task and metric."""
+        return ", ".join(filter(None, (self.task, self.metric, words, self.label)))
+
+
+def encoder_panels(results: Results) -> list[EncoderPanel]:
+    """Collect the layer profiles of encoders, by task, metric, source and split.
+
+    Where an encoder has models of several recipes or training corpora, encoders are compared by models of one kind.
+    """
+    panels = []
+    groups = [
+        (key, block)
+        for key, block in groups_of(scores_of(results), "task", "metric", "source", "split")
+        if key[1] is not None and key[1] == main_metric(key[0])
+    ]
+    for (task, metric, source, split), block in groups:
+        several = len({key[3] for key, _ in groups if key[:3] == (task, metric, source)}) > 1
+        shown = split if several or split != "test" else None
+        for variant, part in _variants(block):
             with suppress(RequestError):
-                panels[task, metric, source, split] = encoder_profiles(block, source=source)
+                profiles = encoder_profiles(part, source=source)
+                label = ", ".join(filter(None, (shown, variant)))
+                panels.append(EncoderPanel(task, metric, source, label, profiles))
     return panels
+
+
+def _variants(results: Results) -> list[tuple[str, Results]]:
+    """Divide scores by kind of model, if an encoder has several kinds."""
+    parts = by_variant(results, within=("task", "source"))
+    encoders = Counter(encoder for _, part in parts for encoder in part.columns.coded("encoder").values)
+    return parts if any(number > 1 for number in encoders.values()) else [("", results)]
 
 
 def encoder_ranking(results: Results) -> list[Table]:
@@ -87,11 +130,11 @@ def encoder_ranking(results: Results) -> list[Table]:
     results = encoders_apart(results)
     similar = {measure: _similarities(results, measure) for measure in MEASURES}
     measures = [measure for measure, values in similar.items() if values]
-    for (task, metric, source, split), profiles in encoder_panels(results).items():
-        lines = sorted(map(ranked, profiles), key=lambda each: (each.lowest.mean is None, each.lowest.mean or 0.0))
-        targets = len({target for target, *_ in profiles[0].cross})
-        title = f"{task}, {metric}, {source} to {targets} language{'s' * (targets > 1)}"
-        title += f", {split}" if split not in (None, "test") else ""
+    for panel in encoder_panels(results):
+        encoders = map(ranked, panel.profiles)
+        lines = sorted(encoders, key=lambda each: (each.lowest.mean is None, each.lowest.mean or 0.0))
+        targets = len({target for target, *_ in panel.profiles[0].cross})
+        title = panel.title(f"{panel.source} to {targets} language{'s' * (targets > 1)}")
         groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes) for each in lines)
     if not groups:
         return []

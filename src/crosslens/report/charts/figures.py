@@ -212,9 +212,8 @@ def encoders_overlaid(results: Results) -> "altair.ConcatChart":
         RequestError: when no two encoders have re-initialised layers and a common target corpus.
     """
     panels = {
-        as_printed(f"{task}, {metric}, source {source}")
-        + (f", {split}" if split not in (None, "test") else ""): profiles
-        for (task, metric, source, split), profiles in encoder_panels(encoders_apart(results)).items()
+        as_printed(panel.title(f"source {panel.source}")): panel.profiles
+        for panel in encoder_panels(encoders_apart(results))
     }
     if not panels:
         raise RequestError(

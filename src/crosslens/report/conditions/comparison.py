@@ -28,7 +28,8 @@ class Comparison:
     """The scores of one task, source, encoder and split.
 
     Attributes:
-        model: the encoder, if there are several; "" otherwise.
+        short: short name of the encoder, different from those of others.
+        model: the same if there are several encoders; "" otherwise.
         label: the split, if there are several, and the variant in one of several.
         scores: one row per corpus, one column per condition.
         compared: differences to the reference.
@@ -42,6 +43,7 @@ class Comparison:
     source: str
     encoder: str | None
     split: str | None
+    short: str | None
     model: str
     label: str | None
     scores: Cells
@@ -165,6 +167,7 @@ def comparisons(results: Results) -> list[Comparison]:
             source,
             block.records["encoder"][0].as_py(),
             split,
+            encoder,
             shown[0] or "",
             shown[1],
             scores,
@@ -181,7 +184,7 @@ def comparisons(results: Results) -> list[Comparison]:
 def profile_intervals(
     results: Results, significance: Significance
 ) -> dict[tuple[str, str | None, str | None, str | None], Intervals]:
-    """Find the 95 % intervals of the layer profile: task, source, encoder and split -> intervals of its means."""
+    """Find the 95 % intervals of the layer profile: task, source, encoder's short name and split -> intervals."""
     profiles: dict[tuple[str, str | None, str | None, str | None], Intervals] = {}
     for block in comparisons(results):
         intervals = {
@@ -190,7 +193,7 @@ def profile_intervals(
             for column in block.scores.columns
             if keys and block.scores.is_difference(column)
         }
-        profiles[block.task, block.source, block.encoder, block.split] = {
+        profiles[block.task, block.source, block.short, block.split] = {
             place: (interval.low, interval.high) for place, interval in intervals.items() if interval
         }
     return profiles

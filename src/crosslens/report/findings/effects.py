@@ -258,9 +258,10 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
 
 def _is_compared(condition: Condition) -> bool:
     """Whether it is the reference, or only re-initialises whole layers with the architecture's initialiser."""
-    reinit = condition.reinit
-    if reinit is None or condition.recipe is not None:
-        return condition.is_reference
+    difference = condition.difference
+    reinit = difference.reinit
+    if reinit is None or difference.recipe is not None:
+        return difference.is_reference
     return reinit.components == "all" and reinit.init == "architecture"
 
 
