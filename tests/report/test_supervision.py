@@ -1,6 +1,7 @@
 """Tables 2 to 6 of Wu & Dredze (2019): scores by training data."""
 
 from collections import Counter
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -240,3 +241,15 @@ def test_parsing_begins_with_the_distance_of_word_orders():
     assert [row.label for row in settings.groups["word-order distance from en"]] == ["ours", "wu2019"]
     other = [trained("en", "de", 66.0, task="pos"), trained("de", "de", 90.0, task="pos")]
     assert all("word-order" not in head for table in supervision(Results.of(other + orders)) for head in table.head)
+
+
+def test_in_language_models_of_two_recipes_are_two_columns():
+    small, large = (
+        [replace(trained(source, source, value), recipe=recipe) for source, value in by_source.items()]
+        for recipe, by_source in (("small", {"en": 90.0, "de": 80.0}), ("large", {"fr": 70.0}))
+    )
+    table, *_ = supervision(Results.of([*small, *large, replace(trained("en", "de", 60.0), recipe="small")]))
+    (rows,) = table.groups.values()
+    shown = {row.label: dict(zip(table.head, values(row), strict=True)) for row in rows}
+    assert shown["fr"] == {"in-language, small": None, "in-language, large": 70.0, "zero-shot from en, small": None}
+    assert shown["de"]["in-language, small"] == 80.0

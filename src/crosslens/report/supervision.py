@@ -9,7 +9,7 @@ from typing import Literal
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
-from crosslens.results.cells import Column, columns_of, disambiguated, groups_of, languages_of
+from crosslens.results.cells import Column, by_variant, columns_of, disambiguated, groups_of, languages_of
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
@@ -129,7 +129,8 @@ def _word_orders(results: Results) -> dict[str, dict[str, float]]:
 def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
     """The columns, in-language ones first."""
     encoders = {key[0] for key, _ in groups_of(results, "encoder")}
-    blocks = list(_blocks(results, notes))
+    parts = by_variant(results, within=("encoder",), of=("recipe", "settings"))  # of all sources: columns join them
+    blocks = [block for variant, part in parts for block in _blocks(part, variant, notes)]
     sources = {source for _, source, _, _, _ in blocks}
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, gold), scores in blocks:
@@ -143,7 +144,9 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
     return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting)))
 
 
-def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
+def _blocks(
+    results: Results, variant: str, notes: Notes
+) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
     """Yield encoder, source, original language of translated training data, variant, and scores."""
     name = languages_of(results)
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
@@ -158,7 +161,8 @@ def _blocks(results: Results, notes: Notes) -> Iterator[tuple[str, str, str | No
                 if target is not None and cell.by_seed:
                     called = name(corpus) if corpus is not None else target
                     scores[_Row(target, called, partner)] = cell_of(cell, "score", notes)
-            yield encoder, source, translated_from, (column.variant, gold[column]), scores
+            words = ", ".join(filter(None, (variant, column.variant)))
+            yield encoder, source, translated_from, (words, gold[column]), scores
 
 
 def _gold_tags(results: Results) -> dict[Column, bool]:
