@@ -94,7 +94,9 @@ def test_languages_in_another_order_are_another_adaptation(masked_bert, tmp_path
 
 
 def test_a_tokenizer_in_python_is_as_good(tmp_path):
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghilmnoprstuvx."]))
+    (tmp_path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghilmnoprstuvx."])
+    )
     options = {"word_tokenizer_type": "basic", "subword_tokenizer_type": "character"}
     tokenizer = BertJapaneseTokenizer(str(tmp_path / "vocab.txt"), **options)
     config = BertConfig(

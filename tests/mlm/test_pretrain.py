@@ -101,8 +101,8 @@ def test_a_partial_training_of_other_settings_is_not_taken_up(texts, tmp_path, m
         pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
     with pytest.raises(RequestError, match=r"out.partial holds an unfinished training with other settings"):
         pretrain(SMALL.model_copy(update={"steps": 31}), tmp_path / "out", base=texts, device="cpu")
+    reordered = dict(reversed(SMALL.corpora.items()))  # which changes the ids of subwords
     with pytest.raises(RequestError, match=r"out.partial holds an unfinished training with other settings"):
-        reordered = dict(reversed(SMALL.corpora.items()))  # which changes the ids of subwords
         pretrain(SMALL.model_copy(update={"corpora": reordered}), tmp_path / "out", base=texts, device="cpu")
 
 

@@ -47,10 +47,12 @@ LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"
 _SHIPPED = Path(__file__).parents[1] / "demo"
 """Folder of crosslens itself that has the collection ``sample``."""
 
+IN_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
+"""A path with its language, such as ``wo=my.txt``."""
+
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")
-_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def load_corpus(
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
     name = str(name)
-    if language is not None and not _LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
+    if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
         name = f"{language}={name}"
     elif language is not None:
         raise RequestError(f"{name} has a language of its own", hint=f"leave out language={language!r}")
@@ -233,7 +235,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
-    if match := _LANGUAGE.match(name):
+    if match := IN_LANGUAGE.match(name):
         return load_text(match["path"], language=match["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).is_file():
@@ -272,7 +274,7 @@ def check_text(name: str, *, data: str | Path | None = None) -> None:
 
 def _path(name: str) -> Path:
     """Path of a file, without the language before it."""
-    tagged = _LANGUAGE.match(name)
+    tagged = IN_LANGUAGE.match(name)
     return Path(tagged["path"] if tagged else name)
 
 
@@ -402,7 +404,7 @@ def named_language(name: str) -> str | None:
     ('en', 'de')
     """
     bare, _ = split_name(name)
-    if tagged := _LANGUAGE.match(bare):
+    if tagged := IN_LANGUAGE.match(bare):
         return tagged["language"]
     named = _match_name(bare)
     if named is None or named["collection"] in LABS or set(named["corpus"]) & set("*?"):
@@ -444,7 +446,7 @@ def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | 
 
 
 def _load_path(name: str, format: Format | None) -> Corpus:
-    tagged, path = _LANGUAGE.match(name), _path(name)
+    tagged, path = IN_LANGUAGE.match(name), _path(name)
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]

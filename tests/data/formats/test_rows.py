@@ -5,7 +5,6 @@ import pytest
 from crosslens.data.formats.rows import LAYOUTS, MLDOC, SIB200, find_layout, read_rows
 from crosslens.errors import DataError
 
-
 NAMES = {"label": {"names": ["x"]}}
 
 
