@@ -17,7 +17,7 @@ def smaller(made):
     """A demonstration with a smaller study."""
     similarity = made.study.similarity.model_copy(update={"sentences": 20})
     few = {"tasks": ("pos",), "conditions": CONDITIONS, "similarity": similarity, "set": {"limit": 50, "epochs": 1}}
-    return demo.Demo(made.study.model_copy(update=few), made.title, made.introduction)
+    return demo.Demo(made.study.model_copy(update=few), made.introduction)
 
 
 def shrink(set_item=lambda mapping, name, value: mapping.update({name: value}), set_name=setattr):

@@ -31,6 +31,16 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
+def order_of(languages: Iterable[str]) -> dict[str, list[str]]:
+    """Describe the order of languages, which determines weights, for a digest; nothing if it is the sorted one.
+
+    >>> order_of(["en", "fr"]), order_of(["fr", "en"])
+    ({}, {'order': ['fr', 'en']})
+    """
+    order = list(languages)
+    return {} if order == sorted(order) else {"order": order}
+
+
 def digest_chunks(chunks: Iterable[bytes | memoryview]) -> str:
     """Compute the SHA-256 of chunks of bytes, or of flat arrays, in hexadecimal.
 

@@ -15,3 +15,12 @@ def test_transliterate_writes_the_kind_of_file_it_reads(run, folder, treebanks):
     assert "B-ANIMAL" in {tag for s in iob.read("out.iob2").sentences for tag in s.entities}
     texts = ("transliterate", "sib200/eng_Latn", "--data", treebanks, "--scheme", "latin-cyrillic", "--out", "out.tsv")
     assert run(*texts)[0] == 0
+
+
+def test_entities_in_txt_files_stay_entities_and_slices_of_text_stay_text(run, folder):
+    (folder / "wo.txt").write_text("Dakar B-LOC\nrafet O\n\nAyda B-PER\n", "utf-8")
+    assert run("transliterate", "wo.txt", "--scheme", "latin-cyrillic", "--out", "out.txt")[0] == 0
+    assert (folder / "out.txt").read_text("utf-8").split("\n")[0].split("\t")[1:3] == ["Дакар", "B-LOC"]
+    assert [sentence.entities for sentence in iob.read("out.txt").sentences] == [("B-LOC", "O"), ("B-PER",)]
+    assert run("transliterate", "fr=fr.txt[:2]", "--scheme", "latin-cyrillic", "--out", "cut.txt")[0] == 0
+    assert (folder / "cut.txt").read_text("utf-8").splitlines()[1].startswith("ун цхиен дорт")

@@ -7,6 +7,7 @@ from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError
 from crosslens.tasks import find_task
 from made_corpora import texts, write_texts
+from toys import conllu_text
 
 FILES = {
     "conll2003/eng.testa": "EU NNP I-NP I-ORG\n",
@@ -34,6 +35,14 @@ def test_shared_tasks_on_named_entities(tmp_path):
     for name, splits in NAMES.items():
         corpus = load_corpus(f"{name}:{splits[0]}", data=tmp_path)
         assert (corpus[0].words, corpus[0].entities, corpus.language) == (("EU",), ("B-ORG",), name[-2:])
+
+
+def test_an_archive_beside_the_treebanks_is_ignored(tmp_path):
+    bank = tmp_path / "ud" / "UD_French-PUD"
+    bank.mkdir(parents=True)
+    (bank / "fr_pud-ud-test.conllu").write_text(conllu_text("fr"), "utf-8")
+    (tmp_path / "ud" / "UD_French-PUD.zip").write_bytes(b"PK")
+    assert load_corpus("ud/fr_pud", data=tmp_path).language == "fr"
 
 
 @pytest.mark.parametrize("folder", ["XNLI-MT-1.0/multinli", "xnli_mt"])

@@ -48,6 +48,16 @@ def test_sib200_is_joined_by_id_and_keeps_scripts_that_are_not_the_usual(data):
     assert list_languages("sib200/test", data=data) == found.languages
 
 
+def test_sib200_in_two_varieties_of_a_language_keeps_both(data):
+    for folder in ("pes_Arab", "prs_Arab"):
+        (data / "sib200" / folder).mkdir()
+        rows = f"index_id\tcategory\ttext\n7\tsports\t{folder}\n3\thealth\tb\n"
+        (data / "sib200" / folder / "test.tsv").write_text(rows, "utf-8")
+    found = load_parallel("sib200/test", data=data)
+    assert found.languages == ("en", "fr", "pes-Arab", "prs-Arab", "taq-Tfng")
+    assert [texts(found, tag)[0] for tag in ("pes-Arab", "prs-Arab")] == ["pes_Arab", "prs_Arab"]
+
+
 def test_xnli_is_its_hypotheses_and_a_slice_takes_what_all_have(data):
     found = load_parallel("xnli/dev[:2]", data=data)
     assert (texts(found, "en"), texts(found, "fr")) == (["B.", "C."], ["Be.", "Ce."])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.corpora.translations import are_parallel, find_translations, require_links
+from crosslens.corpora.translations import are_parallel, find_translations, has_known_links, require_links
 from crosslens.errors import DataError, RequestError
 from made_corpora import identified
 
@@ -77,6 +77,20 @@ def test_artificial_languages_have_known_links():
                 linked += 1
         assert linked > 0.8 * target.words
         require_links(english, [target])
+
+
+def test_only_test_sets_of_artificial_languages_are_translations():
+    for collection in ("lab", "lab_topics", "lab_pairs"):
+        for split, expected in (("test", True), ("dev", False)):
+            source, target = (load_corpus(f"{collection}/{name}:{split}[:3]") for name in ("src", "sov"))
+            assert are_parallel(source, target) is expected
+
+
+def test_links_are_known_between_test_sets_of_one_laboratory():
+    source = load_corpus("lab/src[:3]")
+    assert has_known_links(source, load_corpus("lab/sov[:3]@latin-cyrillic"))
+    assert not has_known_links(source, load_corpus("lab/sov_good_w1[:3]"))
+    assert not has_known_links(source, load_corpus("lab/sov:dev[:3]"))
 
 
 def test_links_that_would_be_sampled_are_refused_in_studies():

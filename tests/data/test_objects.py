@@ -96,6 +96,9 @@ def test_a_language_for_what_has_none(treebanks):
         ({"text": ["a"], "label": ["x", "y"]}, "columns differ in length: text 1, label 2"),
         ({"text": ["a", None], "label": ["x", "y"]}, "data:2: empty text"),
         (pd.DataFrame({"text": ["a", "b"], "label": ["x", float("nan")]}), "data:2: empty label"),
+        (pd.DataFrame({"text": ["a", "b"], "label": pd.array(["x", pd.NA], "string")}), "data:2: empty label"),
+        (pa.table({"text": ["a", None], "label": ["x", "y"]}), "data:2: empty text"),
+        (pa.table({"text": ["a", "b"], "label": ["x", None]}), "data:2: empty label"),
         ({"title": ["a"]}, "has neither entities, topics nor pairs, but title"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_run_that_fails_is_told_with_its_log(small, tmp_path):
     with pytest.raises(
         WorkError, match="pos src 1-2 embeddings seed 1: layers 1-2 of this bert encoder have no embeddings"
     ):
-        run_demo(Demo(broken, "", ""), tmp_path / "out", cache=tmp_path / "cache", executor="serial")
+        run_demo(Demo(broken, ""), tmp_path / "out", cache=tmp_path / "cache", executor="serial")
 
 
 def test_a_folder_of_something_else_is_left_alone(small, tmp_path):
@@ -94,7 +94,7 @@ def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
     data = demo.study.data.model_copy(update={"tasks": {"pos": {"en": english}}})
     few = {"data": data, "conditions": (Condition(), Condition(layers="1-2")), "set": {"limit": 30, "epochs": 1}}
     similarity = demo.study.similarity.model_copy(update={"sentences": 10})
-    small = Demo(demo.study.model_copy(update={**few, "similarity": similarity}), "t", "i", demo.data)
+    small = Demo(demo.study.model_copy(update={**few, "similarity": similarity}), "i", demo.data)
     results = run_demo(small, tmp_path / "out", cache=tmp_path / "cache", executor="serial")
     (effect,) = effects(results)
     assert [change.label for change in effect.changes] == ["1-2"]

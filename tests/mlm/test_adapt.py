@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import BertConfig, BertForMaskedLM
+from transformers import BertConfig, BertForMaskedLM, BertJapaneseTokenizer
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
@@ -81,6 +81,34 @@ def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
     assert load_encoder(tmp_path / "whole").digest == load_encoder(tmp_path / "part").digest
 
 
+def test_languages_in_another_order_are_another_adaptation(masked_bert, tmp_path):
+    """Their blocks are numbered in order, so that the order decides what each batch holds."""
+
+    def adapted(*languages):
+        folder = tmp_path / "-".join(languages)
+        settings = SMALL.model_copy(update={"epochs": 1})
+        adapt(masked_bert, {language: text(language) for language in languages}, folder, settings=settings)
+        return json.loads((folder / "adaptation.json").read_text())["identity"]
+
+    assert adapted("en", "fr") != adapted("fr", "en")
+
+
+def test_a_tokenizer_in_python_is_as_good(tmp_path):
+    (tmp_path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghilmnoprstuvx."])
+    )
+    options = {"word_tokenizer_type": "basic", "subword_tokenizer_type": "character"}
+    tokenizer = BertJapaneseTokenizer(str(tmp_path / "vocab.txt"), **options)
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    BertForMaskedLM(config).save_pretrained(tmp_path / "ja")
+    tokenizer.save_pretrained(tmp_path / "ja")
+    facts = adapt(tmp_path / "ja", {"fr": text()}, tmp_path / "out", settings=SMALL, device="cpu")
+    assert facts["perplexity fr"] < facts["perplexity before fr"]
+    assert load_encoder(tmp_path / "out", device="cpu").tokenizer.tokenize("le chat") == list("lechat")
+
+
 def test_a_head_that_is_missing_is_fresh_and_said(tiny_bert, tmp_path):
     facts = adapt(tiny_bert, {"fr": text()}, tmp_path / "out", settings=SMALL, device="cpu")
     assert facts["fresh_head"]
@@ -119,6 +147,11 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
         adapt(masked_bert, {"fr": text()[:1]}, out)
     with pytest.raises(RequestError, match="too few for one sequence"):
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
+    unknown = Corpus((Text(("ߊߟߎ ߞߊ",)),) * 60, "nqo", "nqo")
+    with pytest.raises(RequestError, match="nqo has nothing to predict"):
+        adapt(masked_bert, {"fr": text(), "nqo": unknown}, out, settings=SMALL)
+    with pytest.raises(RequestError, match="the held-out text of raw has nothing to predict"):
+        adapt(masked_bert, {"fr": replace(text(), items=text().items + unknown.items)}, out, settings=SMALL)
     with pytest.raises(RequestError, match="exists already"):
         adapt(masked_bert, {"fr": text()}, tiny_bert)
     with pytest.raises(EncoderError, match="no mask"):

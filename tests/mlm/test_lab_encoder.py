@@ -1,5 +1,9 @@
 """Encoders of laboratories: pretrained once, then read from the cache."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
+
 import pytest
 
 import crosslens as xl
@@ -18,6 +22,21 @@ def test_an_encoder_is_pretrained_once_and_then_read_from_the_cache(tmp_path, mo
     assert (encoder.depth, encoder.width) == (6, 64)
     monkeypatch.setattr(lab_encoder, "pretrain", None)
     assert xl.lab_encoder("tiny", cache=tmp_path, device="cpu").digest == encoder.digest
+
+
+def test_two_processes_pretrain_it_once(tmp_path, monkeypatch):
+    meeting, trained = Barrier(2), []
+
+    def pretrain(settings, folder, **_):
+        trained.append(folder)
+        with suppress(BrokenBarrierError):
+            meeting.wait(timeout=0.5)
+        folder.mkdir()
+
+    monkeypatch.setattr(lab_encoder, "pretrain", pretrain)
+    with ThreadPoolExecutor(2) as both:
+        folders = list(both.map(lambda _: lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path), range(2)))
+    assert folders == trained * 2
 
 
 def test_another_laboratory_has_another_encoder(tmp_path):

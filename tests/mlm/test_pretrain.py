@@ -101,6 +101,17 @@ def test_a_partial_training_of_other_settings_is_not_taken_up(texts, tmp_path, m
         pretrain(SMALL, tmp_path / "out", base=texts, device="cpu")
     with pytest.raises(RequestError, match=r"out.partial holds an unfinished training with other settings"):
         pretrain(SMALL.model_copy(update={"steps": 31}), tmp_path / "out", base=texts, device="cpu")
+    reordered = dict(reversed(SMALL.corpora.items()))  # which changes the ids of subwords
+    with pytest.raises(RequestError, match=r"out.partial holds an unfinished training with other settings"):
+        pretrain(SMALL.model_copy(update={"corpora": reordered}), tmp_path / "out", base=texts, device="cpu")
+
+
+def test_an_existing_folder_is_refused_before_training(texts, tmp_path):
+    (tmp_path / "mine.txt").write_text("x")
+    steps = []
+    with pytest.raises(RequestError, match="exists already"):
+        pretrain(SMALL, tmp_path, base=texts, device="cpu", stepped=lambda step, loss: steps.append(step))
+    assert not steps
 
 
 def test_text_that_cannot_be_used(texts, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.mlm.streams import Masker, cut_streams, sort_lines
+from crosslens.mlm.streams import Masker, cut_stream, cut_streams, sort_lines
 from crosslens.mlm.vocabulary import VOCABULARIES
 from toys import SENTENCES
 
@@ -71,8 +71,18 @@ def test_a_step_reads_lines_of_one_length_and_an_epoch_reads_every_line_once(tex
     assert [lines.subwords(step, size=0) for step in range(3 * steps + 1)] == [0, *np.cumsum(read)]
     again = sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
     np.testing.assert_array_equal(again.batch(5, size=0), lines.batch(5, size=0))
-    with pytest.raises(RequestError, match="no line of the text has a subword"):
-        sort_lines({"en": [""]}, {"en": tokenizer}, length=24, budget=60, seed=1)
+
+
+def test_text_without_a_known_subword_is_refused():
+    tokenizer = VOCABULARIES["words"](SENTENCES["en"], size=60, positions=24)
+    unknown = ["ߊߟߎ ߞߊ ߘߌ ߓߐ"] * 20
+    with pytest.raises(RequestError, match=r"nqo has nothing to predict: .*crosslens transliterate"):
+        cut_stream("nqo", unknown, tokenizer, length=16)
+    for lines in ([""], unknown):
+        text = {"en": SENTENCES["en"], "nqo": lines}
+        with pytest.raises(RequestError, match="nqo has nothing to predict"):
+            sort_lines(text, dict.fromkeys(text, tokenizer), length=24, budget=60, seed=1)
+    assert len(cut_stream("nqo", ["the cat", *unknown], tokenizer, length=16)) > 1
 
 
 def test_a_longer_line_is_cut_between_its_special_tokens():

@@ -189,6 +189,8 @@ def test_every_setting_of_a_pretraining_and_of_an_adaptation_is_part_of_the_id()
     assert len({run.id for run in runs.values()}) == len(runs)
     elsewhere = Pretraining(corpora={"en": "a", "fr": "b"}, **given)
     assert PretrainRun(elsewhere, "home", texts, Condition(), "other", "fr").id == runs[""].id
+    reordered = Pretraining(corpora={"fr": "fr.txt", "en": "en.txt"}, **given)
+    assert PretrainRun(reordered, "", texts, Condition(), "toy").id not in {run.id for run in runs.values()}
 
     adaptation = Adaptation()
     changed = [pair for name in Adaptation.model_fields for pair in others(adaptation, name)]

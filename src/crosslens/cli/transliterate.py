@@ -29,12 +29,12 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     path = refuse_existing(out)
 
     from crosslens.cli._display import say
-    from crosslens.corpora.catalogue import RAW, load_corpus, load_text
+    from crosslens.corpora.catalogue import load_corpus, load_text, names_text
     from crosslens.data.formats import conllu, iob, tsv
     from crosslens.data.sentence import Sentence
     from crosslens.data.transliteration import transliterate
 
-    raw = corpus.startswith(f"{RAW}/") or (corpus.endswith(".txt") and Path(corpus).exists())
+    raw = names_text(corpus)
     written = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
 
     def write(path: Path) -> None:

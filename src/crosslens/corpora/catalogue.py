@@ -47,10 +47,12 @@ LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"
 _SHIPPED = Path(__file__).parents[1] / "demo"
 """Folder of crosslens itself that has the collection ``sample``."""
 
+IN_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
+"""A path with its language, such as ``wo=my.txt``."""
+
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")
-_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def load_corpus(
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
     name = str(name)
-    if language is not None and not _LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
+    if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
         name = f"{language}={name}"
     elif language is not None:
         raise RequestError(f"{name} has a language of its own", hint=f"leave out language={language!r}")
@@ -233,7 +235,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if scheme:
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
-    if match := _LANGUAGE.match(name):
+    if match := IN_LANGUAGE.match(name):
         return load_text(match["path"], language=match["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).is_file():
@@ -245,13 +247,14 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
 
 
 def names_text(name: str) -> bool:
-    """Whether a name is that of raw text, rather than of a treebank.
+    """Whether a name is that of raw text, rather than of a treebank or an IOB file, which may end in ``.txt``, too.
 
     >>> [names_text(name) for name in ("raw/wol[:9]", "wo=my.txt", "ud/wo_wtb", "my.conllu")]
     [True, True, False, False]
     """
     bare, _ = split_name(name)
-    return bare.startswith(f"{RAW}/") or bare.endswith(".txt")
+    path = _path(bare)
+    return bare.startswith(f"{RAW}/") or (path.suffix == ".txt" and not (path.is_file() and iob.is_iob(path)))
 
 
 def check_text(name: str, *, data: str | Path | None = None) -> None:
@@ -260,15 +263,19 @@ def check_text(name: str, *, data: str | Path | None = None) -> None:
     Raises:
         DataError: if it is not.
     """
-    bare, _ = split_name(name)
-    tagged = _LANGUAGE.match(bare)
-    path = tagged["path"] if tagged else bare
-    collection, _, part = path.partition("/")
-    if Path(path).exists() or collection == LAB:
+    path = _path(split_name(name)[0])
+    collection, _, part = str(path).partition("/")
+    if path.exists() or collection == LAB:
         return
     if collection != RAW:
-        raise DataError(f"file {path!r} not found")
+        raise DataError(f"file {str(path)!r} not found")
     _raw_file(part, data)
+
+
+def _path(name: str) -> Path:
+    """Path of a file, without the language before it."""
+    tagged = IN_LANGUAGE.match(name)
+    return Path(tagged["path"] if tagged else name)
 
 
 def _raw_file(part: str, data: str | Path | None) -> Path:
@@ -291,8 +298,7 @@ def split_slice(name: str) -> tuple[str, Slice]:
     ('ud/en_ewt', Slice(begin=None, end=200, seed=7))
     """
     sliced = _SLICE.match(name)
-    tagged = _LANGUAGE.match(name)
-    if not sliced or Path(tagged["path"] if tagged else name).is_file():
+    if not sliced or _path(name).is_file():
         return name, Slice()
     begin, end, seed = (int(sliced[part]) if sliced[part] else None for part in ("begin", "end", "seed"))
     return sliced["name"], Slice(begin, end, seed)
@@ -304,8 +310,8 @@ def split_scheme(name: str) -> tuple[str, str]:
     >>> split_scheme("ud/ug_udt@uroman")
     ('ud/ug_udt', '@uroman')
     """
-    scheme, tagged = _SCHEME.match(name), _LANGUAGE.match(name)
-    if not scheme or Path(tagged["path"] if tagged else name).exists():
+    scheme = _SCHEME.match(name)
+    if not scheme or _path(name).exists():
         return name, ""
     return scheme["name"], scheme["scheme"]
 
@@ -355,10 +361,9 @@ def check_corpus(pattern: str, *, split: str = "test", data: str | Path | None =
     bare, _ = split_name(pattern)
     named = _match_name(bare)
     if named is None:
-        tagged = _LANGUAGE.match(bare)
-        path = tagged["path"] if tagged else bare
-        if not Path(path).exists():
-            raise DataError(f"file {path!r} not found")
+        path = _path(bare)
+        if not path.exists():
+            raise DataError(f"file {str(path)!r} not found")
     elif named["collection"] not in LABS:
         split = named["split"] or split
         if not find_corpora(named["collection"], named["corpus"], data, split=split):
@@ -399,7 +404,7 @@ def named_language(name: str) -> str | None:
     ('en', 'de')
     """
     bare, _ = split_name(name)
-    if tagged := _LANGUAGE.match(bare):
+    if tagged := IN_LANGUAGE.match(bare):
         return tagged["language"]
     named = _match_name(bare)
     if named is None or named["collection"] in LABS or set(named["corpus"]) & set("*?"):
@@ -441,8 +446,7 @@ def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | 
 
 
 def _load_path(name: str, format: Format | None) -> Corpus:
-    tagged = _LANGUAGE.match(name)
-    path = Path(tagged["path"] if tagged else name)
+    tagged, path = IN_LANGUAGE.match(name), _path(name)
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]

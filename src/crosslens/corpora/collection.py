@@ -4,6 +4,7 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +101,7 @@ def _treebanks(folder: Path) -> Files:
         newest_first = sorted(unpacked, key=lambda c: tuple(map(int, c.name[14:].split("."))), reverse=True)
         releases += newest_first
     return _files(
-        (file for release in releases for bank in sorted(release.glob("UD_*")) for file in sorted(bank.iterdir())),
+        (file for release in releases for file in sorted(release.glob("UD_*/*"))),
         r"(?P<corpus>\w+)-ud-(?P<split>train|dev|test)\.conllu",
     )
 
@@ -203,10 +204,13 @@ def _translations(folder: Path) -> Files:
 
 
 def _topic_sides(folder: Path, part: str) -> Sides:
-    """The same sentences in every language."""
+    """The same sentences in every language. Varieties of one language, such as Persian and Dari, keep their codes."""
+    files = {file.parent.name: file for file in sorted((folder / "sib200").glob(f"*/{part}.tsv"))}
+    varieties = Counter(map(language_tag, files))
     sides: Sides = {}
-    for file in sorted((folder / "sib200").glob(f"*/{part}.tsv")):
-        language, name = language_tag(file.parent.name), f"sib200/{file.parent.name}:{part}"
+    for code, file in files.items():
+        language = tag if varieties[tag := language_tag(code)] == 1 else code.replace("_", "-")
+        name = f"sib200/{code}:{part}"
         sides[language] = partial(tsv.read, file, layout=rows.SIB200, name=name, language=language)
     return sides
 

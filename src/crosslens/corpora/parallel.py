@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from crosslens.corpora.catalogue import LAB, find_lab, load_corpus, places, roots, split_slice
+from crosslens.corpora.catalogue import IN_LANGUAGE, LAB, find_lab, load_corpus, places, roots, split_slice
 from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
 from crosslens.data.formats import text
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
-
-_FILE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)", re.ASCII)
 
 
 def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
@@ -84,7 +82,7 @@ def _published(collection: Collection, part: str, data: str | Path | None) -> Si
 def _files(name: str) -> Sides:
     sides: Sides = {}
     for part in name.split(","):
-        tagged = _FILE.fullmatch(part)
+        tagged = IN_LANGUAGE.match(part)
         if not tagged:
             raise DataError(f"{part!r} does not name a language and a file", hint="write each side as fr=FILE")
         language, path = tagged["language"], tagged["path"]

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crosslens.corpora.catalogue import LAB, find_lab, split_slice
+from crosslens.corpora.catalogue import LAB, find_lab
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import read_text
 from crosslens.data.links import Links, align_words, one_to_one, read_line
 from crosslens.digests import digest
 from crosslens.errors import DataError, RequestError
+from crosslens.lab.laboratory import Laboratory
 
 PLACE = "{language}"
 """Place of the language in names of files of links."""
@@ -76,8 +77,7 @@ def _links(source: Corpus, target: Corpus, items: tuple[int, ...], file: str | N
     if all(same):
         return tuple(frozenset((i, i) for i in range(len(sentence))) for sentence in target.sentences)
     if has_known_links(source, target):
-        names = [split_slice(corpus.name)[0].split(":")[0].removeprefix(f"{LAB}/") for corpus in (source, target)]
-        (a, laboratory), (b, _) = map(find_lab, names)
+        (a, laboratory), (b, _) = map(_laboratory, (source, target))
         return laboratory.links(a, b, [item.id or "" for item in target])
     if file is not None:
         name = file.replace(PLACE, target.language or "")
@@ -121,8 +121,16 @@ def link_words(source: Corpus, target: Corpus, *, sentences: int | None = None) 
 
 
 def has_known_links(source: Corpus, target: Corpus) -> bool:
-    """Whether the links of two corpora are known without aligning words: those of one laboratory's languages."""
-    return all(corpus.name.startswith(f"{LAB}/") for corpus in (source, target))
+    """Whether the links of two corpora are known without aligning words: those of one laboratory's test sets."""
+    corpora = (source, target)
+    if not all(corpus.name.startswith(f"{LAB}/") and corpus.split == "test" for corpus in corpora):
+        return False
+    return len({_laboratory(corpus)[1].preset for corpus in corpora}) == 1
+
+
+def _laboratory(corpus: Corpus) -> tuple[str, Laboratory]:
+    """The artificial language of a corpus, and its laboratory."""
+    return find_lab(corpus.name.partition(":")[0].removeprefix(f"{LAB}/"))
 
 
 def require_links(source: Corpus, targets: Iterable[Corpus]) -> None:

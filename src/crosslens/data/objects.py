@@ -78,4 +78,10 @@ def _of_columns(data: Any) -> Corpus:
 
 
 def _values(column: Any) -> list:
-    return column.tolist() if hasattr(column, "tolist") else list(column)
+    """Values of a column, None where one is missing."""
+    if hasattr(column, "to_pylist"):  # Arrow
+        return column.to_pylist()
+    values = column.tolist() if hasattr(column, "tolist") else list(column)
+    if not hasattr(column, "isna"):
+        return values
+    return [None if missing else value for value, missing in zip(values, column.isna(), strict=True)]  # pandas

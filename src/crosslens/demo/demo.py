@@ -23,14 +23,12 @@ class Demo:
 
     Attributes:
         study: the study to run.
-        title: title of the page.
         introduction: introduction of the page, in one or two sentences.
         data: folder of the corpora; None: they are generated.
         pictures: pictures of the languages for the page, as HTML.
     """
 
     study: Study
-    title: str
     introduction: str
     data: Path | None = None
     pictures: str = ""
@@ -50,7 +48,6 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
     )
     return Demo(
         study,
-        f"crosslens demo, {preset}",
         story(laboratory, depth=depth),
         pictures=pictures(laboratory, conditions=study.conditions, depth=depth),
     )
@@ -76,7 +73,6 @@ def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> De
     study = read_study(_home() / "real.yaml", overrides={"encoder": str(encoder), "seeds": str(seeds)})
     return Demo(
         study,
-        "crosslens demo, real languages",
         "multilingual-e5-small, an encoder of twelve layers pretrained on a hundred languages, was fine-tuned on"
         f" {study.set['limit']} sentences of UD English-EWT, and evaluated on a few dozen sentences of English and of"
         " eight other languages of UD PUD; before fine-tuning, layers were re-initialised. A small sample: published"

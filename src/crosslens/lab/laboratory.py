@@ -150,7 +150,8 @@ class Laboratory:
     def corpus(self, language: str, *, split: str = "test", sentences: int | None = None) -> Corpus:
         """Generate sentences with UPOS tags, features, dependency trees and entities.
 
-        Test sets are parallel across languages, with the same sentence ids; train and dev sets are not.
+        Test sets are parallel across languages, with the same sentence ids. Train and dev sets are not; their ids have
+        the language.
 
         Args:
             language: one of `languages`.
@@ -160,14 +161,14 @@ class Laboratory:
         Raises:
             RequestError: for an unknown language or split.
         """
-        count, stream = self._check_request(language, split, sentences)
+        count, stream, prefix = self._check_request(language, split, sentences)
         grammar = self._grammar(language)
         name = f"{self.name(language)}:{split}"
         items = []
         # Structures are drawn first, then words: to be a prefix, a smaller corpus draws as many structures.
         sampled = self._sample(split, *stream, count=max(count, SIZES[split]), first=count)
         for number, (tree, concepts, marks) in enumerate(sampled):
-            items.append(self._sentence(language, grammar, tree, concepts, marks, f"{split}-{number + 1:05}", name))
+            items.append(self._sentence(language, grammar, tree, concepts, marks, f"{prefix}-{number + 1:05}", name))
         return Corpus(tuple(items), name, language, split)
 
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
@@ -210,12 +211,12 @@ class Laboratory:
         Raises:
             RequestError: for an unknown language or split.
         """
-        count, stream = self._check_request(language, split, documents)
+        count, stream, prefix = self._check_request(language, split, documents)
         # The pool of sentences does not depend on the number of documents.
         pool = self._sample(split, "documents", *stream, count=4 * SIZES[split])
         labelled = draw_documents(self.world, pool, count, self._generator("documents", split, *stream))
         items = [
-            Text((" ".join(self._realise(language, meaning) for meaning in meanings),), label, f"{split}-{number:05}")
+            Text((" ".join(self._realise(language, meaning) for meaning in meanings),), label, f"{prefix}-{number:05}")
             for number, (label, meanings) in enumerate(labelled, start=1)
         ]
         return Corpus(tuple(items), f"{self.name(language, collection='lab_topics')}:{split}", language, split)
@@ -231,7 +232,7 @@ class Laboratory:
         Raises:
             RequestError: for an unknown language or split, fewer than three nouns, or if no tree allows sentence pairs.
         """
-        count, stream = self._check_request(language, split, pairs)
+        count, stream, prefix = self._check_request(language, split, pairs)
         if self.settings.world.nouns < 3:
             raise RequestError(
                 "sentence pairs need three nouns: a subject, an object and another object", hint="increase world.nouns"
@@ -249,7 +250,7 @@ class Laboratory:
             hypothesis = draw_pair(self.world, premise, label, generator)
             if is_new(hypothesis[0]):  # depends on the tree alone, so not on the label
                 segments = self._realise(language, premise), self._realise(language, hypothesis)
-                items.append(Text(segments, label, f"{split}-{len(items) + 1:05}"))
+                items.append(Text(segments, label, f"{prefix}-{len(items) + 1:05}"))
             if len(items) == count:
                 break
             if attempt == PREMISES and not items:
@@ -276,14 +277,15 @@ class Laboratory:
         name = f"{self.name(language, collection='lab_langid')}:{split}"
         return Corpus(tuple(items), name, None if language == "all" else language, split)
 
-    def _check_request(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...]]:
+    def _check_request(self, language: str, split: str, count: int | None) -> tuple[int, tuple[str, ...], str]:
         """Check language and split; return the number of items and the language's part of the random stream's name.
 
-        That part is empty for test sets, which are parallel across languages.
+        That part is empty for test sets, which are parallel across languages. Also return the prefix of the items' ids.
         """
         self._grammar(language)
         self._check_split(split)
-        return count or SIZES[split], () if split == "test" else (language,)
+        stream = () if split == "test" else (language,)
+        return count or SIZES[split], stream, "-".join((split, *stream))
 
     def _check_split(self, split: str) -> None:
         if split not in SIZES:

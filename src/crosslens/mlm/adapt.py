@@ -19,7 +19,7 @@ from crosslens.checksums import write_checksums
 from crosslens.corpora.catalogue import load_text
 from crosslens.data.corpus import Corpus
 from crosslens.data.scripts import main_script
-from crosslens.digests import digest, stream_seed
+from crosslens.digests import digest, order_of, stream_seed
 from crosslens.encoders.coverage import measure_coverage
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.freeze import freeze
@@ -81,7 +81,7 @@ def adapt(
     Raises:
         DataError: if text cannot be read, or has no letter of a known script.
         RequestError: if the folder exists, the unfinished training there has other settings, there is too little text,
-            or all parameters are frozen.
+            the tokenizer knows no word of a language's text, or all parameters are frozen.
         EncoderError: if the encoder has no masked language model.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
@@ -111,6 +111,7 @@ def adapt(
             "settings": settings.identity,
             "semantics": versions.ADAPTATION,
             "text": {language: corpus.digest for language, corpus in corpora.items()},
+            **order_of(corpora),
         }
     )
     partial = folder.with_name(f"{folder.name}.partial")

@@ -1,14 +1,17 @@
 """Cached encoders pretrained on artificial languages."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import cache_folder
 from crosslens.digests import digest
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.load import load_encoder
+from crosslens.files import lock_reason
 from crosslens.lab.export import export, pretraining_settings
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -71,15 +74,17 @@ def pretrained_laboratory(
         }
     )
     folder = Path(cache or cache_folder().parent / "demo") / identity[:16]
-    if not (folder / "lab").exists():
-        listener.report("making the artificial languages", 0)
-        export(laboratory, folder / "lab")
-    settings = folder / "lab" / "pretrain.yaml"
-    pretraining = read_settings(settings, Pretraining)
     encoder = folder / f"lab-{laboratory.preset or 'encoder'}"  # its name in tables
-    if encoder.exists():
-        listener.say(f"the encoder was pretrained before, and is in {encoder}")
-    else:
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / "lock"
+    with FileLock(lock) if lock_reason(lock) is None else nullcontext():  # one process pretrains it, others wait
+        if encoder.exists():
+            listener.say(f"the encoder was pretrained before, and is in {encoder}")
+            return encoder
+        if not (folder / "lab").exists():
+            listener.report("making the artificial languages", 0)
+            export(laboratory, folder / "lab")
+        pretraining = read_settings(folder / "lab" / "pretrain.yaml", Pretraining)
         with threads(THREADS):
-            pretrain(pretraining, encoder, base=settings.parent, device="cpu", progress=listener)
+            pretrain(pretraining, encoder, base=folder / "lab", device="cpu", progress=listener)
     return encoder

@@ -63,7 +63,7 @@ def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> 
     with inference():
         for language, held_out in batches.items():
             parts = [prediction_loss(model, batch) for batch in held_out]
-            total = sum(float(summed) for summed, _ in parts) / max(1, sum(count for _, count in parts))
+            total = sum(float(summed) for summed, _ in parts) / sum(count for _, count in parts)
             values[language] = math.exp(min(total, 700.0))
     model.train()
     return values

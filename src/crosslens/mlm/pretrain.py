@@ -28,13 +28,13 @@ from crosslens import __version__
 from crosslens.checksums import write_checksums
 from crosslens.corpora.catalogue import load_text
 from crosslens.corpora.dictionaries import load_dictionary
-from crosslens.digests import digest, stream_seed
+from crosslens.digests import digest, order_of, stream_seed
 from crosslens.encoders.encoder import find_device
 from crosslens.encoders.interventions.checkpoints import CHECKPOINTS
 from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
-from crosslens.files import new_folder
+from crosslens.files import new_folder, refuse_existing
 from crosslens.mlm.code_switching import switch_words
 from crosslens.mlm.objective import Batch, claim, release, train_language_model
 from crosslens.mlm.pretrain_settings import Pretraining, find_text
@@ -84,10 +84,10 @@ def pretrain(
     Raises:
         DataError: if text or a dictionary cannot be read.
         RequestError: if the folder exists, the unfinished training there has other settings, a language has too little
-            text, or a dictionary shares no word with the text.
+            text or none that its vocabulary knows, or a dictionary shares no word with the text.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
-    folder = Path(folder)
+    folder = refuse_existing(folder)
     device = find_device(device)
     corpora = {
         language: load_text(find_text(name, base), language=language, data=data)
@@ -106,6 +106,7 @@ def pretrain(
             "semantics": versions.PRETRAINING,
             "text": {language: corpus.digest for language, corpus in corpora.items()},
             "dictionaries": dictionaries,
+            **order_of(corpora),
         }
     )
     tokenizers = _tokenizers(text, settings)

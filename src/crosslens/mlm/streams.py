@@ -1,7 +1,8 @@
 """Batches of raw text for language modelling, from streams or single lines, and the subwords to predict in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -110,17 +111,17 @@ def sort_lines(
         together: whether a batch has lines of ``all`` languages, or of ``one``.
 
     Raises:
-        RequestError: if no line has a subword.
+        RequestError: if the lines of a language have nothing to predict.
     """
     by_length: dict[tuple[str, int], list[list[int]]] = {}
     for language, lines in text.items():
         first, last = (ids.tolist() for ids in special_tokens(tokenizers[language]))
-        for ids in encode_lines(lines, tokenizers[language]):
-            if ids:
-                framed = [*first, *ids[: length - len(first) - len(last)], *last]
-                by_length.setdefault((language if together == "one" else "", len(framed)), []).append(framed)
-    if not by_length:
-        raise RequestError("no line of the text has a subword")
+        inner_length = length - len(first) - len(last)
+        cut = [ids[:inner_length] for ids in encode_lines(lines, tokenizers[language]) if ids]
+        _require_known(language, chain.from_iterable(cut), tokenizers[language])
+        for ids in cut:
+            framed = [*first, *ids, *last]
+            by_length.setdefault((language if together == "one" else "", len(framed)), []).append(framed)
     sequences = tuple(np.asarray(by_length[group], np.int64) for group in sorted(by_length))
     plan = []
     for group, rows in enumerate(sequences):
@@ -149,7 +150,7 @@ def cut_streams(
         seed: random seed for language sampling and the order of sequences.
 
     Raises:
-        RequestError: if a language has too little text for one sequence.
+        RequestError: if a language has too little text for one sequence, or nothing to predict.
     """
     sequences = [cut_stream(language, lines, tokenizers[language], length=length) for language, lines in text.items()]
     weights = np.asarray([len(rows) for rows in sequences], float) ** exponent
@@ -174,7 +175,7 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
         length: subwords per sequence, special tokens included.
 
     Raises:
-        RequestError: if there is too little text for one sequence.
+        RequestError: if there is too little text for one sequence, or nothing to predict.
     """
     first, last = (ids.tolist() for ids in special_tokens(tokenizer))
     inner_length = length - len(first) - len(last)
@@ -182,8 +183,20 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
     count = len(ids) // inner_length
     if not count:
         raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}")
-    text = np.asarray(ids[: count * inner_length], np.int64).reshape(count, inner_length)
+    cut = ids[: count * inner_length]
+    _require_known(language, cut, tokenizer)
+    text = np.asarray(cut, np.int64).reshape(count, inner_length)
     return np.hstack([np.tile(first, (count, 1)), text, np.tile(last, (count, 1))]).astype(np.int64)
+
+
+def _require_known(language: str, ids: Iterable[int], tokenizer: PreTrainedTokenizerFast) -> None:
+    """Check that not all subwords are special tokens, such as the one of unknown words, which are never predicted."""
+    specials = set(tokenizer.all_special_ids)
+    if all(subword in specials for subword in ids):
+        raise RequestError(
+            f"{language} has nothing to predict: the tokenizer knows none of its words",
+            hint="crosslens transliterate writes it in a script that the tokenizer knows",
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

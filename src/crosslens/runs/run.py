@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from crosslens.digests import order_of
 from crosslens.encoders.condition import Condition
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Pretraining
@@ -118,7 +119,8 @@ class PretrainRun(_IdentifiedRun):
     def identity(self) -> dict[str, Any]:
         """Settings and texts."""
         settings = self.settings.model_dump(mode="json", exclude={"corpora"}, exclude_defaults=True)
-        return {"pretraining": settings, "texts": self.texts, "semantics": versions.PRETRAINING}
+        order = order_of(self.settings.corpora)
+        return {"pretraining": settings, "texts": self.texts, "semantics": versions.PRETRAINING, **order}
 
     @property
     def label(self) -> str:

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.data.formats import LABELLED
+from crosslens.data.corpus import Corpus
+from crosslens.data.formats import LABELLED, TSV
 from crosslens.data.sentence import Text
 from crosslens.errors import DataError
 
@@ -47,6 +48,17 @@ def test_written_and_read_again(tmp_path, format, toy):
         assert [(t.segments, t.label) for t in again.texts] == [(t.segments, t.label) for t in corpus.texts]
 
 
+def test_tabs_and_line_breaks_are_spaces_in_tab_separated_files(tmp_path):
+    made = Corpus((Text(("Great.\r\nLoved  it", "all\tof it"), "good"),), "made")
+    TSV.write(made, tmp_path / "x.tsv")
+    (text,) = load_corpus(tmp_path / "x.tsv").texts
+    assert (text.segments, text.label) == (("Great. Loved  it", "all of it"), "good")
+
+
+def test_a_field_of_any_length_is_read(tmp_path):
+    assert len(load_corpus(write_csv(tmp_path / "x.csv", [("word " * 50_000, "good")]))[0].text) == 249_999
+
+
 def test_numbers_are_labels(tmp_path):
     path = write_jsonl(tmp_path / "x.jsonl", [("a", 1), ("b", 0)])
     assert [text.label for text in load_corpus(path).texts] == ["1", "0"]
@@ -69,6 +81,8 @@ def test_a_language_of_several_is_chosen(tmp_path):
     [
         ("a.csv", "text,label\nA, film,good\n", "a.csv:2: 3 fields, but the header has 2"),
         ("a.csv", "text,label\nfilm,\n", "a.csv:2: empty label"),
+        ("a.csv", 'text,label\nfilm,good\n"film,bad\nfilm,good\n', "a.csv:3: .*unexpected end of data"),
+        ("a.csv", 'text,label\nfilm,"good\nfilm,bad\n', "a.csv:2: .*unexpected end of data"),
         ("a.csv", "title,stars\nfilm,3\n", "has neither entities, topics nor pairs, but title, stars"),
         ("a.csv", "", "has neither entities"),
         ("a.csv", "text,label\n", "contains no sentences"),

@@ -5,6 +5,8 @@ import pytest
 from crosslens.data.formats.rows import LAYOUTS, MLDOC, SIB200, find_layout, read_rows
 from crosslens.errors import DataError
 
+NAMES = {"label": {"names": ["x"]}}
+
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_each_layout_is_a_label_and_segments(layout):
@@ -20,13 +22,31 @@ def test_the_columns_of_labels_decide_and_their_order_does_not():
 
 
 def test_rows_are_read_in_order_with_their_lines():
-    rows = [(4, {"text": " a ", "label": "x"}), (9, {"text": "b", "label": "-"}), (12, {"text": "c", "label": "y"})]
-    corpus = read_rows(rows, ["text", "label"], file="f.csv", language="fr")
+    rows = [(4, {"text": " a ", "label": "x"}), (9, {"text": "b", "label": -1}), (12, {"text": "c", "label": "y"})]
+    corpus = read_rows(rows, ["text", "label"], file="f.csv", features=NAMES, language="fr")
     assert [(text.text, text.label, text.id, text.where.line) for text in corpus.texts] == [
         ("a", "x", "4", 4),
         ("c", "y", "12", 12),
     ]
     assert (corpus.name, corpus.language) == ("f.csv", "fr")
+
+
+def test_a_dash_is_undecided_for_pairs_and_a_label_of_texts():
+    columns = {1: ["text", "label"], 2: ["premise", "hypothesis", "label"]}
+    labels = {}
+    for count, names in columns.items():
+        rows = [(line, dict.fromkeys(names, "a") | {"label": label}) for line, label in enumerate("-+")]
+        labels[count] = [text.label for text in read_rows(rows, names, file="f.csv").texts]
+    assert labels == {1: ["-", "+"], 2: ["+"]}
+
+
+@pytest.mark.parametrize(
+    ("tag", "hint"), [("S-LOC", "convert BIOES and BILOU to IOB2 first"), (3, "numbers need their names")]
+)
+def test_entities_need_the_tags_that_files_need(tag, hint):
+    rows = [(7, {"tokens": ["Rome"], "ner_tags": [tag]})]
+    with pytest.raises(DataError, match=f"data:7: '{tag}' is not an IOB tag.*{hint}"):
+        read_rows(rows, ["tokens", "ner_tags"], file="data", unnamed=True)
 
 
 @pytest.mark.parametrize(

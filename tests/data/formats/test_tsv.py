@@ -44,6 +44,13 @@ def test_the_columns_are_found_by_their_names(tmp_path):
     assert (translated[0].segments, translated[0].label) == (("Er sitzt.", "Er steht."), "contradictory")
 
 
+def test_pairs_may_have_a_header(tmp_path):
+    header = "premise\thypothesis\tlabel\n"
+    assert read(write(tmp_path, header + PAIRS)).digest == read(write(tmp_path, PAIRS)).digest
+    other = write(tmp_path, "label\thypothesis\tpremise\nneutral\tb\ta\n")
+    assert (read(other)[0].segments, read(other)[0].label) == (("a", "b"), "neutral")
+
+
 def test_a_file_of_several_languages_is_read_one_by_one(tmp_path):
     path = write(tmp_path, OFFICIAL)
     corpus = load_corpus(f"fr={path}")

@@ -213,13 +213,30 @@ def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
 
 
 def _tag(tag: str, file: str, line: int, layout: Layout) -> str:
+    is_conllu = layout.columns == CONLLU_COLUMNS and layout.separator == "\t"
+    hint = "the file looks like CoNLL-U: let its name end in .conllu" if is_conllu else None
+    return check_tag(tag, file=file, line=line, hint=hint)
+
+
+def check_tag(tag: str, *, file: str, line: int, hint: str | None = None) -> str:
+    """Return a tag, if it is an IOB tag.
+
+    Args:
+        tag: the tag.
+        file: name of the source in messages.
+        line: its line there.
+        hint: hint for a tag that is not; None: what tags are.
+
+    Raises:
+        DataError: with file and line, if it is not.
+    """
     if TAG.fullmatch(tag):
         return tag
-    other = _OTHER_SCHEME.fullmatch(tag)
-    hint = "tags are O, B-TYPE and I-TYPE" + ("; convert BIOES and BILOU to IOB2 first" if other else "")
-    if layout.columns == CONLLU_COLUMNS and layout.separator == "\t":
-        hint = "the file looks like CoNLL-U: let its name end in .conllu"
-    raise DataError(f"{tag!r} is not an IOB tag", file=file, line=line, hint=hint)
+    more = "; convert BIOES and BILOU to IOB2 first" if _OTHER_SCHEME.fullmatch(tag) else ""
+    more = "; numbers need their names, as in a data set of the library datasets" if tag.isdigit() else more
+    raise DataError(
+        f"{tag!r} is not an IOB tag", file=file, line=line, hint=hint or f"tags are O, B-TYPE and I-TYPE{more}"
+    )
 
 
 def _same_words(corpus: Corpus, layout: Layout) -> bool:

@@ -6,6 +6,7 @@ Their columns are those of `crosslens.data.formats.rows.LAYOUTS`, such as ``text
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,33 @@ def read_csv(
     """Read a file of comma-separated values whose first line names the columns.
 
     Raises:
-        DataError: with file and line, for a row of another length, unknown columns or an empty field.
+        DataError: with file and line, for invalid quotes, a row of another length, unknown columns or an empty field.
     """
     file = str(path)
-    reader = csv.reader(io.StringIO(read_text(path).removeprefix(BYTE_ORDER_MARK), newline=""))
-    header = [column.strip() for column in next(reader, [])]
+    table = _csv_rows(read_text(path).removeprefix(BYTE_ORDER_MARK), file)
+    _, names = next(table, (1, []))
+    header = [column.strip() for column in names]
     rows: list[tuple[int, Columns]] = []
-    begin = reader.line_num + 1
-    for row in reader:
+    for line, row in table:
         if row and len(row) != len(header):
-            raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=begin)
+            raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=line)
         if row:
-            rows.append((begin, dict(zip(header, row, strict=True))))
-        begin = reader.line_num + 1
+            rows.append((line, dict(zip(header, row, strict=True))))
     return read_rows(rows, header, file=file, unnamed=True, name=name, language=language, split=split)
+
+
+def _csv_rows(content: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the number of their first line."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        hint = "double the quotation marks within a quoted field, and close it"
+        raise DataError(f"is not CSV: {error}", file=file, line=line, hint=hint) from None
 
 
 def read_jsonl(

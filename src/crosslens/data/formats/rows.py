@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.iob import check_tag
 from crosslens.data.formats.lines import normal
 from crosslens.data.sentence import Item, Sentence, Text, Where
 from crosslens.errors import DataError
@@ -24,7 +25,7 @@ LABELS = ("label", "category", "gold_label")
 """Columns of labels."""
 
 UNDECIDED = "-"
-"""MultiNLI's gold label of pairs without annotator agreement, which are excluded, as is customary."""
+"""MultiNLI's gold label of pairs of texts without annotator agreement, which are excluded, as is customary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def read_rows(
         split: ``train``, ``dev`` or ``test``.
 
     Raises:
-        DataError: for unknown columns, empty fields, a label without a name, or no rows.
+        DataError: for unknown columns, empty fields, a label without a name, an invalid IOB tag, or no rows.
     """
     layout = find_layout(columns)
     items: Iterable[Item]
@@ -159,7 +160,7 @@ def texts(
             if _missing(row[column]):
                 raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
         value = label(row[layout.label]) if labelled else None
-        if labelled and value in (None, UNDECIDED):
+        if labelled and (value is None or (value == UNDECIDED and len(layout.segments) == 2)):
             continue
         identifier = row.get(layout.id) if layout.id else None
         segments = tuple(normal(str(row[column])).strip() for column in layout.segments)
@@ -210,7 +211,8 @@ def _sentences(rows: Rows, label: Callable[[Any], str | None], file: str) -> Ite
         if len(tags) != len(row[WORDS]):
             raise DataError(f"{len(row[WORDS])} words, but {len(tags)} tags", file=file, line=number)
         if tags:
-            yield Sentence(tuple(map(normal, row[WORDS])), entities=tuple(tags), where=Where(file, number))
+            entities = tuple(check_tag(tag, file=file, line=number) for tag in tags)
+            yield Sentence(tuple(map(normal, row[WORDS])), entities=entities, where=Where(file, number))
 
 
 def _missing(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Tab-separated labelled texts and pairs of texts, as in SIB-200, XNLI, MultiNLI and MLDoc."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.formats.rows import LAYOUTS, Layout, Rows, of_language, texts
 from crosslens.errors import DataError, RequestError
 from crosslens.files import write_bytes
+
+_SEPARATORS = re.compile(r"[\t\r\n]+")
 
 
 def read(
@@ -38,7 +41,8 @@ def read(
     file = str(path)
     rows = _rows(path)
     layout = layout or _recognised(rows, file)
-    named = _headed(rows, layout, file, language) if layout.headed else _columns(rows, layout, file)
+    headed = layout.headed or _names(rows[0][1], layout)
+    named = _headed(rows, layout, file, language) if headed else _columns(rows, layout, file)
     items = tuple(texts(named, layout, file=file))
     if not items:
         raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
@@ -46,7 +50,7 @@ def read(
 
 
 def write(corpus: Corpus, path: str | Path) -> None:
-    """Write texts in SIB-200's layout or pairs in XNLI's, atomically.
+    """Write texts in SIB-200's layout or pairs in XNLI's, atomically; tabs and line breaks become spaces.
 
     Raises:
         DataError: for a corpus of sentences, or a text without a label.
@@ -57,7 +61,8 @@ def write(corpus: Corpus, path: str | Path) -> None:
     ]
     if len(corpus.texts[0].segments) == 1:
         rows.insert(0, ["index_id", "category", "text"])
-    write_bytes(path, "".join("\t".join(row) + "\n" for row in rows).encode("utf-8"))
+    lines = ("\t".join(_SEPARATORS.sub(" ", field) for field in row) for row in rows)
+    write_bytes(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
 def require_labels(corpus: Corpus) -> list[str]:
@@ -114,8 +119,7 @@ def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
 def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
     header = rows[0][1]
     for layout in LAYOUTS:
-        named = [*layout.columns, *([layout.language] if layout.language else [])]
-        if set(named) <= set(header) if layout.headed else len(layout.columns) == len(header):
+        if _names(header, layout) or (not layout.headed and len(layout.columns) == len(header)):
             return layout
     raise DataError(
         "unknown tab-separated format",
@@ -123,6 +127,11 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
         line=1,
         hint="use two columns (label, text), three (premise, hypothesis, label), or a header",
     )
+
+
+def _names(row: Sequence[str], layout: Layout) -> bool:
+    """Whether a row names the columns of a layout."""
+    return {*layout.columns, *([layout.language] if layout.language else [])} <= set(row)
 
 
 def _headed(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str, language: str | None) -> Rows:
