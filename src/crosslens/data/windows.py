@@ -21,6 +21,7 @@ class Window:
         ids: subword ids, including special tokens and context words, ``(length,)``.
         labelled: position in ``ids`` of the labelled subword of each such word, ``(last - first,)``.
         span: start and end in ``ids`` of the subwords of those words.
+        before: number of special tokens before the first subword.
         segments: segment of each subword of a pair of texts, ``(length,)``; None for a single text.
     """
 
@@ -30,6 +31,7 @@ class Window:
     ids: np.ndarray
     labelled: np.ndarray
     span: tuple[int, int]
+    before: int
     segments: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -74,7 +76,7 @@ def cut_windows(
             shift = len(before) + (repeat - 1) * len(inner) - start
             ids = np.concatenate([before, *[inner] * repeat, after])
             span = (int(subwords.starts[first] + shift), int(subwords.starts[last] + shift))
-            windows.append(Window(number, first, last, ids, subwords.labelled[first:last] + shift, span))
+            windows.append(Window(number, first, last, ids, subwords.labelled[first:last] + shift, span, len(before)))
     return windows
 
 

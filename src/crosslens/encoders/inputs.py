@@ -109,7 +109,7 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             segments = np.asarray(encoded["token_type_ids"][row], np.int64)[order] if encoder.has_segments else None
             end = len(ids) - len(after)
             span = (end - (stop - start), end)
-            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), span, segments)
+            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), span, len(before), segments)
             cut += len(full[row]) > capacity
     return EncodedCorpus(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 
@@ -133,7 +133,7 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> EncodedCorpus:
         inner = inner[:limit]
         ids = np.concatenate([before, inner, after])
         span = (len(before), len(before) + len(inner))
-        windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))
+        windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span, len(before)))
     return EncodedCorpus(tuple(windows), 0, 0, split)
 
 
