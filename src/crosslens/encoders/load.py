@@ -89,7 +89,7 @@ def load_encoder(
     chosen = InPrecision(precision=find_precision(precision, place))
     rounding = Condition.read({"quantize": quantize}).find(Quantize)
     if (Path(name) / ADAPTER).is_file():
-        encoder = with_adapter(name, revision=revision, device="cpu")
+        encoder = with_adapter(name, revision=revision)
         return _placed(encoder, chosen, rounding, place)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
@@ -138,14 +138,11 @@ def _task_of(folder: Path) -> str | None:
         raise EncoderError(f"{folder / DESCRIPTION} is damaged", hint="fine-tune the model again") from None
 
 
-def load_masked_lm(
-    encoder: Encoder, *, revision: str | None = None, seed: int = 0
-) -> tuple[PreTrainedModel, tuple[str, ...]]:
+def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel, tuple[str, ...]]:
     """Load the masked language model of an encoder, in training mode on the CPU.
 
     Args:
         encoder: encoder from `load_encoder`, unchanged since.
-        revision: revision that the encoder was loaded from.
         seed: random seed of head tensors that the checkpoint lacks.
 
     Returns:
@@ -157,7 +154,12 @@ def load_masked_lm(
     """
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
-    name, revision = locate(encoder.name, revision)
+    name, revision = locate(encoder.name)
+    adapter = Path(name) / ADAPTER
+    updated = adapter.is_file()
+    if updated:  # transformers would keep the update apart, and freeze all of the model
+        settings = json.loads(adapter.read_text("utf-8"))
+        name, revision = locate(str(settings["base_model_name_or_path"]), settings.get("revision"))
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -175,6 +177,8 @@ def load_masked_lm(
             ) from None
         except (OSError, RuntimeError) as error:  # torch reports a file that cannot be opened as RuntimeError
             raise EncoderError(f"{encoder.name}: cannot read the weights: {_reason(error)}") from None
+    if updated:
+        model.base_model.load_state_dict(encoder.model.state_dict())
     fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
     return model.train(), fresh
 
