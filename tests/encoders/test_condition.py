@@ -39,7 +39,7 @@ def test_a_list_of_interventions_keeps_its_recipe(written):
 
 def test_members_of_a_list_are_written_as_conditions_are():
     assert Condition.read([1, {"freeze": 2}]) == Condition(layers="1", freeze="2")
-    with pytest.raises(RequestError, match="several recipes: large, small"):
+    with pytest.raises(RequestError, match="several: large, small"):
         Condition.read([{"layers": "1", "recipe": "small"}, {"layers": "2", "recipe": "large"}])
     with pytest.raises(RequestError, match="expected settings"):
         Condition.read([True])

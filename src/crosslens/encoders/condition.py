@@ -61,7 +61,7 @@ class Condition(BaseModel):
             members = [cls.model_validate(member) for member in value]
             recipes = sorted({member.recipe for member in members if member.recipe})
             if len(recipes) > 1:
-                raise InvalidSettings([Problem(("recipe",), f"one condition has several recipes: {', '.join(recipes)}")])
+                raise InvalidSettings([Problem(("recipe",), f"one condition has several: {', '.join(recipes)}")])
             interventions = [part for member in members for part in member.interventions]
             return {"interventions": interventions, "recipe": next(iter(recipes), None)}
         if not isinstance(value, Mapping) or "interventions" in value:

@@ -77,9 +77,7 @@ def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
         yield
 
 
-def find_precision(
-    name: Precision | Literal["auto"], device: torch.device, *, family: str | None = None
-) -> Precision:
+def find_precision(name: Precision | Literal["auto"], device: torch.device, *, family: str | None = None) -> Precision:
     """Return a number format by name; ``auto``: bfloat16 if the device computes it faster than float32.
 
     Args:
