@@ -101,7 +101,7 @@ def test_untrained_vectors_are_those_of_untrained_encoders_seed_by_seed(encoder)
 
 def test_every_word_is_read_once_however_long_the_sentence(encoder):
     """Its subwords weigh one together, and belong to one window: sentences are longer than the encoder's positions."""
-    long = Sentence(tuple(["the", "gardenhouse", "sleeps"] * 40))
+    long = Sentence(tuple(["the", "gardenhouse", "sleeps"] * 40 + ["x" * 70]))
     corpus = Corpus((*CORPUS.items, long, CORPUS.items[0]), "long", "en")
     words = sum(map(len, corpus.items))
     with inference():

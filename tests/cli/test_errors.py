@@ -39,6 +39,10 @@ WRONG = {
         ["encoders", "get", "minilm", "--trim-to", "fr.conllu", "--out", "x"],
         "--trim-to applies only to e5-small",
     ),
+    "characters of an encoder that is not trimmed": (
+        ["encoders", "get", "e5-small", "--characters", "all", "--out", "x"],
+        "--characters all needs --trim-to",
+    ),
     "unknown data": (["data", "get", "udd", "--release", "2.14", "--into", "x"], "no data called 'udd'"),
     "a device that is not there": ([*FINETUNE, "--device", "cudaa"], "no device 'cudaa' on this machine"),
     "a device without numbers": ([*FINETUNE, "--device", "meta"], "known: cpu"),

@@ -79,17 +79,20 @@ def test_interventions_on_a_model_are_evaluated_and_recorded(run, tiny_bert, tmp
         assert not (tmp_path / "wrong").exists()
 
 
-def test_a_model_of_artificial_languages_reverts_to_the_cached_encoder(run, tiny_bert, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", ["revert", "swap=lab:good"])
+def test_a_model_takes_layers_of_the_cached_encoder_of_a_laboratory(run, tiny_bert, tmp_path, monkeypatch, kind):
     cached = tmp_path / "cache" / "0a1b2c" / "lab-good"
     shutil.copytree(tiny_bert, cached)
     (cached.parent / "lab").mkdir()
     (cached.parent / "lab" / "pretrain.yaml").touch()
     assert finetune(run, cached, "--keep-model")[0] == 0
     monkeypatch.setattr("crosslens.mlm.lab_encoder.pretrained_laboratory", lambda *args, **more: cached)
-    asked = ("--test", "ud/fr_pud", "--device", "cpu", "--intervene", "1-2:revert", "--out", "reverted")
+    asked = ("--test", "ud/fr_pud", "--device", "cpu", "--intervene", f"1-2:{kind}", "--out", "changed")
     status, _, said = run("evaluate", "out/model", *asked)
     assert status == 0, said
-    assert {row["encoder"] for row in rows_of("reverted/results.csv")} == {"lab:good"}
+    (row,) = rows_of("changed/results.csv")
+    assert row["encoder"] == "lab:good"
+    assert json.loads(row["condition"]).get("swap_from", "lab:good") == "lab:good"
 
 
 def test_addresses_of_an_encoder_are_listed(run, tiny_bert):

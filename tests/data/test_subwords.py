@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models
 from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedTokenizerFast
 
 from crosslens.data.subwords import special_tokens, split_words, word_prefix
 from crosslens.errors import EncoderError
@@ -100,6 +102,21 @@ def test_special_tokens():
         assert (len(first), len(last)) == (before, after)
         assert first[0] == tokenizer.cls_token_id
         assert last[0] == tokenizer.sep_token_id
+
+
+def of_letters(letters):
+    """A tokenizer of single letters, without an unknown token."""
+    vocabulary = {token: number for number, token in enumerate(("[CLS]", "[SEP]", *dict.fromkeys(letters)))}
+    backend = Tokenizer(models.BPE(vocabulary, []))
+    ends = [("[CLS]", 0), ("[SEP]", 1)]
+    backend.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    return PreTrainedTokenizerFast(tokenizer_object=backend, cls_token="[CLS]", sep_token="[SEP]")
+
+
+def test_special_tokens_are_found_without_latin_letters_and_an_unknown_token():
+    assert [ids.tolist() for ids in special_tokens(of_letters("домикот"))] == [[0], [1]]
+    with pytest.raises(EncoderError, match="no subword"):
+        special_tokens(of_letters("ქართული"))
 
 
 def test_no_unknown_token_to_fall_back_on():

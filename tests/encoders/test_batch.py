@@ -10,7 +10,7 @@ from crosslens.encoders.inputs import read_windows
 
 def test_without_a_special_token_the_mean_over_subwords_stands_for_a_sentence(encoder, toy):
     windows = [
-        replace(w, ids=w.ids[1:-1], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
+        replace(w, ids=w.ids[1:-1], labelled=w.labelled - 1, starts=w.starts - 1, before=0)
         for w in read_windows(encoder, toy()).windows
     ]
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)
@@ -21,7 +21,7 @@ def test_without_a_special_token_the_mean_over_subwords_stands_for_a_sentence(en
 
 def test_the_token_behind_a_sentence_stands_for_it_where_none_is_before(encoder, toy):
     windows = [
-        replace(w, ids=w.ids[1:], labelled=w.labelled - 1, span=(0, len(w.ids) - 2))
+        replace(w, ids=w.ids[1:], labelled=w.labelled - 1, starts=w.starts - 1, before=0)
         for w in read_windows(encoder, toy()).windows
     ]
     batch = make_batch(windows, padding=encoder.padding, device=encoder.device)

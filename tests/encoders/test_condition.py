@@ -1,6 +1,9 @@
 """Conditions: what each says of the layers."""
 
+import pytest
+
 from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
 
 
 def test_a_condition_knows_what_it_does():
@@ -21,3 +24,22 @@ def test_a_condition_knows_what_it_does():
     assert not any(Condition(**keys).own_recipe for keys in shared.values())
     assert not Condition(freeze="0").trains_all
     assert Condition(layers="1").trains_all
+
+
+TWICE = [{"layers": "1", "components": "attention"}, {"layers": "2", "components": "ffn"}]
+
+
+@pytest.mark.parametrize("written", [[*TWICE, {"recipe": "small"}], [{**TWICE[0], "recipe": "small"}, TWICE[1]]])
+def test_a_list_of_interventions_keeps_its_recipe(written):
+    condition = Condition.read(written)
+    assert condition.recipe == "small"
+    assert condition == Condition.parse(condition.text)
+    assert condition.plain == [*TWICE, {"recipe": "small"}]
+
+
+def test_members_of_a_list_are_written_as_conditions_are():
+    assert Condition.read([1, {"freeze": 2}]) == Condition(layers="1", freeze="2")
+    with pytest.raises(RequestError, match="several: large, small"):
+        Condition.read([{"layers": "1", "recipe": "small"}, {"layers": "2", "recipe": "large"}])
+    with pytest.raises(RequestError, match="expected settings"):
+        Condition.read([True])

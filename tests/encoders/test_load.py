@@ -10,7 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AlbertConfig, AlbertModel, CanineConfig
 
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.errors import EncoderError, RequestError
 from toys import byte_level, word_piece
 
@@ -205,6 +207,14 @@ def test_saving_never_overwrites(encoder, tmp_path):
     with pytest.raises(RequestError, match="exists already"):
         save_encoder(encoder, tmp_path / "saved")
     assert word_piece().get_vocab() == load_encoder(tmp_path / "saved", device="cpu").tokenizer.get_vocab()
+
+
+def test_what_a_saved_encoder_would_not_have_is_not_saved(encoder, tmp_path):
+    with pytest.raises(RequestError, match=r"how an encoder reads text \(precision=bfloat16\)"):
+        save_encoder(InPrecision(precision="bfloat16").apply(encoder, seed=0), tmp_path / "saved")
+    with pytest.raises(RequestError, match="cannot save the readout"):
+        save_encoder(as_features(encoder, seed=1), tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()
 
 
 @pytest.mark.parametrize("offline", ["1", pytest.param("", marks=pytest.mark.slow)])  # huggingface_hub tries for long

@@ -33,6 +33,11 @@ def test_records_name_the_interventions_and_the_model_is_untouched(tagger, toy):
     assert evaluate(tagger, toy("test")).records.equals(before.records)
 
 
+@pytest.mark.parametrize(("written", "recorded"), [("2,1", "1-2"), ("02.output", "2.output"), ("all", "1-4")])
+def test_an_address_has_one_name_in_records(tagger, written, recorded):
+    assert json.loads(intervene(tagger, f"{written}:zero").encoder.condition.text) == {"zero": recorded}
+
+
 def test_a_model_without_states_predicts_one_tag(tagger, toy):
     tags = {
         tag for sentence in predict(intervene(tagger, "4.output:zero"), toy("test")).sentences for tag in sentence.upos

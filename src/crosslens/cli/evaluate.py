@@ -1,13 +1,16 @@
 """``crosslens evaluate``: evaluate a fine-tuned model on more corpora."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import CORPORA, ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, out_option
+
+if TYPE_CHECKING:
+    from crosslens.encoders.condition import Condition
 
 
 @click.command("evaluate")
@@ -75,7 +78,7 @@ def command(
     from crosslens.training.intervene import intervene, parse_interventions
     from crosslens.training.model import in_precision
 
-    parsed = parse_interventions(interventions)
+    parsed = [_from_folders(condition) for condition in parse_interventions(interventions)]
     computing = in_precision(load_model(model, device=device), precision)
     reverts = any(isinstance(part, Revert) for condition in parsed for part in condition.interventions)
     pretrained = ENCODER.convert(computing.encoder.name, None, None) if reverts else None  # lab:good is not a folder
@@ -88,3 +91,14 @@ def command(
         results = evaluate(loaded, tests, predictions=predictions, progress=bar)
     write_folder(out, partial(write_recorded, results))
     show_results(results, task, title=f"{task.name} {task.metric} of {model}", form="json" if as_json else "table")
+
+
+def _from_folders(condition: "Condition") -> "Condition":
+    """Replace ``lab:good``, which swapped layers come from, by the folder of the laboratory's encoder."""
+    from crosslens.encoders.interventions.swap import Swap
+
+    swap = condition.find(Swap)
+    if swap is None:
+        return condition
+    folder = ENCODER.convert(swap.swap_from, None, None)
+    return condition.of((swap.model_copy(update={"swap_from": folder}),))

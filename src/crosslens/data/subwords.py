@@ -109,7 +109,7 @@ def split_words(
 
 
 PROBES = ("a b", "the cat sat", "дом и кот", "και η", "بيت من", "एक घर", "집 안", "猫 狗", "แมว ดี")
-"""Texts for `word_prefix`: words separated by spaces, in scripts with and without spaces."""
+"""Texts for `word_prefix` and `special_tokens`: words separated by spaces, in scripts with and without spaces."""
 
 
 def word_prefix(tokenizer: "PreTrainedTokenizerBase") -> str | None:
@@ -152,9 +152,17 @@ def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> l
 
 
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> tuple[np.ndarray, np.ndarray]:
-    """Ids of the special tokens before and after a single sentence."""
-    bare = tokenizer.encode("a", add_special_tokens=False)
-    whole = tokenizer.encode("a", add_special_tokens=True)
+    """Ids of the special tokens before and after a single sentence.
+
+    Raises:
+        EncoderError: for a tokenizer that has no subword of common letters of several scripts.
+    """
+    texts = ("a", *PROBES)
+    text = next((text for text in texts if tokenizer.encode(text, add_special_tokens=False)), None)
+    if text is None:
+        raise EncoderError(f"the tokenizer has no subword for {', '.join(texts)}", hint="check its vocabulary")
+    bare = tokenizer.encode(text, add_special_tokens=False)
+    whole = tokenizer.encode(text, add_special_tokens=True)
     before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
     return np.asarray(whole[:before], np.int64), np.asarray(whole[before + len(bare) :], np.int64)
 

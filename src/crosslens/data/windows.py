@@ -20,7 +20,9 @@ class Window:
         last: last such word, exclusive.
         ids: subword ids, including special tokens and context words, ``(length,)``.
         labelled: position in ``ids`` of the labelled subword of each such word, ``(last - first,)``.
-        span: start and end in ``ids`` of the subwords of those words.
+        starts: position in ``ids`` of the first subword of each such word, and the end of the last one,
+            ``(last - first + 1,)``.
+        before: number of special tokens before the first subword.
         segments: segment of each subword of a pair of texts, ``(length,)``; None for a single text.
     """
 
@@ -29,8 +31,14 @@ class Window:
     last: int
     ids: np.ndarray
     labelled: np.ndarray
-    span: tuple[int, int]
+    starts: np.ndarray
+    before: int
     segments: np.ndarray | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Start and end in ``ids`` of the subwords of those words."""
+        return int(self.starts[0]), int(self.starts[-1])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -73,8 +81,8 @@ def cut_windows(
             inner = subwords.ids[start : subwords.starts[end]]
             shift = len(before) + (repeat - 1) * len(inner) - start
             ids = np.concatenate([before, *[inner] * repeat, after])
-            span = (int(subwords.starts[first] + shift), int(subwords.starts[last] + shift))
-            windows.append(Window(number, first, last, ids, subwords.labelled[first:last] + shift, span))
+            labelled, starts = subwords.labelled[first:last] + shift, subwords.starts[first : last + 1] + shift
+            windows.append(Window(number, first, last, ids, labelled, starts, len(before)))
     return windows
 
 

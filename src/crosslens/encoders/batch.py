@@ -53,7 +53,7 @@ class Batch:
         rows, positions = self._rows(), []
         for first, last in rows:
             first_window, last_window = self.windows[first], self.windows[last]
-            if first_window.span[0] > 0:
+            if first_window.before:
                 positions.append(first * self.ids.shape[1])
             elif last_window.span[1] < len(last_window):
                 positions.append(last * self.ids.shape[1] + len(last_window) - 1)

@@ -21,7 +21,7 @@ from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
-from crosslens.settings import InvalidSettings, problems_of, unknown_setting
+from crosslens.settings import InvalidSettings, Problem, problems_of, unknown_setting
 
 Kind = TypeVar("Kind", bound=Intervention)
 
@@ -58,7 +58,12 @@ class Condition(BaseModel):
         if isinstance(value, (str, int)) and not isinstance(value, bool):
             value = {} if value == REFERENCE else {"layers": value}
         if isinstance(value, list):  # several interventions of one kind
-            return {"interventions": [part for keys in value for part in cls(**keys).interventions]}
+            members = [cls.model_validate(member) for member in value]
+            recipes = sorted({member.recipe for member in members if member.recipe})
+            if len(recipes) > 1:
+                raise InvalidSettings([Problem(("recipe",), f"one condition has several: {', '.join(recipes)}")])
+            interventions = [part for member in members for part in member.interventions]
+            return {"interventions": interventions, "recipe": next(iter(recipes), None)}
         if not isinstance(value, Mapping) or "interventions" in value:
             return value
         by_key = {key: kind for kind in INTERVENTIONS.values() for key in kind.keys}

@@ -108,8 +108,8 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             position = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
             segments = np.asarray(encoded["token_type_ids"][row], np.int64)[order] if encoder.has_segments else None
             end = len(ids) - len(after)
-            span = (end - (stop - start), end)
-            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), span, segments)
+            starts = np.asarray([end - (stop - start), end])
+            windows[number] = Window(number, 0, 1, ids, np.asarray([position]), starts, len(before), segments)
             cut += len(full[row]) > capacity
     return EncodedCorpus(tuple(windows[number] for number in sorted(windows)), 0, cut, 0)
 
@@ -132,8 +132,8 @@ def read_doubled(encoder: Encoder, corpus: Corpus) -> EncodedCorpus:
         split += len(inner) > limit
         inner = inner[:limit]
         ids = np.concatenate([before, inner, after])
-        span = (len(before), len(before) + len(inner))
-        windows.append(Window(number, 0, len(inner), ids, np.arange(*span), span))
+        starts = len(before) + np.arange(len(inner) + 1)
+        windows.append(Window(number, 0, len(inner), ids, starts[:-1], starts, len(before)))
     return EncodedCorpus(tuple(windows), 0, 0, split)
 
 

@@ -25,6 +25,7 @@ from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
 from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
 from crosslens.encoders.models.adapters import ADAPTER, with_adapter
@@ -86,11 +87,11 @@ def load_encoder(
     given = str(name_or_folder)
     name, revision = locate(given, revision)
     place = find_device(device)
-    chosen = InPrecision(precision=find_precision(precision, place))
+    find_precision(precision, place)  # an unknown one is refused before anything is loaded
     rounding = Condition.read({"quantize": quantize}).find(Quantize)
     if (Path(name) / ADAPTER).is_file():
-        encoder = with_adapter(name, revision=revision, device="cpu")
-        return _placed(encoder, chosen, rounding, place)
+        encoder = with_adapter(name, revision=revision)
+        return _placed(encoder, precision, rounding, place)
     _check_folder(name)
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -115,17 +116,20 @@ def load_encoder(
             hint="use the tokenizer and the weights of one checkpoint",
         )
     encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
-    return _placed(encoder, chosen, rounding, place)
+    return _placed(encoder, precision, rounding, place)
 
 
-def _placed(encoder: Encoder, precision: InPrecision, rounding: Quantize | None, device: torch.device) -> Encoder:
+def _placed(
+    encoder: Encoder, precision: Precision | Literal["auto"], rounding: Quantize | None, device: torch.device
+) -> Encoder:
     """Hold weights in fewer bytes, if asked for, before they are on the device."""
-    if precision.precision == "bfloat16":
+    computing = InPrecision(precision=find_precision(precision, device, family=encoder.family.name))
+    if computing.precision == "bfloat16":
         hold_in_bfloat16(encoder.model)
     if rounding is not None:
         encoder = rounding.apply(encoder, seed=0)
     model = encoder.model.to(device).eval()  # pyright: ignore
-    return precision.apply(replace(encoder, model=model), seed=0)
+    return computing.apply(replace(encoder, model=model), seed=0)
 
 
 def _task_of(folder: Path) -> str | None:
@@ -138,14 +142,11 @@ def _task_of(folder: Path) -> str | None:
         raise EncoderError(f"{folder / DESCRIPTION} is damaged", hint="fine-tune the model again") from None
 
 
-def load_masked_lm(
-    encoder: Encoder, *, revision: str | None = None, seed: int = 0
-) -> tuple[PreTrainedModel, tuple[str, ...]]:
+def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel, tuple[str, ...]]:
     """Load the masked language model of an encoder, in training mode on the CPU.
 
     Args:
         encoder: encoder from `load_encoder`, unchanged since.
-        revision: revision that the encoder was loaded from.
         seed: random seed of head tensors that the checkpoint lacks.
 
     Returns:
@@ -157,7 +158,12 @@ def load_masked_lm(
     """
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
-    name, revision = locate(encoder.name, revision)
+    name, revision = locate(encoder.name)
+    adapter = Path(name) / ADAPTER
+    updated = adapter.is_file()
+    if updated:  # transformers would keep the update apart, and freeze all of the model
+        settings = json.loads(adapter.read_text("utf-8"))
+        name, revision = locate(str(settings["base_model_name_or_path"]), settings.get("revision"))
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -175,6 +181,8 @@ def load_masked_lm(
             ) from None
         except (OSError, RuntimeError) as error:  # torch reports a file that cannot be opened as RuntimeError
             raise EncoderError(f"{encoder.name}: cannot read the weights: {_reason(error)}") from None
+    if updated:
+        model.base_model.load_state_dict(encoder.model.state_dict())
     fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
     return model.train(), fresh
 
@@ -187,8 +195,8 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         folder: new folder.
 
     Raises:
-        RequestError: if the folder already exists, or for an encoder with interventions on states or a `read_as`
-            setting, which a saved encoder would not have.
+        RequestError: if the folder already exists, or for an encoder with interventions on states, a `read_as` setting
+            or a readout, which a saved encoder would not have.
 
     Examples:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
@@ -196,11 +204,14 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         True
     """
     encoder.refuse_edited("save")
-    if encoder.reading.label:
+    settings = [part.label for part in encoder.condition.interventions if isinstance(part, Reading | InPrecision)]
+    if settings:
         raise RequestError(
-            f"cannot save how an encoder reads text ({encoder.reading.label})",
+            f"cannot save how an encoder reads text ({' '.join(settings)})",
             hint="save the encoder as it was loaded, and set it again after loading",
         )
+    if encoder.readout is not None:
+        raise RequestError("cannot save the readout of an encoder", hint="fine-tune it, and use crosslens.save_model")
     with new_folder(folder) as partial, quiet():
         without_int8(encoder.model).save_pretrained(partial)
         save_tokenizers(encoder.tokenizer, encoder.tokenizers, partial)

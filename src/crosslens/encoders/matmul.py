@@ -26,7 +26,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from crosslens.encoders.gpu.attention import attention_kernels
-from crosslens.encoders.options import Precision
+from crosslens.encoders.options import ONLY_IN_FLOAT32, Precision
 from crosslens.environment import switch
 from crosslens.errors import RequestError, suggest
 
@@ -77,14 +77,19 @@ def computed_in(precision: Precision, device: torch.device) -> Iterator[None]:
         yield
 
 
-def find_precision(name: Precision | Literal["auto"], device: torch.device) -> Precision:
+def find_precision(name: Precision | Literal["auto"], device: torch.device, *, family: str | None = None) -> Precision:
     """Return a number format by name; ``auto``: bfloat16 if the device computes it faster than float32.
+
+    Args:
+        name: ``float32``, ``bfloat16`` or ``auto``.
+        device: device of the computation.
+        family: family of the encoder, which may be computed only in float32; None: any.
 
     Raises:
         RequestError: for an unknown name.
     """
     if name == "auto":
-        return "bfloat16" if has_fast_bfloat16(device) else "float32"
+        return "bfloat16" if has_fast_bfloat16(device) and family not in ONLY_IN_FLOAT32 else "float32"
     if name not in get_args(Precision):
         known = [*get_args(Precision), "auto"]
         raise RequestError(f"unknown precision {name!r}", hint=suggest(name, known))

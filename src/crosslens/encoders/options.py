@@ -16,6 +16,9 @@ inner ones but not the outer ones.
 Precision = Literal["float32", "bfloat16"]
 """Number format of the forward and backward passes. Parameters that are trained are float32 either way."""
 
+ONLY_IN_FLOAT32 = ("deberta",)
+"""Families whose forward pass fails in bfloat16: DeBERTa masks scores with the smallest float32 number."""
+
 LastLayer = Literal["raw", "normalised"]
 """What is taken of the last layer: its ``raw`` output, comparable with that of lower layers, or what task heads read,
 the output ``normalised`` by the architecture's final normalisation, which most decoders and many encoders have."""

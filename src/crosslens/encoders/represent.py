@@ -104,7 +104,7 @@ def represent(
     read = read_doubled if pooling == "muller2021-code" else read_windows
     windows = read(encoder, corpus).windows
     positions = _pooled_positions(windows, pooling)
-    if len(windows) and pooling == "cls" and not all(window.span[0] for window in windows):
+    if len(windows) and pooling == "cls" and not all(window.before for window in windows):
         raise EncoderError(
             f"{encoder.name} has no special token before the first word", hint="use the pooling mean or last"
         )
@@ -213,7 +213,7 @@ def _pooled_positions(windows: Sequence[Window], pooling: Pooling) -> list[np.nd
         if pooling == "first":
             positions.append(window.labelled)
         elif pooling == "cls":
-            positions.append(np.arange(min(begin, 1) if window.first == 0 else 0))
+            positions.append(np.arange(min(window.before, 1) if window.first == 0 else 0))
         elif pooling == "last":
             positions.append(np.arange(end - 1 if last[window.sentence] == number else end, end))
         else:

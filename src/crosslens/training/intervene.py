@@ -118,6 +118,7 @@ def intervened(
         pretrained: as in `intervene`.
         reference: as in `intervene`.
     """
+    conditions = [condition.scaled(written_for=None, depth=model.encoder.depth) for condition in conditions]
     encoder = model.encoder
     for condition in conditions:
         for intervention in condition.interventions:

@@ -14,7 +14,7 @@ from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.matmul import find_precision, has_fast_bfloat16, inference, slowness
 from crosslens.encoders.state_cache import StateCache
-from crosslens.errors import RequestError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.training.intervene import intervene
@@ -152,6 +152,16 @@ def test_automatic_precision_is_what_the_device_computes_faster(encoder, monkeyp
             xl.read_as(encoder, precision="bfloat16")
     with pytest.raises(RequestError, match="unknown precision 'bfloat'"):
         xl.read_as(encoder, precision="bfloat")
+
+
+def test_automatic_precision_is_float32_in_a_family_that_has_no_other(tmp_path):
+    tokenizer = word_piece()
+    fresh("deberta", 0, tokenizer).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = xl.load_encoder(tmp_path, device="cpu", precision="auto")
+    assert loaded.precision == xl.read_as(loaded, precision="auto").precision == "float32"
+    with pytest.raises(EncoderError, match="cannot compute deberta in bfloat16"):
+        xl.read_as(loaded, precision="bfloat16")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from tokenizers import processors
 from transformers import CONFIG_MAPPING
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
@@ -204,6 +205,18 @@ def test_texts_are_repeated_and_pooled_over_the_last_copy():
     outputs = layer_outputs(loaded, torch.from_numpy(window.ids)[None], torch.ones(1, len(window), dtype=torch.long))
     wanted = torch.stack([layer[0, slice(*window.span)].mean(0) for layer in outputs])
     np.testing.assert_allclose(vectors[:, 0], wanted, rtol=1e-5, atol=1e-6)
+
+
+@torch.inference_mode()
+def test_without_special_tokens_no_word_stands_for_a_repeated_sentence():
+    tokenizer = word_piece()
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    twice = xl.read_as(decoder(tokenizer=tokenizer), repeat=2)
+    batch = make_batch(read_windows(twice, CORPUS).windows, padding=twice.padding, device=twice.device)
+    states = twice.states(batch.ids, batch.mask)
+    assert torch.equal(batch.sentence_states(states), batch.mean_states(states))
+    with pytest.raises(EncoderError, match="no special token before the first word"):
+        represent(twice, CORPUS, pooling="cls")
 
 
 def test_the_default_is_what_it_was():

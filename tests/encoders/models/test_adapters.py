@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForTokenClassification
 
-from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.load import load_encoder, load_masked_lm, save_encoder
 from crosslens.encoders.models.adapters import add_lora, save_lora
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
@@ -70,6 +70,16 @@ def test_an_update_of_pefts_is_loaded_and_evaluated_here(peft, encoder, head, tm
     assert trained(ours).facts["encoder_digest"] == ours.digest
     save_encoder(ours, tmp_path / "merged")
     assert load_encoder(tmp_path / "merged", device="cpu").digest == ours.digest
+
+
+def test_the_masked_language_model_of_an_updated_encoder_has_the_update_and_can_be_trained(peft, encoder, tmp_path):
+    made_with_peft(peft, encoder, tmp_path / "theirs", head=False)
+    ours = load_encoder(tmp_path / "theirs", device="cpu")
+    model, _ = load_masked_lm(ours)
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    body = model.base_model.state_dict()
+    assert set(body) == set(ours.model.state_dict())
+    assert all(torch.equal(value, body[name]) for name, value in ours.model.state_dict().items())
 
 
 def test_an_update_for_another_encoder_is_refused(peft, encoder, shallow, tmp_path):

@@ -148,6 +148,24 @@ def test_given_vectors_are_read_and_not_trained(train):
     assert not torch.equal(model.encoder.model.embeddings.words.weight, embeddings.words.weight)
 
 
+def test_vectors_of_words_in_a_script_that_training_lacks_are_told_apart(train):
+    words = ("кот", "пёс", "дом", "к\u00a0т")  # spaces are in no alphabet
+    encoder = fresh_bilstm(train, vectors=dict(zip(words, np.eye(4, dtype=np.float32), strict=True)), **SIZES)
+    with torch.no_grad():
+        encoder.model.embeddings.projection.weight[:, :-4] = 0  # only the vectors are read
+    *known, unknown, silent = (each[0] for each in states(encoder, [[word] for word in (*words[:3], "к猫т", "ga")]))
+    assert len({tuple(state.tolist()) for state in (*known, silent)}) == 4
+    assert torch.equal(unknown, silent)  # neither has a vector
+
+
+def test_a_word_with_a_space_is_read_as_two_known_words():
+    train = Corpus((Sentence(("Việt Nam", "là")), Sentence(("là", "Việt Nam"))), "spaced")
+    encoder = fresh_bilstm(train, **SIZES)
+    keys = encoder.model.embeddings.word_keys
+    ids = encoder.tokenizer(["Việt", "Nam", "là"], add_special_tokens=False)["input_ids"]
+    assert {int(spelling_keys(torch.tensor([row]), 0)[0]) for row in ids} == set(keys.tolist())
+
+
 def test_words_are_trained_by_their_own_embedding_however_few_characters_occur():
     """Of a training set's many characters a part of it may have few, as in Chinese; words are known by their ids."""
     words = [chr(0x4E00 + number) + chr(0x5E00 + number) for number in range(120)]

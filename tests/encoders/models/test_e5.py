@@ -7,7 +7,7 @@ from safetensors.numpy import load_file
 
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.e5 import dequantise, get_e5_small, unpack, write_checkpoint
-from crosslens.errors import EncoderError, RequestError, WorkError
+from crosslens.errors import DataError, EncoderError, RequestError, WorkError
 
 WIDTH = 32
 LAYER = {"q": WIDTH, "k": WIDTH, "v": WIDTH, "ao": WIDTH, "aln": None, "fi": 2 * WIDTH, "fo": WIDTH, "oln": None}
@@ -116,6 +116,30 @@ def test_trimmed_to_a_text_it_is_cut_as_before_and_its_rows_are_the_same(made, t
             assert tables[0][i].tolist() == tables[1][j].tolist()
     write_checkpoint(packed, tmp_path / "c", trim_to=[text], characters="all")
     assert "猫" in load_encoder(tmp_path / "c", device="cpu").tokenizer.get_vocab()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        (b"# text = the cab\n1 the _ DET\n", 2, "separated by tabs"),
+        ("1\tthe\n2\tbéb\n".encode("latin-1"), 2, "invalid UTF-8"),
+    ],
+)
+def test_a_damaged_file_to_trim_to_is_refused_with_its_line(made, tmp_path, content, line, reason):
+    (tmp_path / "x.conllu").write_bytes(content)
+    with pytest.raises(DataError, match=rf"x\.conllu:{line}: .*{reason}"):
+        write_checkpoint(unpack(made[0]), tmp_path / "e5", trim_to=[tmp_path / "x.conllu"])
+    assert not (tmp_path / "e5").exists()
+
+
+def test_a_byte_order_mark_and_windows_line_endings_change_nothing(made, tmp_path):
+    packed, kept = unpack(made[0]), []
+    for name, mark, end in (("plain", "", "\n"), ("windows", "\ufeff", "\r\n")):
+        rows = f"{mark}# text = the cab{end}1\tthe{end}2\tcab{end}{end}"
+        (tmp_path / f"{name}.conllu").write_bytes(rows.encode())
+        write_checkpoint(packed, tmp_path / name, trim_to=[tmp_path / f"{name}.conllu"])
+        kept.append((tmp_path / name / "tokenizer.json").read_text("utf-8"))
+    assert kept[0] == kept[1]
 
 
 def test_files_that_are_something_else(made, tmp_path, monkeypatch):

@@ -110,10 +110,11 @@ def test_of_repeated_input_only_the_copy_that_represents_words_is_patched(encode
         begin += len(window)
 
 
-def test_words_have_the_subwords_of_their_windows(encoder, corpora):
-    english, _ = corpora
-    windows = read_windows(encoder, english, window=8).windows
-    positions = words_of(encoder, english, windows)
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_words_have_the_subwords_of_their_windows(encoder, corpora, repeat):
+    english = spelt(corpora[0], lambda word: "xyz" * 20 if word == "cat" else word)  # as long as a window
+    windows = read_windows(xl.read_as(encoder, repeat=repeat), english, window=8 * repeat).windows
+    positions = words_of(windows)
     assert len(windows) > len(english)
     for window, words in zip(windows, positions, strict=True):
         assert [places[0] for places in words.values()] == window.labelled.tolist()

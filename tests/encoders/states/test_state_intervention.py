@@ -198,7 +198,9 @@ def test_noise_is_as_large_as_each_state_asks_for(encoder, windows):
 
 def test_a_subword_alone_in_its_window_counts_as_the_first_only(encoder):
     """It would pull the mean of the last subwords towards its own."""
-    longer, alone = (Window(0, 0, 1, np.array(ids), np.array([0]), (0, len(ids))) for ids in ([2, 7, 8, 3], [9]))
+    longer, alone = (
+        Window(0, 0, 1, np.array(ids), np.array([0]), np.array([0, len(ids)]), 0) for ids in ([2, 7, 8, 3], [9])
+    )
     means, without = (
         place_means(encoder, sites(encoder, "1.output"), windows)["1.output"] for windows in ([longer, alone], [longer])
     )

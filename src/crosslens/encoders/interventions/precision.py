@@ -4,14 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.encoders.interventions.intervention import Intervention, Option
-from crosslens.encoders.options import Precision
+from crosslens.encoders.options import ONLY_IN_FLOAT32, Precision
 from crosslens.errors import EncoderError
 
 if TYPE_CHECKING:
     from crosslens.encoders.encoder import Encoder
-
-_ONLY_IN_FLOAT32 = ("deberta",)
-"""Families whose forward pass fails in bfloat16: DeBERTa masks scores with the smallest float32 number."""
 
 
 class InPrecision(Intervention):
@@ -49,7 +46,7 @@ class InPrecision(Intervention):
         """
         if encoder.precision == self.precision:
             return encoder
-        if self.precision == "bfloat16" and encoder.family.name in _ONLY_IN_FLOAT32:
+        if self.precision == "bfloat16" and encoder.family.name in ONLY_IN_FLOAT32:
             raise EncoderError(
                 f"{encoder.name}: transformers cannot compute {encoder.family.name} in bfloat16",
                 hint="use --precision float32, or an encoder of DeBERTa-v2 or v3",

@@ -50,7 +50,7 @@ def read_as(
         encoder = intervention.apply(encoder, seed=0)
     if precision is None:
         return encoder
-    chosen = find_precision(precision, encoder.device)
+    chosen = find_precision(precision, encoder.device, family=encoder.family.name)
     if (warning := slowness(chosen, encoder.device)) is not None:
         warnings.warn(warning, CrosslensWarning, stacklevel=2)
     return InPrecision(precision=chosen).apply(encoder, seed=0)

@@ -97,7 +97,10 @@ class Swap(Intervention):
 
     def take(self, encoder: "Encoder", other: "Encoder") -> "Encoder":
         """Return a copy of an encoder with these layers of another one."""
-        return layers_from(encoder, other, self.model_copy(update={"swap_digest": other.digest[:12]}))
+        from crosslens.lab.presets import given_name
+
+        recorded = {"swap_from": given_name(self.swap_from), "swap_digest": other.digest[:12]}
+        return layers_from(encoder, other, self.model_copy(update=recorded))
 
 
 def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swap) -> "Encoder":

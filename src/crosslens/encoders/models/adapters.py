@@ -185,8 +185,8 @@ def save_lora(encoder: Encoder, folder: str | Path, *, pretrained: Encoder | Non
         adapted.save_pretrained(partial)
 
 
-def with_adapter(folder: str | Path, *, device: Any = None, revision: str | None = None) -> Encoder:
-    """Load the encoder that a folder of PEFT's was made for, and add its low-rank update to the weights.
+def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:
+    """Load the encoder that a folder of PEFT's was made for on the CPU, and add its low-rank update to the weights.
 
     Updates of models with a task head are read too; the head is not.
 
@@ -210,7 +210,7 @@ def with_adapter(folder: str | Path, *, device: Any = None, revision: str | None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EncoderError(f"{folder}: cannot read the adapter: {error}") from None
     base = str(config.base_model_name_or_path)
-    encoder = load_encoder(base, revision=config.revision or revision, device=device)
+    encoder = load_encoder(base, revision=config.revision or revision, device="cpu")
     start = "base_model.model."
     with_head = f"{start}{encoder.model.base_model_prefix}."
     of_encoder = {

@@ -22,6 +22,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
+from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD
 from crosslens.digests import canonical_json, digest, digest_chunks, stream_seed
 from crosslens.encoders.encoder import Encoder, find_device
@@ -32,6 +33,9 @@ from crosslens.errors import DataError, RequestError
 
 BEGIN = "▁"
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+UNKNOWN = list(SPECIALS).index("unk_token")
+"""Id of every unknown character."""
+
 MAX_CHARACTERS = 20_000
 """Maximum characters of an input, more than any text in a treebank."""
 
@@ -185,7 +189,8 @@ class BilstmEmbeddings(nn.Module):
             index = torch.where(dropped, len(self.word_keys), index)
         parts = [spelling, self.words(index)]
         if self.config.vector_size:
-            index = _find(self.vector_keys, keys)
+            unknown = (words.characters == UNKNOWN).any(1)  # it may be any word with as many characters
+            index = torch.where(unknown, len(self.vector_keys), _find(self.vector_keys, keys))
             table = torch.cat([self.vectors, self.vectors.new_zeros(1, self.config.vector_size)])
             parts.append(table[index].detach())  # not trained
         return self.projection(torch.cat(parts, -1))
@@ -315,11 +320,14 @@ def fresh_bilstm(
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)
     """
-    words = Counter(word for sentence in cut_words(train).sentences for word in sentence.words)
+    sentences = cut_words(train).sentences
+    # A word with a space inside, as in Vietnamese, is read as several, because the tokenizer splits text at spaces.
+    words = Counter(part for sentence in sentences for word in sentence.words for part in word.split(" ") if part)
     if not words:
         raise DataError(f"{train.name} contains no words to train on")
     characters = Counter(character for word, count in words.items() for character in word * count)
-    tokenizer = _tokenizer(sorted(c for c, count in characters.items() if count > 1 and not c.isspace()))
+    alphabet = {c for c, count in characters.items() if count > 1}.union(*(vectors or {}))
+    tokenizer = _tokenizer(sorted(c for c in alphabet if not c.isspace()))
     repeated = [word for word, count in words.items() if count > 1]
     lengths = {np.shape(vector) for vector in (vectors or {}).values()}
     if vectors is not None and (len(lengths) != 1 or len(next(iter(lengths))) != 1):
@@ -358,6 +366,9 @@ def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -
     """Digest everything that determines an untrained BiLSTM of `fresh_bilstm`, except its seed."""
     rows = (part for word, vector in (vectors or {}).items() for part in (canonical_json(word), vector.tobytes()))
     facts = {"family": "bilstm", "train": train.digest, "sizes": sizes, "vectors": digest_chunks(rows)}
+    spaced = any(" " in word for item in train if isinstance(item, Sentence) for word in item.words)
+    if vectors or spaced:  # only these have other characters and words than in `versions.BILSTM` 2
+        facts["version"] = 3
     return digest(facts)
 
 

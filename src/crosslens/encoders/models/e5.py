@@ -22,8 +22,9 @@ from tokenizers.decoders import Metaspace as MetaspaceDecoder
 from tokenizers.models import Unigram
 
 from crosslens.checksums import write_checksums
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
 from crosslens.digests import digest_chunks
-from crosslens.errors import EncoderError, RequestError, WorkError
+from crosslens.errors import DataError, EncoderError, RequestError, WorkError
 from crosslens.files import new_folder
 
 PACKED = "e5-small-q4.bin"
@@ -83,6 +84,7 @@ def get_e5_small(
 
     Raises:
         RequestError: if the package is not installed, the folder exists, or a file in ``trim_to`` does not.
+        DataError: with file and line, for a file that is not UTF-8, or a row of a .conllu file without tabs.
         WorkError: for an unsupported version of the package's file.
     """
     content = _package_file().read_bytes()
@@ -289,15 +291,19 @@ def _needed(
 
 def _texts(file: Path) -> Iterator[str]:
     """Yield the texts and words of a .conllu file, or the lines of another file."""
-    with open(file, encoding="utf-8") as lines:
-        for line in lines:
-            line = line.rstrip("\n")
-            if file.suffix != ".conllu":
-                yield line
-            elif line.startswith("# text = "):
-                yield line.removeprefix("# text = ")
-            elif line and not line.startswith("#"):
-                yield line.split("\t")[1]
+    for number, line in enumerate(read_text(file).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+        line = line.removesuffix("\r")
+        if file.suffix != ".conllu":
+            yield line
+        elif line.startswith("# text = "):
+            yield line.removeprefix("# text = ")
+        elif line and not line.startswith("#"):
+            columns = line.split("\t")
+            if len(columns) == 1:
+                raise DataError(
+                    "only one column", file=str(file), line=number, hint="columns of CoNLL-U are separated by tabs"
+                )
+            yield columns[1]
 
 
 def _named_tensors(packed: Packed, keep: list[int] | None) -> dict[str, np.ndarray]:

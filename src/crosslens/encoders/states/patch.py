@@ -5,6 +5,7 @@ Activation patching with translations as in Dumas et al. (2025), https://arxiv.o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,9 +19,7 @@ from crosslens.formatting import short_name
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crosslens.data.corpus import Corpus
     from crosslens.data.windows import Window
-    from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.sites import Replacement, Site
 
@@ -128,8 +127,8 @@ class Patching:
         batch = make_batch(clean.windows, padding=clean.encoder.padding, device=torch.device("cpu"))
         keys = Inputs(batch.ids, batch.mask, batch.segments).windows()
         stands_in: dict[tuple[int, ...], tuple[Window, Window, np.ndarray]] = {}
-        own = words_of(clean.encoder, corpus, clean.windows) if by_words else None
-        theirs = words_of(source.encoder, source.corpus, list(firsts.values())) if by_words else None
+        own = words_of(clean.windows) if by_words else None
+        theirs = words_of(list(firsts.values())) if by_words else None
         rows = {sentence: row for row, sentence in enumerate(firsts)}
         last = clean.encoder.reading.subword == "last"
         before, after = special_tokens(clean.encoder.tokenizer)
@@ -182,19 +181,12 @@ def specials(window: "Window", translation: "Window", *, numbers: tuple[int, int
     return index
 
 
-def words_of(encoder: "Encoder", corpus: "Corpus", windows: "Sequence[Window]") -> list[dict[int, np.ndarray]]:
+def words_of(windows: "Sequence[Window]") -> list[dict[int, np.ndarray]]:
     """Positions of the subwords of each word that is labelled in a window, window by window."""
-    from crosslens.encoders.inputs import cut_subwords
-
-    corpus.sentences  # noqa: B018 - refuses texts, which have no words
-    pieces = cut_subwords(encoder, corpus)
-    positions = []
-    for window in windows:
-        ends = np.cumsum(np.diff(pieces[window.sentence].starts[window.first : window.last + 1])) + window.span[0]
-        begins = np.concatenate([[window.span[0]], ends[:-1]]).astype(int)
-        spans = zip(range(window.first, window.last), begins, ends, strict=True)
-        positions.append({word: np.arange(begin, end) for word, begin, end in spans})
-    return positions
+    return [
+        {word: np.arange(*span) for word, span in enumerate(pairwise(window.starts), start=window.first)}
+        for window in windows
+    ]
 
 
 def paired(own: np.ndarray, theirs: np.ndarray, *, last: bool) -> np.ndarray:
