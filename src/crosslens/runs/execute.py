@@ -44,6 +44,7 @@ class Context:
         device: torch device; None: a GPU if available.
         keep_models: keep the weights of fine-tuned models.
         command: command line of the study, recorded for repeating a run.
+        planned: time at which the study was planned. Corpora are read again for each plan, as they may have changed.
     """
 
     store: str
@@ -51,6 +52,7 @@ class Context:
     device: str | None = None
     keep_models: bool = False
     command: str = ""
+    planned: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class _Work:
         if isinstance(run, PretrainRun | AdaptRun):
             self.make_encoder(run)
             return
-        corpora = _corpora(self.context.data)
+        corpora = _corpora(self.context.data, self.context.planned)
         stored = self.store.path(run.id)
         if not isinstance(run, ModelRun):
             subject = Subject(begin(run, corpora, device=self.context.device))
@@ -216,7 +218,7 @@ class _Work:
         encoder = self.store.folder / "tmp" / f"{run.id}.encoder"
         shutil.rmtree(encoder, ignore_errors=True)  # left by a process that died before publishing it
         started = time.perf_counter()
-        corpora, progress = _corpora(self.context.data), _Log(self.note, self.stop)
+        corpora, progress = _corpora(self.context.data, self.context.planned), _Log(self.note, self.stop)
         described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
@@ -239,5 +241,5 @@ class _Work:
 
 
 @lru_cache(maxsize=1)
-def _corpora(data: str | None) -> Corpora:
+def _corpora(data: str | None, planned: float) -> Corpora:
     return Corpora(data)

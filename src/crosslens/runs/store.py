@@ -310,10 +310,14 @@ class Store:
         return (self.folder / "failed" / run).is_dir()
 
     def keep_plan(self, study: str, files: dict[str, str]) -> None:
-        """Write the files of a planned study: file name -> content."""
+        """Write the files of a planned study: file name -> content. Results of another plan are removed."""
         folder = self.folder / "studies" / study
+        plan = folder / "plan.json"
         with _writing(self.folder):
             folder.mkdir(exist_ok=True)
+            if not plan.is_file() or plan.read_bytes() != files[plan.name].encode():
+                for name in ("results.csv", "summary.csv"):
+                    (folder / name).unlink(missing_ok=True)
             for name, content in files.items():
                 write_text(folder / name, content)
 

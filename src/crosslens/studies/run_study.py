@@ -1,6 +1,7 @@
 """Run a study: plan it, do the unfinished runs, and plan again until no new runs appear."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -95,7 +96,7 @@ def run_study(
     store, corpora = Store(folder), Corpora(data)
     store.refuse_without_locks()
     listener = listening(progress)
-    context = Context(str(folder), data, device, "models" in study.keep, command)
+    context = Context(str(folder), data, device, "models" in study.keep, command, time.time())
     outcomes: dict[str, Outcome] = {}
     tried: list[Asked] = []
     stopped = False
@@ -110,9 +111,9 @@ def run_study(
         )
         if began is not None and not outcomes:
             began(planned)
-        _keep(store, planned)
         if only is not None and only not in {asked.run.id for asked in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
+        _keep(store, planned)
         # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
         pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
         pending = [asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"]
