@@ -351,10 +351,13 @@ class _Planner:
             yield from self._encoder_runs(Condition(), pretrained, overlaps)
 
     def _encoder_runs(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
-        seeds = (1,) if condition == Condition() else self.study.seeds  # each seed has its own untrained encoder
+        untrained = condition != Condition()
+        seeds = self.study.seeds if untrained else (1,)  # each seed has its own untrained encoder
         condition = self.study.computed(condition.scaled(written_for=None, depth=self.depth))
         beginnings = [(Condition(), seed, None) for seed in seeds] if self.encoders.existing is not None else []
-        beginnings += [(run.condition, run.settings.seed, run.partner) for run in pretrained]
+        for run in pretrained:
+            several = untrained and self.study.pretrained == "one"
+            beginnings += [(run.condition, seed, run.partner) for seed in (seeds if several else [run.settings.seed])]
         for (before, seed, partner), checkpoint in itertools.product(beginnings, self.encoders.checkpoints):
             combined = Condition.of((*before.interventions, *condition.interventions)).at(checkpoint)
             base = self.encoders.base(combined.up_to("pretraining"), seed, partner=partner)
