@@ -451,8 +451,14 @@ class _Planner:
         for rule in rules:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
-            if rule.rule == "best":
+            if rule.rule == "best" or recipe.schedule == "plateau":
                 dev = self._ref(rule.oracle or source.dev_corpus, "dev")
+            if rule.oracle and recipe.schedule == "plateau":
+                raise RequestError(
+                    f"{self.study.name}: with a plateau schedule, the labels of {rule.oracle} would set the learning"
+                    " rate, not only select the epoch",
+                    hint="choose another schedule, such as `set: {schedule: linear}`",
+                )
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",
