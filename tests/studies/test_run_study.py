@@ -18,6 +18,7 @@ from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Data, Similarity, Source, Study
+from crosslens.training.checkpoint import load_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe
@@ -74,6 +75,25 @@ def test_a_target_more_is_evaluated_and_the_old_records_stay(study, treebanks, t
     both = read_results(results_of(tmp_path)).to_pandas().drop(columns="tags")
     whole = read_results(results_of(uninterrupted)).to_pandas().drop(columns="tags")
     assert both.equals(whole)
+
+
+@pytest.mark.parametrize("more", [(), ("ud/fr_pud",)])
+def test_models_that_are_to_be_kept_later_are_made(study, treebanks, tmp_path, more):
+    source = study.data.tasks["pos"]["en"]
+
+    def one(tests, keep):
+        data = Data(tasks={"pos": {"en": source.model_copy(update={"tests": tests})}})
+        changes = {"seeds": (1,), "conditions": study.conditions[:1], "data": data, "keep": keep}
+        return study.model_copy(update=changes)
+
+    run(one(("ud/en_pud",), ()), tmp_path, treebanks)
+    asked = one(("ud/en_pud", *more), ("models",))
+    report = run(asked, tmp_path, treebanks)
+    assert (report.failed, report.plan.left) == ((), ())
+    (identifier,) = Store(tmp_path).ids()
+    kept = load_model(Store(tmp_path).path(identifier) / "model", device="cpu")
+    assert kept.facts["weights"] == Store(tmp_path).describe(identifier)["facts"]["weights"]
+    assert run(asked, tmp_path, treebanks).plan.left == ()
 
 
 def test_a_model_that_is_trained_again_must_be_the_one_it_was(study, treebanks, tmp_path):

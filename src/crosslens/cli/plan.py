@@ -108,7 +108,7 @@ def command(
         if run.id in shared:
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
-            names = [question.about for question in todo.questions]
+            names = [question.about for question in todo.questions] or ["its model, which is to be kept"]
             more = f" and {len(names) - MAX_QUESTIONS} more evaluations" if len(names) > MAX_QUESTIONS else ""
             words.append(f"done except for {', '.join(names[:MAX_QUESTIONS])}{more}")
         elif todo is not None:

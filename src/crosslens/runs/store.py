@@ -28,7 +28,7 @@ from crosslens.files import lock_reason, new_folder, remove_abandoned, write_tex
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
-from crosslens.runs.run import Asked, Run
+from crosslens.runs.run import Asked, ModelRun, Run
 from crosslens.training import versions
 from crosslens.training.identity import run_id
 
@@ -73,6 +73,10 @@ class Store:
     def encoder(self, run: str) -> Path:
         """Folder of the encoder that a finished run made."""
         return self.path(run) / "encoder"
+
+    def model(self, run: str) -> Path:
+        """Folder of the fine-tuned model of a finished run; missing if models are not kept."""
+        return self.path(run) / "model"
 
     def ids(self) -> list[str]:
         """Ids of the finished runs, sorted. Other files and folders beside them are ignored."""
@@ -178,8 +182,12 @@ class Store:
             if not (path / name).is_file():
                 raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
 
-    def missing(self, asked: Asked) -> Asked | None:
+    def missing(self, asked: Asked, *, models: bool = False) -> Asked | None:
         """Return a run with its unanswered questions; None if the run is finished and every question is answered.
+
+        Args:
+            asked: the run and its questions.
+            models: whether a run that fine-tunes is finished only with the weights of its model.
 
         Raises:
             StoreError: when a file of the run is missing or damaged.
@@ -189,7 +197,8 @@ class Store:
         self.check(asked.run.id)
         answered = self.answered(asked.run.id)
         unanswered = tuple(question for question in asked.questions if question.id not in answered)
-        return replace(asked, questions=unanswered) if unanswered else None
+        lacks_model = models and isinstance(asked.run, ModelRun) and not self.model(asked.run.id).is_dir()
+        return replace(asked, questions=unanswered) if unanswered or lacks_model else None
 
     @contextmanager
     def claim(self, run: str, *, patience: float = 0.0) -> Iterator[bool]:

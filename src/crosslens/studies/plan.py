@@ -127,12 +127,20 @@ def plan(
     listener.report("planning", 0)
     asked = tuple(planner.asked())
     notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_of_one_encoder(asked)]))
-    return Plan(study, asked, unfinished(store, asked), planner.waiting, notes, planner.missing)
+    return Plan(
+        study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
+    )
 
 
-def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """Return the unfinished runs, each once, with the questions that the store has no answers to."""
-    missing = (store.missing(planned) for planned in merged(asked))
+def unfinished(store: Store, asked: tuple[Asked, ...], *, models: bool = False) -> tuple[Asked, ...]:
+    """Return the unfinished runs, each once, with the questions that the store has no answers to.
+
+    Args:
+        store: the folder of runs.
+        asked: runs with their questions.
+        models: whether the fine-tuned models are to be kept.
+    """
+    missing = (store.missing(planned, models=models) for planned in merged(asked))
     return tuple(open_run for open_run in missing if open_run is not None)
 
 

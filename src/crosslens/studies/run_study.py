@@ -134,7 +134,7 @@ def run_study(
             except KeyboardInterrupt:
                 stopped = True
         if stopped:
-            planned = replace(planned, left=unfinished(store, planned.asked))
+            planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
             break
     if not planned.left:
         store.tidy(asked.run.id for asked in planned.asked)
