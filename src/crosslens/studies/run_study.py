@@ -70,7 +70,8 @@ def run_study(
     Args:
         study: the study.
         folder: folder of runs.
-        executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in.
+        executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in. With ``processes``, a script must call
+            this function below ``if __name__ == "__main__":``, because each worker process imports the script.
         workers: number of parallel runs; None: one for each GPU, or one for each core.
         options: options of the executor, e.g. ``{"timeout_min": "240"}`` for slurm.
         data: data folder, searched first.
