@@ -10,6 +10,7 @@ from crosslens.errors import DataError, RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
+from crosslens.studies import paired
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Grid, Source, Study
@@ -89,6 +90,11 @@ def test_scores_of_the_best_two_settings_are_averaged(study, treebanks, tmp_path
     assert french.loc["reference", "mean"] == pytest.approx(found["reference"])
     assert french.loc["1-2", "delta"] == pytest.approx(found["Δ 1-2"])
     assert french["seeds"].tolist() == [len(study.seeds)] * 2
+    tested = paired.test(tmp_path, tmp_path, where_a={"condition": "none"}, where_b={"ablation": "1-2"})
+    columns = ["mean", "delta", "delta_low", "delta_high", "p"]
+    names = dict(zip(["b", "difference", "low", "high", "p"], columns, strict=True))
+    tested = tested[tested["corpus"] == "ud/fr_pud:test"].rename(columns=names)
+    assert tested[columns].values.tolist() == [pytest.approx(french.loc["1-2", columns].tolist())]
 
 
 def test_the_best_settings_are_averaged_apart_under_each_intervention_on_the_trained_model(study, treebanks, tmp_path):

@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import lock_reason, new_folder, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
-from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
+from crosslens.runs.counts import COUNTS, Counts, mean_counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, ModelRun, Run
 from crosslens.training import versions
@@ -294,9 +294,14 @@ class Store:
     def counts(self, run: str) -> Counts:
         """Read the counts per sentence of a finished run; a run that made an encoder has none.
 
+        Args:
+            run: run id, or several with spaces, whose scores are averaged (`collect`).
+
         Raises:
             StoreError: when the file is missing or damaged.
         """
+        if len(run.split()) > 1:
+            return mean_counts([self.counts(each) for each in run.split()])
         if self.path(run).is_dir():
             self.check(run)
         try:
