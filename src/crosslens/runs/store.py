@@ -100,6 +100,14 @@ class Store:
             raise StoreError(f"{path} is damaged: facts and machine must be JSON objects", hint=hint)
         return described
 
+    def identities(self) -> dict[str, dict[str, Any]]:
+        """Read the identity of each finished run: run id -> identity.
+
+        Raises:
+            StoreError: when a file is damaged.
+        """
+        return {run: self.describe(run)["identity"] for run in self.ids()}
+
     def answers(self, run: str) -> Results:
         """Read all records of a finished run.
 
