@@ -10,8 +10,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Results
 from crosslens.runs.store import Store
-from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
 from crosslens.studies.study import Grid
+from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
 from made_typology import STARTS, languages, scored
 from toy_studies import run
 

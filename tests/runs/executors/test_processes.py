@@ -140,7 +140,9 @@ def test_a_script_without_a_guard_is_told_so_once_and_no_run_has_failed(study, t
     )
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert ended.stderr.count("Traceback") == 1
-    assert ended.stderr.rstrip().endswith('(call run_study below `if __name__ == "__main__":`, or with executor="serial")')
+    assert ended.stderr.rstrip().endswith(
+        '(call run_study below `if __name__ == "__main__":`, or with executor="serial")'
+    )
     assert ended.returncode == 1
     assert not list((tmp_path / "store" / "failed").iterdir())
 
