@@ -5,6 +5,7 @@ import re
 from crosslens.cli._missing import print_missing
 from crosslens.corpora.collection import COLLECTIONS
 from crosslens.errors import DataError
+from crosslens.runs.store import Store
 from crosslens.studies.missing import Missing
 
 
@@ -47,3 +48,16 @@ def test_a_plan_names_four_open_evaluations_of_a_finished_run_and_counts_the_oth
     (line,) = (line for line in shown.splitlines() if "done except for" in line)
     assert [f"ud/fr_pud:test[:{sentences}]" in line for sentences in range(1, 7)] == [True] * 4 + [False] * 2
     assert line.endswith(" and 2 more evaluations")
+
+
+def test_finished_runs_are_read_as_often_for_many_new_runs_as_for_one(run, file, uninterrupted, monkeypatch):
+    read, describe = [], Store.describe
+    monkeypatch.setattr(Store, "describe", lambda store, run: read.append(run) or describe(store, run))
+    numbers = []
+    for seeds in ("[11]", "[11, 12, 13]"):
+        read.clear()
+        status, shown, error = run("plan", file, "--out", uninterrupted, "--set", f"seeds={seeds}")
+        assert status == 0, error
+        assert "new: seed: 11 instead of " in shown
+        numbers.append(len(read))
+    assert numbers[0] == numbers[1] > 0

@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 import interrupted
+from crosslens.runs.store import Store
 
 
 def test_plan_run_and_plan_again(run, file, tmp_path):
@@ -171,3 +172,11 @@ def test_a_study_with_nothing_left_is_refused_in_one_sentence(run, incomplete):
     status, shown, said = run("run", incomplete, "--out", "runs", "--skip-missing", "--set", "sources=[ru]")
     assert (status, shown) == (2, "")
     assert "crosslens: toy has nothing left to run without ud/ru_gsd:train" in said.splitlines()
+
+
+def test_watching_a_study_ends_when_the_runs_that_are_left_have_failed(run, tmp_path, monkeypatch):
+    store = Store(tmp_path / "runs")
+    store.keep_plan("s", {"plan.json": json.dumps({"runs": {"a": "a"}, "waiting": 0})})
+    (store.folder / "failed" / "a").mkdir()
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("it waits"))
+    assert run("status", "runs", "--watch")[:2] == (0, "s: 0 of 1 runs done, 1 failed\n")

@@ -72,6 +72,7 @@ def test_lists_of_words_are_sentences():
 def test_one_corpus_or_several(treebanks):
     names = ["ud/en_pud:test", "ud/fr_pud:test"]
     assert [corpus.name for corpus in load_corpora("ud/*_pud", data=treebanks)] == names
+    assert [corpus.name for corpus in load_corpora(["ud/en_pud", "ud/*_pud"], data=treebanks)] == names
     french = load_corpus("ud/fr_pud", data=treebanks)
     assert load_corpora(french) == [french]
     frame = pd.DataFrame(COLUMNS)

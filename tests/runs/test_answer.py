@@ -6,7 +6,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
-from crosslens.runs.answer import Subject, answer
+from crosslens.results.record import concatenated
+from crosslens.runs.answer import Subject, answers
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.counts import key
 from crosslens.runs.finetuning import finetune_and_evaluate
@@ -59,9 +60,16 @@ def rows(results):
     return [{name: value for name, value in row.items() if name != "tags"} for row in results.records.to_pylist()]
 
 
+def answer(subject, questions, corpora):
+    """All records, and the counts of each sentence."""
+    groups = list(answers(subject, questions, corpora))
+    counts = {name: array for _, counted in groups for name, array in counted.items()}
+    return concatenated(results for results, _ in groups), counts
+
+
 def test_together_and_alone_every_question_has_the_same_answer(encoder, corpora, questions):
     together, _ = answer(Subject(encoder), questions, corpora)
-    assert list(dict.fromkeys(together.records["question"].to_pylist())) == [each.id for each in questions]
+    assert set(together.records["question"].to_pylist()) == {each.id for each in questions}
     for question in questions:
         alone, _ = answer(Subject(encoder), [question], corpora)
         assert len(alone)

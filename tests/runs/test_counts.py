@@ -1,8 +1,10 @@
 """Counts per sentence in files."""
 
 import numpy as np
+import pytest
 
-from crosslens.runs.counts import read_counts, write_counts
+from crosslens.runs.counts import mean_counts, read_counts, write_counts
+from crosslens.scores.intervals import linearised
 
 
 def test_what_is_written_is_read_and_written_again(tmp_path):
@@ -19,3 +21,13 @@ def test_a_run_without_scores_has_no_counts(tmp_path):
     assert read_counts(tmp_path / "counts.npz") == {}
     write_counts(tmp_path / "counts.npz", {})
     assert read_counts(tmp_path / "counts.npz") == {}
+
+
+def test_the_counts_of_averaged_scores_give_the_mean_score_and_the_mean_of_each_sentence():
+    runs = [{"q f1": np.array([[1, 3, 0], [2, 4, 1]]), "q las": np.zeros((2, 3), int)}]
+    runs += [{"q f1": np.array([[2, 3, 1], [3, 4, 2]]), "q las": np.zeros((2, 3), int), "other f1": np.ones((2, 3))}]
+    averaged = mean_counts(runs)
+    assert averaged.keys() == {"q f1"}  # nothing is known of the others
+    values = [linearised(counts["q f1"][:1], counts["q f1"][1:])[0] for counts in (*runs, averaged)]
+    assert values[2] == pytest.approx((values[0] + values[1]) / 2)
+    assert 100 * averaged["q f1"][0].sum() / averaged["q f1"][1].sum() == pytest.approx((100 * 4 / 7 + 100 * 6 / 9) / 2)

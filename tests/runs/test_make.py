@@ -1,5 +1,6 @@
 """The encoder that a run starts from."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.held_weights import has_int8
 from crosslens.runs import make
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.make import begin
+from crosslens.runs.make import begin, describe_encoder
 from crosslens.runs.run import EncoderRef, EncoderRun
 from toy_architectures import fresh
 
@@ -48,3 +49,22 @@ def test_weights_are_rounded_before_they_are_on_the_device(encoder, monkeypatch)
     assert begun.condition == condition
     assert not has_int8(begun.layers[0])
     assert has_int8(begun.layers[1])
+
+
+def test_an_encoder_that_was_replaced_is_loaded_again(encoder, tmp_path):
+    folder = tmp_path / "encoder"
+    for seed in (0, 1):
+        shutil.rmtree(folder, ignore_errors=True)
+        save_encoder(replace(encoder, model=fresh("bert", seed, encoder.tokenizer)), folder)
+        described = describe_encoder(str(folder), "cpu", condition=Condition())
+        assert described.digest == load_encoder(folder, device="cpu").digest
+
+
+def test_an_encoder_that_stays_is_loaded_once(tiny_bert, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(
+        make, "load_encoder", lambda *_, **options: loaded.append(load_encoder(*_, **options)) or loaded[-1]
+    )
+    for _ in range(2):
+        describe_encoder(f"{tiny_bert}/", "cpu", condition=Condition())
+    assert len(loaded) == 1

@@ -78,3 +78,18 @@ def test_a_study_that_is_done_has_no_time_left():
     assert Status("s", 3, 1, 1, 1, 0, 12.0).describe() == (
         "s: 1 of 3 runs done, 1 running, 1 failed, 12 an hour, 10 min 0 s left"
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "ended"),
+    [
+        ((3, 3, 0, 0, 0), True),
+        ((3, 2, 0, 1, 0), True),
+        ((3, 2, 1, 1, 0), False),  # it is tried again
+        ((3, 1, 0, 1, 0), False),
+        ((3, 3, 0, 0, 2), False),
+        ((3, 2, 0, 1, 2), False),  # those that wait may be for other runs
+    ],
+)
+def test_a_study_has_ended_when_no_run_is_left_that_has_not_failed(counts, ended):
+    assert Status("s", *counts, per_hour=0.0).ended == ended

@@ -10,7 +10,7 @@ from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.report.papers import find_paper
 from crosslens.results.record import read_results
-from crosslens.runs.run import PretrainRun
+from crosslens.runs.run import EncoderRun, PretrainRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.pretrainings import find_pretraining
@@ -138,6 +138,14 @@ def test_other_text_is_another_encoder(done, study, tmp_path, treebanks):
 def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
     planned = plan(study.model_copy(update={"pretrained": "one"}), Store(tmp_path / "store"))
     assert len(planned.runs) == 4
+
+
+@pytest.mark.parametrize("pretrained", ["one", "each"])
+def test_each_seed_has_its_own_untrained_encoder(done, study, pretrained):
+    changed = study.model_dump() | {"similarity": {"of": ["untrained"]}, "conditions": ["none"]}
+    asked = type(study).model_validate(changed | {"pretrained": pretrained})
+    untrained = [each.run for each in plan(asked, Store(done[0])).runs if isinstance(each.run, EncoderRun)]
+    assert [run.label for run in untrained] == ["encoder with fr 0-2 seed 1", "encoder with fr 0-2 seed 2"]
 
 
 @pytest.mark.parametrize(

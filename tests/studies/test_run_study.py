@@ -18,6 +18,7 @@ from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Data, Similarity, Source, Study
+from crosslens.training.checkpoint import load_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe
@@ -76,6 +77,25 @@ def test_a_target_more_is_evaluated_and_the_old_records_stay(study, treebanks, t
     assert both.equals(whole)
 
 
+@pytest.mark.parametrize("more", [(), ("ud/fr_pud",)])
+def test_models_that_are_to_be_kept_later_are_made(study, treebanks, tmp_path, more):
+    source = study.data.tasks["pos"]["en"]
+
+    def one(tests, keep):
+        data = Data(tasks={"pos": {"en": source.model_copy(update={"tests": tests})}})
+        changes = {"seeds": (1,), "conditions": study.conditions[:1], "data": data, "keep": keep}
+        return study.model_copy(update=changes)
+
+    run(one(("ud/en_pud",), ()), tmp_path, treebanks)
+    asked = one(("ud/en_pud", *more), ("models",))
+    report = run(asked, tmp_path, treebanks)
+    assert (report.failed, report.plan.left) == ((), ())
+    (identifier,) = Store(tmp_path).ids()
+    kept = load_model(Store(tmp_path).path(identifier) / "model", device="cpu")
+    assert kept.facts["weights"] == Store(tmp_path).describe(identifier)["facts"]["weights"]
+    assert run(asked, tmp_path, treebanks).plan.left == ()
+
+
 def test_a_model_that_is_trained_again_must_be_the_one_it_was(study, treebanks, tmp_path):
     """Another machine or version of torch may give other weights: then nothing is added to what is there."""
     source = study.data.tasks["pos"]["en"]
@@ -118,8 +138,27 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
     assert (row.done, row.failed, row.running) == (2, 1, 0)
     again = run(broken(study), tmp_path, treebanks, executor=executor, only=failure.run)
     assert [outcome.run for outcome in again.failed] == [failure.run]
+
+
+def test_a_request_for_an_unknown_run_leaves_the_plan_as_it_is(study, treebanks, tmp_path):
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    run(small, tmp_path, treebanks)
+    before = Store(tmp_path).planned("toy")
     with pytest.raises(RequestError, match="toy has no run nonsense"):
-        run(broken(study), tmp_path, treebanks, only="nonsense")
+        run(study, tmp_path, treebanks, only="nonsense")
+    assert Store(tmp_path).planned("toy") == before
+
+
+def test_results_of_an_earlier_plan_are_gone_until_those_of_the_new_one_are_there(study, treebanks, tmp_path):
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    run(small, tmp_path, treebanks)
+    files = [results_of(tmp_path), results_of(tmp_path).with_name("summary.csv")]
+    before = [file.read_bytes() for file in files]
+    diverging = small.model_copy(update={"set": {**small.set, "learning_rate": 1e30}})
+    assert run(diverging, tmp_path, treebanks).failed
+    assert not any(file.exists() for file in files)
+    run(small, tmp_path, treebanks)
+    assert [file.read_bytes() for file in files] == before
 
 
 def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
@@ -161,6 +200,18 @@ def test_data_that_change_under_a_study_are_noticed(study, treebanks, tmp_path):
     outcome = execute(first, Context(str(tmp_path), str(changed), "cpu"))
     assert outcome.state == "failed"
     assert "ud/en_toy:train has changed since the study was planned" in outcome.tail
+
+
+def test_a_corpus_that_is_edited_between_two_runs_of_a_study_is_read_again(study, treebanks, tmp_path):
+    data = shutil.copytree(treebanks, tmp_path / "data")
+    asked = Similarity(of=("pretrained",), measures=("cka",))
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1], "similarity": asked})
+    for word in ("petit", "grand"):
+        for corpus in (data / "ud" / "UD_FR-pud").glob("*.conllu"):
+            corpus.write_text(corpus.read_text("utf-8").replace("petit", word), "utf-8")
+        report = run(small, tmp_path / "store", data)
+        assert report.failed == ()
+        assert not report.plan.left
 
 
 def test_an_encoder_that_is_cut_short_is_told_before_anything_runs(study, treebanks, tmp_path, tiny_bert):

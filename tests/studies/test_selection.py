@@ -1,16 +1,19 @@
 """Studies that search for a recipe, or select weights by several rules."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.errors import RequestError
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
+from crosslens.studies import paired
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
-from crosslens.studies.study import Grid, Study
+from crosslens.studies.study import Grid, Source, Study
 from toy_studies import run
 from toys import SENTENCES
 
@@ -87,6 +90,11 @@ def test_scores_of_the_best_two_settings_are_averaged(study, treebanks, tmp_path
     assert french.loc["reference", "mean"] == pytest.approx(found["reference"])
     assert french.loc["1-2", "delta"] == pytest.approx(found["Δ 1-2"])
     assert french["seeds"].tolist() == [len(study.seeds)] * 2
+    tested = paired.test(tmp_path, tmp_path, where_a={"condition": "none"}, where_b={"ablation": "1-2"})
+    columns = ["mean", "delta", "delta_low", "delta_high", "p"]
+    names = dict(zip(["b", "difference", "low", "high", "p"], columns, strict=True))
+    tested = tested[tested["corpus"] == "ud/fr_pud:test"].rename(columns=names)
+    assert tested[columns].values.tolist() == [pytest.approx(french.loc["1-2", columns].tolist())]
 
 
 def test_the_best_settings_are_averaged_apart_under_each_intervention_on_the_trained_model(study, treebanks, tmp_path):
@@ -154,6 +162,35 @@ def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_pat
     asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
     with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):
         plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+
+def test_dev_data_are_needed_only_where_weights_or_the_learning_rate_follow_them(study, treebanks, tmp_path):
+    file = shutil.copy(treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-train.conllu", tmp_path / "train.conllu")
+    source = Source(train=str(file), tests=("ud/fr_pud",))
+    data = study.data.model_copy(update={"tasks": {"pos": {"en": source}}})
+
+    def dev_corpora(**changes):
+        asked = Study.model_validate({**study.model_dump(), "data": data, "seeds": [1], **changes})
+        planned = plan(asked, Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))
+        return [each.run.training.dev for each in planned.runs]
+
+    assert dev_corpora(select=["last", "average"], set={"select": "best"}) == [None] * 4
+    for changes in ({"select": "best"}, {"select": "last", "set": {"schedule": "plateau"}}, {"grid": {"epochs": [1]}}):
+        with pytest.raises(DataError, match=r"its dev data must be given too \(name it in the study: `dev: FILE`\)"):
+            dev_corpora(**changes)
+
+
+def test_a_plateau_schedule_follows_the_sources_dev_data_under_every_rule(study, treebanks, tmp_path):
+    changes = {"conditions": ["none"], "seeds": [1], "set": {**study.set, "schedule": "plateau"}}
+
+    def asked(*rules):
+        return Study.model_validate({**study.model_dump(), **changes, "select": rules})
+
+    report = run(asked("best", "last", "average"), tmp_path, treebanks)
+    assert report.failed == ()
+    assert {each.run.training.dev.name for each in report.plan.runs} == {"ud/en_toy:dev"}
+    with pytest.raises(RequestError, match="labels of ud/fr_pud:test would set the learning rate"):
+        run(asked({"oracle": "ud/fr_pud:test"}), tmp_path, treebanks)
 
 
 def test_a_plan_counts_all_runs_before_any_is_finished(study, treebanks, tmp_path):

@@ -6,11 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Results
 from crosslens.runs.store import Store
+from crosslens.studies.study import Grid
 from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
 from made_typology import STARTS, languages, scored
+from toy_studies import run
 
 
 def test_a_store_without_a_baseline_has_no_typology(folder):
@@ -94,3 +97,15 @@ def test_a_corpus_of_one_sentence_of_a_store_is_left_out():
         ids=list,
     )
     assert read_typology(store)["language"].tolist() == ["wo"]
+
+
+def test_the_scores_of_the_best_settings_are_averaged(study, treebanks, tmp_path):
+    conditions = (Condition(), Condition(start="bilstm"))
+    searched = study.model_copy(update={"conditions": conditions, "grid": Grid(best=2, epochs=(1, 2))})
+    assert not run(searched, tmp_path, treebanks).failed
+    frame = read_typology(Store(tmp_path), data=str(treebanks)).set_index("language")
+    scores = Store(tmp_path).collect(study.name).filter(metric="accuracy").to_pandas()
+    means = scores.groupby(["target", scores["start"].fillna("encoder")])["value"].mean()
+    for language in ("en", "fr"):
+        found = frame.loc[language, ["encoder", "BiLSTM", "seeds"]].tolist()
+        assert found == pytest.approx([means[language, "encoder"], means[language, "bilstm"], 2])

@@ -23,7 +23,7 @@ def command(run: str, folder: str, as_json: bool) -> None:
         raise RequestError(f"{reason} with {run!r}", hint="`crosslens plan STUDY --all` lists them")
     described = store.describe(matching[0])
     studies = [name for name, runs in store.studies().items() if matching[0] in runs]
-    neighbour = nearest(described["identity"], store, besides=matching[0])
+    neighbour = nearest(described["identity"], store.identities(), besides=matching[0])
     log = store.path(matching[0]) / "log.txt"
     if as_json:
         name, different = neighbour or (None, {})

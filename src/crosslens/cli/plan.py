@@ -99,6 +99,7 @@ def command(
     for name, runs in store.studies().items():
         for run in runs if name != chosen.name else ():
             shared.setdefault(run, []).append(name)
+    finished = store.identities() if unfinished else {}
     for run in (asked.run for asked in planned.runs):
         todo = unfinished.get(run.id)
         if todo is None and not everything:
@@ -108,13 +109,13 @@ def command(
         if run.id in shared:
             words.append(f"shared with {', '.join(shared[run.id])}")
         if todo is not None and store.path(run.id).is_dir():
-            names = [question.about for question in todo.questions]
+            names = [question.about for question in todo.questions] or ["its model, which is to be kept"]
             more = f" and {len(names) - MAX_QUESTIONS} more evaluations" if len(names) > MAX_QUESTIONS else ""
             words.append(f"done except for {', '.join(names[:MAX_QUESTIONS])}{more}")
         elif todo is not None:
             if store.failed(run.id):
                 words.append("failed in the last attempt")
-            neighbour = nearest(run.identity, store)
+            neighbour = nearest(run.identity, finished)
             if neighbour and len(neighbour[1]) <= MAX_DIFFERENCES:
                 words.append(f"new: {describe_differences(neighbour[1])} in {neighbour[0]}")
         click.echo("; ".join(words))

@@ -29,7 +29,7 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: 
     from crosslens.runs.recorded import read_results
 
     if file:
-        refuse_existing(file, what="--csv")
+        refuse_existing(file, what="output")
     results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric not in (None, "all", *metrics):

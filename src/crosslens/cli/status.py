@@ -9,7 +9,7 @@ from crosslens.cli._options import json_option
 
 @click.command("status")
 @click.argument("folder")
-@click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished.")
+@click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished or failed.")
 @json_option
 def command(folder: str, watch: bool, as_json: bool) -> None:
     """Count the runs in FOLDER that are done, running, failed or left, and estimate the remaining time."""
@@ -28,6 +28,6 @@ def command(folder: str, watch: bool, as_json: bool) -> None:
         rows = status(store)
         for row in rows:
             click.echo(row.describe())
-        if not watch or all(row.done == row.runs and not row.waiting for row in rows):
+        if not watch or all(row.ended for row in rows):
             return
         time.sleep(10)

@@ -194,7 +194,7 @@ def load_corpus(
 
 
 def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: Format | None = None) -> list[Corpus]:
-    """Load one corpus, or each of several; names may be patterns such as ``ud/*_pud``.
+    """Load one corpus, or each of several, each name once; names may be patterns such as ``ud/*_pud``.
 
     Args:
         names: a corpus as `load_corpus` takes it, or several.
@@ -207,9 +207,14 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
     """
     several = [names] if isinstance(names, str | Path | Corpus) or has_columns(names) else names
     corpora: list[Corpus] = []
+    matched: set[str] = set()
     for corpus in several:
-        matches = match_corpora(str(corpus), data=data) if isinstance(corpus, str | Path) else [corpus]
-        corpora += [load_corpus(match, data=data, format=format) for match in matches]
+        if not isinstance(corpus, str | Path):
+            corpora.append(load_corpus(corpus, data=data, format=format))
+            continue
+        matches = [name for name in match_corpora(str(corpus), data=data) if name not in matched]
+        corpora += [load_corpus(name, data=data, format=format) for name in matches]
+        matched.update(matches)
     return corpora
 
 

@@ -55,20 +55,6 @@ class Subject:
     made: Callable[[str], Path] | None = None
 
 
-def answer(
-    subject: Subject, questions: Sequence[Question], corpora: Corpora, *, note: Note = lambda _: None
-) -> tuple[Results, Counts]:
-    """Answer questions about a model or encoder; see `answers`.
-
-    Returns:
-        Records with the ids of their questions, in the order of the questions, and the counts of each sentence.
-    """
-    groups = list(answers(subject, questions, corpora, note=note))
-    by_question = {name: records for results, _ in groups for (name,), records in results.groups("question")}
-    counts = {name: array for _, counted in groups for name, array in counted.items()}
-    return concatenated(by_question[question.id] for question in questions if question.id in by_question), counts
-
-
 def answers(
     subject: Subject, questions: Sequence[Question], corpora: Corpora, *, note: Note = lambda _: None
 ) -> Iterator[tuple[Results, Counts]]:

@@ -1,5 +1,7 @@
 """A cache of the corpora that runs use."""
 
+from collections.abc import Sequence
+
 from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
@@ -57,7 +59,7 @@ class Corpora:
         refuse_changed(ref.name, corpus.digest, ref.digest)
         return corpus
 
-    def matching(self, patterns: tuple[str, ...]) -> list[str]:
+    def matching(self, patterns: Sequence[str]) -> list[str]:
         """Return the corpus names that match the patterns, without duplicates."""
         names = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
         return list(dict.fromkeys(names))

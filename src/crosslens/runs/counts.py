@@ -3,6 +3,7 @@
 import io
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -52,3 +53,24 @@ def read_counts(path: Path) -> Counts:
             raise
         reason = str(error).partition(". ")[0]  # numpy's second sentence advises to load pickled data
         raise DataError(f"cannot be read as counts per sentence: {reason}", file=str(path)) from None
+
+
+def mean_counts(runs: Sequence[Counts]) -> Counts:
+    """Average the scores of runs, sentence by sentence.
+
+    Args:
+        runs: the counts of each run.
+
+    Returns:
+        The mean contribution of each sentence, and 1 as its denominator. A score that a run lacks, or that is of
+        nothing, is left out.
+    """
+    from crosslens.scores.intervals import linearised  # scipy takes a second to be imported
+
+    means = {}
+    for name in runs[0]:
+        counts = [of_run[name] for of_run in runs if name in of_run and of_run[name][1].sum()]
+        if len(counts) == len(runs):
+            mean = np.mean([linearised(array[:1], array[1:])[0] for array in counts], axis=0)
+            means[name] = np.stack([mean / 100.0, np.ones_like(mean)])
+    return means

@@ -44,6 +44,7 @@ class Context:
         device: torch device; None: a GPU if available.
         keep_models: keep the weights of fine-tuned models.
         command: command line of the study, recorded for repeating a run.
+        planned: time at which the study was planned. Corpora are read again for each plan, as they may have changed.
     """
 
     store: str
@@ -51,6 +52,7 @@ class Context:
     device: str | None = None
     keep_models: bool = False
     command: str = ""
+    planned: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
         with store.claim(run.id, patience=PATIENCE) as claimed, threads(1):
             if not claimed:
                 return outcome("taken")
-            missing = store.missing(asked)  # another process may have finished the run in the meantime
+            # Another process may have finished the run in the meantime.
+            missing = store.missing(asked, models=context.keep_models)
             if missing is not None:
                 _Work(missing, store, context, log, stop).do()
         return outcome("done")
@@ -159,12 +162,12 @@ class _Work:
         if isinstance(run, PretrainRun | AdaptRun):
             self.make_encoder(run)
             return
-        corpora = _corpora(self.context.data)
+        corpora = _corpora(self.context.data, self.context.planned)
         stored = self.store.path(run.id)
         if not isinstance(run, ModelRun):
             subject = Subject(begin(run, corpora, device=self.context.device))
-        elif (stored / "model").is_dir():
-            model = load_model(stored / "model", device=self.context.device)
+        elif self.store.model(run.id).is_dir():
+            model = load_model(self.store.model(run.id), device=self.context.device)
             subject = Subject(model.encoder, model, run.base.path, self.store.encoder)
             self.note("using its stored weights")
         else:
@@ -174,6 +177,8 @@ class _Work:
             self.publish(subject, results, counts)
         if not stored.is_dir():  # nothing was asked
             self.publish(subject, Results.of([]), {})
+        if subject.model is not None and self.context.keep_models and not self.store.model(run.id).is_dir():
+            save_model(subject.model, self.store.model(run.id))
         self.note("done")
         self.store.finish(run.id, self.log)
 
@@ -188,8 +193,6 @@ class _Work:
             results.write(folder / "records.parquet")
             write_counts(folder / COUNTS, counts)
             self.describe(folder, **described)
-            if subject.model is not None and self.context.keep_models:
-                save_model(subject.model, folder / "model")
 
     def train(self, run: ModelRun, corpora: Corpora) -> TaskModel:
         """Train the model; if the run is finished but its weights were not kept, they must come out the same."""
@@ -205,7 +208,7 @@ class _Work:
             if facts["weights"] != before:
                 state.unlink(missing_ok=True)
                 raise StoreError(
-                    f"{run.label} was retrained for new evaluations and has different weights"
+                    f"{run.label} was retrained and has different weights"
                     f" ({str(facts['weights'])[:8]} instead of {before[:8]}); its earlier results are kept unchanged",
                     hint="the machine, the torch version or memory pressure may differ."
                     f" Remove {self.store.path(run.id)} to repeat the run",
@@ -216,7 +219,7 @@ class _Work:
         encoder = self.store.folder / "tmp" / f"{run.id}.encoder"
         shutil.rmtree(encoder, ignore_errors=True)  # left by a process that died before publishing it
         started = time.perf_counter()
-        corpora, progress = _corpora(self.context.data), _Log(self.note, self.stop)
+        corpora, progress = _corpora(self.context.data, self.context.planned), _Log(self.note, self.stop)
         described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
@@ -239,5 +242,5 @@ class _Work:
 
 
 @lru_cache(maxsize=1)
-def _corpora(data: str | None) -> Corpora:
+def _corpora(data: str | None, planned: float) -> Corpora:
     return Corpora(data)

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from crosslens.runs.store import Store
-
 
 def flat(identity: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Flatten nested values to dotted names.
@@ -29,23 +27,23 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[A
 
 
 def nearest(
-    identity: Mapping[str, Any], store: Store, *, besides: str | None = None
+    identity: Mapping[str, Any], finished: Mapping[str, Mapping[str, Any]], *, besides: str | None = None
 ) -> tuple[str, dict[str, tuple[Any, Any]]] | None:
     """Find the finished run with the fewest differences to a run.
 
     Args:
         identity: identity of the run to explain.
-        store: the store of finished runs.
+        finished: run id -> identity of each finished run (`crosslens.runs.store.Store.identities`).
         besides: run id to skip.
 
     Returns:
         The id of the nearest run, and dotted name -> (value of the explained run, value of the nearest run); None
-        for an empty store.
+        without finished runs.
     """
     neighbours = []
-    for run in store.ids():
+    for run, other in finished.items():
         if run != besides:
-            different = differences(identity, store.describe(run)["identity"])
+            different = differences(identity, other)
             neighbours.append((len(different), run, different))
     if not neighbours:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crosslens.alignment.vectors import read_vectors
-from crosslens.corpora.catalogue import match_corpora, name_split
+from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
@@ -85,7 +85,7 @@ def check_finetuning(
     if not train:
         raise RequestError("the name of the training data is empty")
     dev = dev or (name_split(train, "dev") if needs_dev else None)
-    names = tuple(name for pattern in tests for name in match_corpora(pattern, data=data))
+    names = tuple(corpora.matching(tests))
     labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
     test_corpora = [corpora.corpus(name) for name in names]
     for corpus in (*labelled, *test_corpora):

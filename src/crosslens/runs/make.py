@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.interventions.checkpoints import kept_steps
+from crosslens.encoders.interventions.checkpoints import kept_steps, locate
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
 from crosslens.encoders.models.quantize import Quantize
@@ -154,11 +154,23 @@ def make_encoder(
 def _loaded(path: str, device: str | None, condition: Condition) -> Encoder:
     """Load an encoder, with as little memory as a condition allows; the last one stays in memory for the next run."""
     quantize = condition.find(Quantize)
-    return _last_loaded(path, device, condition.precision, quantize.quantize if quantize else None)
+    return _last_loaded(path, device, condition.precision, quantize.quantize if quantize else None, _files(path))
+
+
+Files = tuple[tuple[str, int, int], ...]
+"""Path, size and time of change of each file."""
+
+
+def _files(path: str) -> Files:
+    """The files of an encoder's folder, by which a folder that was replaced is noticed; none for a hub name."""
+    files = [(file, file.stat()) for file in sorted(Path(locate(path)[0]).glob("*")) if file.exists()]
+    return tuple((str(file), status.st_size, status.st_mtime_ns) for file, status in files)
 
 
 @lru_cache(maxsize=1)
-def _last_loaded(path: str, device: str | None, precision: Precision, quantize: Literal["int8"] | None) -> Encoder:
+def _last_loaded(
+    path: str, device: str | None, precision: Precision, quantize: Literal["int8"] | None, files: Files
+) -> Encoder:
     return load_encoder(path, precision=precision, quantize=quantize, device=device)
 
 

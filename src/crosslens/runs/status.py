@@ -36,6 +36,11 @@ class Status:
     per_hour: float
     damaged: int = 0
 
+    @property
+    def ended(self) -> bool:
+        """Whether all runs are finished or failed, and no process works on one or may plan more."""
+        return self.done + self.failed == self.runs and not (self.running or self.waiting)
+
     def describe(self) -> str:
         """Return the status as one line."""
         remaining = self.runs - self.done

@@ -26,9 +26,9 @@ from filelock import FileLock, Timeout
 from crosslens.errors import DataError, RequestError, StoreError
 from crosslens.files import lock_reason, new_folder, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
-from crosslens.runs.counts import COUNTS, Counts, read_counts, write_counts
+from crosslens.runs.counts import COUNTS, Counts, mean_counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
-from crosslens.runs.run import Asked, Run
+from crosslens.runs.run import Asked, ModelRun, Run
 from crosslens.training import versions
 from crosslens.training.identity import run_id
 
@@ -74,6 +74,10 @@ class Store:
         """Folder of the encoder that a finished run made."""
         return self.path(run) / "encoder"
 
+    def model(self, run: str) -> Path:
+        """Folder of the fine-tuned model of a finished run; missing if models are not kept."""
+        return self.path(run) / "model"
+
     def ids(self) -> list[str]:
         """Ids of the finished runs, sorted. Other files and folders beside them are ignored."""
         entries = os.scandir(self.folder / "runs")
@@ -95,6 +99,14 @@ class Store:
         if not all(isinstance(described.get(name, {}), dict) for name in ("facts", "machine")):
             raise StoreError(f"{path} is damaged: facts and machine must be JSON objects", hint=hint)
         return described
+
+    def identities(self) -> dict[str, dict[str, Any]]:
+        """Read the identity of each finished run: run id -> identity.
+
+        Raises:
+            StoreError: when a file is damaged.
+        """
+        return {run: self.describe(run)["identity"] for run in self.ids()}
 
     def answers(self, run: str) -> Results:
         """Read all records of a finished run.
@@ -178,8 +190,12 @@ class Store:
             if not (path / name).is_file():
                 raise StoreError(f"{path / name} is missing", hint=f"remove {path} to repeat the run")
 
-    def missing(self, asked: Asked) -> Asked | None:
+    def missing(self, asked: Asked, *, models: bool = False) -> Asked | None:
         """Return a run with its unanswered questions; None if the run is finished and every question is answered.
+
+        Args:
+            asked: the run and its questions.
+            models: whether a run that fine-tunes is finished only with the weights of its model.
 
         Raises:
             StoreError: when a file of the run is missing or damaged.
@@ -189,7 +205,8 @@ class Store:
         self.check(asked.run.id)
         answered = self.answered(asked.run.id)
         unanswered = tuple(question for question in asked.questions if question.id not in answered)
-        return replace(asked, questions=unanswered) if unanswered else None
+        lacks_model = models and isinstance(asked.run, ModelRun) and not self.model(asked.run.id).is_dir()
+        return replace(asked, questions=unanswered) if unanswered or lacks_model else None
 
     @contextmanager
     def claim(self, run: str, *, patience: float = 0.0) -> Iterator[bool]:
@@ -285,9 +302,14 @@ class Store:
     def counts(self, run: str) -> Counts:
         """Read the counts per sentence of a finished run; a run that made an encoder has none.
 
+        Args:
+            run: run id, or several with spaces, whose scores are averaged (`collect`).
+
         Raises:
             StoreError: when the file is missing or damaged.
         """
+        if len(run.split()) > 1:
+            return mean_counts([self.counts(each) for each in run.split()])
         if self.path(run).is_dir():
             self.check(run)
         try:
@@ -310,10 +332,14 @@ class Store:
         return (self.folder / "failed" / run).is_dir()
 
     def keep_plan(self, study: str, files: dict[str, str]) -> None:
-        """Write the files of a planned study: file name -> content."""
+        """Write the files of a planned study: file name -> content. Results of another plan are removed."""
         folder = self.folder / "studies" / study
+        plan = folder / "plan.json"
         with _writing(self.folder):
             folder.mkdir(exist_ok=True)
+            if not plan.is_file() or plan.read_bytes() != files[plan.name].encode():
+                for name in ("results.csv", "summary.csv"):
+                    (folder / name).unlink(missing_ok=True)
             for name, content in files.items():
                 write_text(folder / name, content)
 

@@ -250,10 +250,7 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
 def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
     """The development corpus of a source, with its split, if weights or settings are selected on it."""
     recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
-    rules = any(rule.rule == "best" and rule.oracle is None for rule in study.select or ())
-    if not rules and not any(map(study.reads_dev, recipes)):
-        return set()
-    return {_named(source.dev_corpus, "dev")}
+    return {_named(source.dev_corpus, "dev")} if any(map(study.reads_dev, recipes)) else set()
 
 
 def _splits(probing: Probing) -> list[tuple[str, str]]:

@@ -127,12 +127,20 @@ def plan(
     listener.report("planning", 0)
     asked = tuple(planner.asked())
     notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_of_one_encoder(asked)]))
-    return Plan(study, asked, unfinished(store, asked), planner.waiting, notes, planner.missing)
+    return Plan(
+        study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
+    )
 
 
-def unfinished(store: Store, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """Return the unfinished runs, each once, with the questions that the store has no answers to."""
-    missing = (store.missing(planned) for planned in merged(asked))
+def unfinished(store: Store, asked: tuple[Asked, ...], *, models: bool = False) -> tuple[Asked, ...]:
+    """Return the unfinished runs, each once, with the questions that the store has no answers to.
+
+    Args:
+        store: the folder of runs.
+        asked: runs with their questions.
+        models: whether the fine-tuned models are to be kept.
+    """
+    missing = (store.missing(planned, models=models) for planned in merged(asked))
     return tuple(open_run for open_run in missing if open_run is not None)
 
 
@@ -351,10 +359,13 @@ class _Planner:
             yield from self._encoder_runs(Condition(), pretrained, overlaps)
 
     def _encoder_runs(self, condition: Condition, pretrained: list[PretrainRun], ask: Ask) -> Iterator[Asked]:
-        seeds = (1,) if condition == Condition() else self.study.seeds  # each seed has its own untrained encoder
+        untrained = condition != Condition()
+        seeds = self.study.seeds if untrained else (1,)  # each seed has its own untrained encoder
         condition = self.study.computed(condition.scaled(written_for=None, depth=self.depth))
         beginnings = [(Condition(), seed, None) for seed in seeds] if self.encoders.existing is not None else []
-        beginnings += [(run.condition, run.settings.seed, run.partner) for run in pretrained]
+        for run in pretrained:
+            several = untrained and self.study.pretrained == "one"
+            beginnings += [(run.condition, seed, run.partner) for seed in (seeds if several else [run.settings.seed])]
         for (before, seed, partner), checkpoint in itertools.product(beginnings, self.encoders.checkpoints):
             combined = Condition.of((*before.interventions, *condition.interventions)).at(checkpoint)
             base = self.encoders.base(combined.up_to("pretraining"), seed, partner=partner)
@@ -448,8 +459,14 @@ class _Planner:
         for rule in rules:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
             dev = None
-            if rule.rule == "best":
+            if rule.rule == "best" or recipe.schedule == "plateau":
                 dev = self._ref(rule.oracle or source.dev_corpus, "dev")
+            if rule.oracle and recipe.schedule == "plateau":
+                raise RequestError(
+                    f"{self.study.name}: with a plateau schedule, the labels of {rule.oracle} would set the learning"
+                    " rate, not only select the epoch",
+                    hint="choose another schedule, such as `set: {schedule: linear}`",
+                )
             if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",

@@ -1,6 +1,7 @@
 """Run a study: plan it, do the unfinished runs, and plan again until no new runs appear."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -69,7 +70,8 @@ def run_study(
     Args:
         study: the study.
         folder: folder of runs.
-        executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in.
+        executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in. With ``processes``, a script must call
+            this function below ``if __name__ == "__main__":``, because each worker process imports the script.
         workers: number of parallel runs; None: one for each GPU, or one for each core.
         options: options of the executor, e.g. ``{"timeout_min": "240"}`` for slurm.
         data: data folder, searched first.
@@ -95,7 +97,7 @@ def run_study(
     store, corpora = Store(folder), Corpora(data)
     store.refuse_without_locks()
     listener = listening(progress)
-    context = Context(str(folder), data, device, "models" in study.keep, command)
+    context = Context(str(folder), data, device, "models" in study.keep, command, time.time())
     outcomes: dict[str, Outcome] = {}
     tried: list[Asked] = []
     stopped = False
@@ -110,9 +112,9 @@ def run_study(
         )
         if began is not None and not outcomes:
             began(planned)
-        _keep(store, planned)
         if only is not None and only not in {asked.run.id for asked in planned.runs}:
             raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
+        _keep(store, planned)
         # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
         pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
         pending = [asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"]
@@ -133,7 +135,7 @@ def run_study(
             except KeyboardInterrupt:
                 stopped = True
         if stopped:
-            planned = replace(planned, left=unfinished(store, planned.asked))
+            planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
             break
     if not planned.left:
         store.tidy(asked.run.id for asked in planned.asked)

@@ -19,7 +19,7 @@ from crosslens.encoders.interventions.swap import Swap
 from crosslens.encoders.options import Precision
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.patch import Patch
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 from crosslens.mlm.factors import find_factor
 from crosslens.probes import PROBES
 from crosslens.settings import Count, InvalidSettings, Problem, Seed, Strict, read_settings, unknown_setting
@@ -51,7 +51,10 @@ class Source(Strict):
         Raises:
             DataError: if there is none, and ``train`` is a file, which has no other splits.
         """
-        return self.dev or name_split(self.train, "dev")
+        try:
+            return self.dev or name_split(self.train, "dev")
+        except DataError as error:
+            raise DataError(error.message, hint="name it in the study: `dev: FILE`") from None
 
 
 class Data(Strict):
@@ -340,8 +343,10 @@ class Study(Strict):
         return Condition.of((*condition.interventions, InPrecision(precision=self.precision)), condition.recipe)
 
     def reads_dev(self, recipe: Recipe) -> bool:
-        """Whether training with a recipe reads the source's dev data, before any rule of `select`."""
-        return recipe.select == "best" or recipe.schedule == "plateau" or self.grid is not None
+        """Whether training with a recipe reads the source's dev data, under any rule of `select`."""
+        rules = self.select or (Selection(rule=recipe.select),)
+        selects = any(rule.rule == "best" and rule.oracle is None for rule in rules)
+        return selects or recipe.schedule == "plateau" or self.grid is not None
 
     @model_validator(mode="before")
     @classmethod

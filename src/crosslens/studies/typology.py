@@ -78,7 +78,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     for study in studies:
         if study not in planned:
             raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
-    identities: dict[str, dict[str, Any]] = {}
+    identities: dict[str, list[dict[str, Any]]] = {}
     scores = []
     read_counts = lru_cache(RUNS_IN_MEMORY)(store.counts)
     for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
@@ -89,10 +89,12 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         counts = read_counts(run).get(key(row["question"], row["metric"]))
         if counts is None or counts.shape[1] < 2 or not counts[1].sum():
             continue
-        identity = identities.setdefault(run, store.describe(run)["identity"])
-        recipe = canonical_json([identity["recipe"], identity["settings"]]).decode()
+        if run not in identities:  # several runs where a search chose several settings
+            identities[run] = [store.describe(each)["identity"] for each in run.split()]
+        recipe = canonical_json([[each["recipe"], each["settings"]] for each in identities[run]]).decode()
         values = linearised(counts[:1], counts[1:])[0]
-        scores.append(_Score(_cell(row), start, row["seed"], _language(row), values, run, recipe, identity["encoder"]))
+        encoder = identities[run][0]["encoder"]
+        scores.append(_Score(_cell(row), start, row["seed"], _language(row), values, run, recipe, encoder))
     hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
     read_script = partial(_script, data=data)
     return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)

@@ -99,3 +99,11 @@ def test_workers_share_the_gpus_in_turn(monkeypatch):
     assert _devices("cpu", 3) == ["cpu"] * 3
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert _devices(None, 2) == ["cpu"] * 2
+
+
+def test_there_are_as_many_workers_as_cores_that_the_process_may_use(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 4}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    assert _devices("cpu", None) == ["cpu"] * 2
+    monkeypatch.delattr("os.sched_getaffinity")  # as on macOS
+    assert _devices("cpu", None) == ["cpu"] * 64

@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
 
@@ -127,6 +129,22 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, 
     (kept,) = (folder / "failed").iterdir()
     assert "its process died" in (kept / "log.txt").read_text()
     assert not run(long, folder, treebanks).failed
+
+
+def test_a_script_without_a_guard_is_told_so_once_and_no_run_has_failed(study, treebanks, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import crosslens as xl\n"
+        f"study = xl.Study.model_validate({study.model_dump(mode='json')!r})\n"
+        f"xl.run_study(study, {str(tmp_path / 'store')!r}, workers=2, data={str(treebanks)!r}, device='cpu')\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert ended.stderr.count("Traceback") == 1
+    assert ended.stderr.rstrip().endswith(
+        '(call run_study below `if __name__ == "__main__":`, or with executor="serial")'
+    )
+    assert ended.returncode == 1
+    assert not list((tmp_path / "store" / "failed").iterdir())
 
 
 def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_path):

@@ -1,17 +1,18 @@
 """Execute runs in worker processes that keep torch and the encoder in memory.
 
-By default there is one worker per GPU, or else one single-threaded worker per CPU core.
+By default there is one worker per GPU, or else one single-threaded worker per CPU core that the process may use.
 """
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, current_process, get_context, parent_process
 
 from crosslens.errors import RequestError
 from crosslens.runs.execute import Context, Outcome, execute, lost
@@ -19,6 +20,9 @@ from crosslens.runs.run import Asked
 
 PATIENCE = 60.0
 """Seconds that a worker gets to save its training state when asked to stop."""
+
+NESTED = 77
+"""Exit status of a worker that would start workers: it runs the user's script, which has no guard against that."""
 
 _stopping = threading.Event()
 
@@ -36,6 +40,8 @@ class Processes:
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
         if options:
             raise RequestError(f"the executor processes takes no options, but got {', '.join(options)}")
+        if getattr(current_process(), "_inheriting", False):  # it is being started, and imports the script
+            sys.exit(NESTED)
         self.workers = workers
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
@@ -68,7 +74,11 @@ class Processes:
                         try:
                             outcome = future.result()
                         except BrokenProcessPool:
-                            pools.pop(slot).shutdown(wait=False)
+                            if NESTED in _exit_statuses(pools.pop(slot)):
+                                raise RequestError(
+                                    "each worker process runs this script again, and with it run_study",
+                                    hint='call run_study below `if __name__ == "__main__":`, or with executor="serial"',
+                                ) from None
                             outcome = lost(run.run, context, "its process died: killed, or out of memory")
                         if waiting and outcome.state != "stopped":
                             start(slot)
@@ -92,6 +102,13 @@ def _stop(pools: list[ProcessPoolExecutor], running: list[Future[Outcome]]) -> N
             process.kill()
 
 
+def _exit_statuses(pool: ProcessPoolExecutor) -> list[int | None]:
+    """Wait for the processes of a broken pool, and return how they ended."""
+    processes = list((pool._processes or {}).values())
+    pool.shutdown()
+    return [process.exitcode for process in processes]
+
+
 def _devices(device: str | None, workers: int | None) -> list[str]:
     """Assign a device to each slot."""
     import torch
@@ -99,7 +116,9 @@ def _devices(device: str | None, workers: int | None) -> list[str]:
     if device in (None, "cuda") and torch.cuda.is_available():
         count = torch.cuda.device_count()
         return [f"cuda:{slot % count}" for slot in range(workers or count)]
-    return [device or "cpu"] * (workers or os.cpu_count() or 1)
+    # A container or a job on a cluster may use some of the cores only; not every system can tell.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return [device or "cpu"] * (workers or cores or 1)
 
 
 @contextmanager

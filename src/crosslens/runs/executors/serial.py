@@ -18,7 +18,6 @@ class Serial:
     def __init__(self, workers: int | None = None, options: Mapping[str, str] | None = None) -> None:
         if options:
             raise RequestError(f"the executor serial takes no options, but got {', '.join(options)}")
-        self.workers = 1
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Execute runs in order."""
