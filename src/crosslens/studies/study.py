@@ -341,7 +341,7 @@ class Study(Strict):
 
     def reads_dev(self, recipe: Recipe) -> bool:
         """Whether training with a recipe reads the source's dev data, before any rule of `select`."""
-        return recipe.select == "best" or recipe.schedule == "plateau" or self.grid is not None
+        return recipe.needs_dev or self.grid is not None
 
     @model_validator(mode="before")
     @classmethod
