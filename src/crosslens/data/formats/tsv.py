@@ -26,7 +26,8 @@ def read(
 
     Args:
         path: the file.
-        layout: column layout; None: one of `LAYOUTS`, recognised by the header or the number of columns.
+        layout: column layout; None: one of `LAYOUTS`, recognised by the header, in which the column of labels may be
+            missing, or by the number of columns.
         name: name of the corpus; the path by default.
         language: BCP 47 tag; only its rows of a multilingual file are read.
         split: ``train``, ``dev`` or ``test``.
@@ -39,7 +40,7 @@ def read(
     rows = _rows(path)
     layout = layout or _recognised(rows, file)
     named = _headed(rows, layout, file, language) if layout.headed else _columns(rows, layout, file)
-    items = tuple(texts(named, layout, file=file))
+    items = tuple(texts(named, layout, file=file, labelled=layout.columns != layout.segments))
     if not items:
         raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
     return Corpus(items, name or file, language, split)
@@ -113,7 +114,9 @@ def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
 
 def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
     header = rows[0][1]
-    for layout in LAYOUTS:
+    headed = [layout for layout in LAYOUTS if layout.headed]
+    unlabelled = [replace(layout, columns=layout.segments) for layout in headed if layout.id in (None, *header)]
+    for layout in (*headed, *unlabelled, *LAYOUTS):
         named = [*layout.columns, *([layout.language] if layout.language else [])]
         if set(named) <= set(header) if layout.headed else len(layout.columns) == len(header):
             return layout
