@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from crosslens.data.formats.conllu import read, write
@@ -22,6 +24,19 @@ def test_one_sentence_has_no_interval(run, treebanks, tmp_path):
     assert shown.startswith("accuracy 100.00  no interval  n=")
 
 
+def test_predicted_heads_may_form_cycles_and_gold_ones_may_not(run, treebanks, tmp_path):
+    """Greedy parsers choose each head alone."""
+    gold = read(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu")[:2]
+    first = replace(gold.sentences[0], heads=(2, 1, *gold.sentences[0].heads[2:]))
+    write(gold, tmp_path / "gold.conllu")
+    write(replace(gold, items=(first, gold[1])), tmp_path / "greedy.conllu")
+    status, shown, _ = run("score", "parsing", "gold.conllu", "greedy.conllu")
+    assert status == 0
+    assert f"n={gold.words}" in shown
+    status, _, said = run("score", "parsing", "greedy.conllu", "gold.conllu")
+    assert (status, "greedy.conllu:3: the heads form a cycle: 1 → 2 → 1" in said) == (2, True)
+
+
 TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
 
 
@@ -35,6 +50,7 @@ TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
         (("score", "ner", "uner/fr_pud", "uner/en_pud"), "sentence 1 differs in words from the gold one"),
         (("score", "ner", "uner/fr_pud", "uner/fr_pud", "--set", "repair=lenient"), "repair=lenient"),
         (("score", "pos", "ud/fr_pud", "ud/fr_pud", "--set", "relations=full"), "has no setting 'relations'"),
+        (("score", "parsing", "ud/fr_pud", "ud/fr_pud", "--set", "words=wu2019"), "words=wu2019 needs an encoder"),
         ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities"),
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud,uner/fr_pud", "--predictions", "p"), "would be one file"),

@@ -1,5 +1,7 @@
 """A question has one answer, whatever else is asked with it, and a record says how its model was selected."""
 
+from pathlib import Path
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -17,7 +19,7 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.intervene import intervene
 from toy_trainings import FAST
-from toys import SENTENCES
+from toys import SENTENCES, conllu_text
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +88,20 @@ def test_a_probe_is_asked_with_the_questions_own_settings(encoder, corpora, ques
 
 
 @pytest.mark.parametrize(
-    ("dev", "select", "selection"),
-    [(None, "best", "best"), ("ud/fr_pud:test", "best", "oracle ud/fr_pud:test"), (None, "last", "last")],
+    ("dev", "settings", "selection"),
+    [
+        (None, {"select": "best"}, "best"),
+        ("ud/fr_pud:test", {"select": "best"}, "oracle ud/fr_pud:test"),
+        ("dev.conllu", {"select": "best"}, "best"),
+        (None, {"select": "last"}, "last"),
+        ("ud/fr_pud:test", {"select": "last", "schedule": "plateau"}, "last, oracle ud/fr_pud:test"),
+    ],
 )
 def test_dev_data_of_another_language_are_an_oracle_and_those_of_the_source_are_none(
-    tiny_bert, treebanks, dev, select, selection
+    tiny_bert, treebanks, dev, settings, selection, tmp_path, monkeypatch
 ):
+    monkeypatch.chdir(tmp_path)
+    Path("dev.conllu").write_text(conllu_text("en"), "utf-8")  # of a language that nothing says
     results = finetune_and_evaluate(
         tiny_bert,
         "pos",
@@ -99,7 +109,7 @@ def test_dev_data_of_another_language_are_an_oracle_and_those_of_the_source_are_
         tests=["ud/fr_pud"],
         dev=dev,
         recipe="small",
-        settings={"epochs": 1, "batch": 6, "select": select},
+        settings={"epochs": 1, "batch": 6, **settings},
         data=str(treebanks),
         device="cpu",
     )

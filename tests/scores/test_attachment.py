@@ -46,6 +46,9 @@ def test_punctuation_is_what_gold_tags_so_and_symbols_are(tag):
     assert (scores["las_nopunct"].value, scores["las_nopunct"].n) == ((75, 4) if tag == "X" else (100, 3))
     assert "words:no_PUNCT_SYM" in scores["las_nopunct"].signature
     assert "words:all" in scores["las"].signature
+    cut = {score.metric: score for score in attachment_scores([gold], [wrong], data="x", words="wu2019")}
+    assert "words:wu2019|" in cut["uas"].signature
+    assert "words:wu2019_no_PUNCT_SYM|" in cut["uas_nopunct"].signature
 
 
 def test_subtypes_count_when_relations_are_full():

@@ -158,6 +158,21 @@ def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
     assert summary["selection"].unique().tolist() == ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
 
 
+def test_dev_data_of_another_language_are_an_oracle(study, treebanks, tmp_path):
+    source = study.data.tasks["pos"]["en"].model_copy(update={"dev": "ud/fr_pud:test"})
+    data = study.data.model_copy(update={"tasks": {"pos": {"en": source}}})
+    name, corpora = "oracle ud/fr_pud:test", Corpora(str(treebanks))
+    for changes, selections in (
+        ({"set": {"select": "best"}}, {name}),
+        ({"select": ["best", "last"]}, {name, "last"}),
+        ({"select": ["last"], "set": {"schedule": "plateau"}}, {f"last, {name}"}),
+    ):
+        asked = Study.model_validate({**study.model_dump(), "data": data.model_dump(), **changes})
+        trainings = [asked.run.training for asked in plan(asked, Store(tmp_path), corpora=corpora).runs]
+        assert {training.selection for training in trainings} == selections
+        assert all((training.dev is None) == (training.selection == "last") for training in trainings)
+
+
 def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_path):
     asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
     with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):

@@ -64,10 +64,20 @@ def test_files_are_named_after_corpora_and_formats(task, suffix, corpora):
         ("../data/fr.conllu", "data_fr.conllu"),
         ("/data/fr.conllu", "data_fr.conllu"),
         ("a.b/fr_x.conllu", "a.b_fr_x.conllu"),
+        ("x" * 200, "x" * 200 + ".conllu"),
     ],
 )
 def test_files_of_corpora_are_neither_hidden_nor_elsewhere(name, file, corpora):
     assert prediction_files(find_task("pos"), [replace(corpora[0], name=name)]) == [file]
+
+
+def test_long_names_are_cut_and_stay_apart(corpora, tmp_path):
+    names = [f"/data/{'日本' * 99}/{number}.conllu" for number in (1, 2)]
+    files = prediction_files(find_task("pos"), [replace(corpora[0], name=name) for name in names])
+    assert len(set(files)) == 2
+    for file in files:
+        assert file.endswith(("日本_1.conllu", "日本_2.conllu"))
+        (tmp_path / f".{file}.partial-12345678").touch()  # as it is named until it is complete
 
 
 LAYOUTS = {

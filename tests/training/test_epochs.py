@@ -80,8 +80,9 @@ def test_resumed_after_a_dev_score_fell_it_goes_on_to_the_same_bits(scripted, en
     assert (again.facts["epoch"], again.facts["dev_score"]) == (whole.facts["epoch"], whole.facts["dev_score"])
 
 
+@pytest.mark.parametrize(("select", "epoch"), [("best", 2), ("last", 5)])
 def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_training_below_the_floor(
-    scripted, encoder, toy, monkeypatch
+    scripted, encoder, toy, monkeypatch, select, epoch
 ):
     """Rates of 1e-3, 5e-4 and 2.5e-4, and then one below the floor."""
     scales = []
@@ -93,11 +94,11 @@ def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_train
 
     monkeypatch.setattr(module, "Loop", Watched)
     scripted.scores = [50.0, 60.0, 60.0, 55.0, 58.0, 70.0]
-    recipe = RECIPE.model_copy(update={"schedule": "plateau", "floor": 2e-4, "epochs": 6})
+    recipe = RECIPE.model_copy(update={"schedule": "plateau", "floor": 2e-4, "epochs": 6, "select": select})
     model = train(encoder, toy, recipe=recipe)
     assert scales[::EPOCH] == [1.0, 1.0, 1.0, 0.5, 0.25]
     assert model.facts["steps"] == 5 * EPOCH
-    assert model.facts["epoch"] == 2
+    assert model.facts["epoch"] == epoch
 
 
 def test_dev_data_add_no_labels(encoder, toy):

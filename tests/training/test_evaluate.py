@@ -55,6 +55,7 @@ def test_counts_per_sentence_are_those_of_the_words_that_are_scored(encoder, toy
     for record in results:
         right, words = results.counts[record.run, record.condition, record.corpus_digest, record.metric]
         assert words[0] < count
+        assert "words:wu2019" in record.signature
         assert (words.sum(), 100 * right.sum() / words.sum()) == (record.n, pytest.approx(record.value))
 
 

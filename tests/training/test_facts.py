@@ -78,16 +78,19 @@ def test_every_fact_of_a_training(encoder, toy):
 
 
 def test_the_facts_of_development_data(encoder, toy):
-    """Selecting by data of another language than that of training is called an oracle."""
-    theirs = dataclasses.replace(toy("dev"), language="fr", name="theirs")
-    for select, dev, selection in (
-        ("best", toy("dev"), "best"),
-        ("best", theirs, "oracle theirs"),
-        ("last", theirs, "last"),
-        ("average", toy("dev"), "average"),
+    """Selecting by data of another language than that of training is called an oracle, and so is stopping by them."""
+    theirs, unknown = (dataclasses.replace(toy("dev"), language=language, name="theirs") for language in ("fr", None))
+    for select, schedule, dev, selection in (
+        ("best", "linear", toy("dev"), "best"),
+        ("best", "linear", theirs, "oracle theirs"),
+        ("best", "linear", unknown, "best"),
+        ("last", "linear", theirs, "last"),
+        ("last", "plateau", theirs, "last, oracle theirs"),
+        ("last", "plateau", toy("dev"), "last"),
+        ("average", "linear", toy("dev"), "average"),
     ):
         scores = []
-        recipe = BEST.model_copy(update={"select": select})
+        recipe = BEST.model_copy(update={"select": select, "schedule": schedule})
         facts = finetune(
             encoder,
             "pos",

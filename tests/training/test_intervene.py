@@ -24,7 +24,7 @@ def test_no_intervention_is_the_model(tagger, toy):
 
 def test_records_name_the_interventions_and_the_model_is_untouched(tagger, toy):
     before = evaluate(tagger, toy("test"))
-    model = intervene(tagger, "4.output:zero", {"noise": "1", "noise_dose": 0.5}, seed=3)
+    model = intervene(tagger, "4.output:zero", {"noise": "1", "noise_dose": 0.5})
     record = evaluate(model, toy("test"))[0]
     assert record.condition == '{"zero": "4.output", "noise": "1", "noise_dose": 0.5}'
     assert record.layers == "4;1"
@@ -57,11 +57,66 @@ def test_erase_names_a_corpus_or_takes_it(tagger, toy, treebanks):
     given = intervene(tagger, {"erase": "2.output"}, reference=toy("train"))
     french = load_corpus("ud/fr_pud", data=treebanks)
     assert evaluate(named, french)[0].value == evaluate(given, french)[0].value
-    assert json.loads(evaluate(named, french)[0].condition)["erase_digest"] == toy("train").digest[:12]
+    keys = {"erase": "2.output", "erase_to": "ud/en_toy:train", "erase_digest": toy("train").digest[:12]}
+    assert json.loads(evaluate(named, french)[0].condition) == keys
+    assert json.loads(evaluate(given, french)[0].condition) == keys
     with pytest.raises(RequestError, match="erase takes a value"):
         intervene(tagger, "2.output:erase")
     with pytest.raises(RequestError, match="needs a corpus of the source language"):
         intervene(tagger, {"erase": "2.output"})
+
+
+@pytest.mark.parametrize(
+    "other", ["3.output:mean", "3.output:erase=ud/en_pud", "2.output:patch=ud/en_pud;by=sentences"]
+)
+def test_the_order_in_which_interventions_are_given_is_none(tagger, toy, treebanks, other):
+    french = load_corpus("ud/fr_pud", data=treebanks)
+    models = [
+        intervene(tagger, *given, data=treebanks)
+        for given in (("3.output:noise=1", other), (other, "3.output:noise=1"))
+    ]
+    recorded = intervene(tagger, models[0].encoder.condition, data=treebanks)
+    first, *others = (represent(model.encoder, french).vectors for model in (*models, recorded))
+    assert all((first == vectors).all() for vectors in others)
+    assert not (first == represent(tagger.encoder, french).vectors).all()
+
+
+def test_interventions_of_one_kind_act_in_the_given_order_which_is_recorded(tagger, toy):
+    given = ("3.output:noise=1", "3.output:noise=0.1")
+    one, other = (intervene(tagger, *order).encoder for order in (given, given[::-1]))
+    assert [part["noise_dose"] for part in one.condition.plain] == [1, 0.1]
+    assert one.condition != other.condition
+    assert not (represent(one, toy()).vectors[3] == represent(other, toy()).vectors[3]).all()
+
+
+def test_what_would_have_to_act_before_an_intervention_that_acts_already_is_refused(tagger):
+    zeroed = intervene(tagger, "1:zero")
+    assert intervene(zeroed, "2:mean").encoder.condition.plain == {"zero": "1", "mean": "2"}
+    with pytest.raises(RequestError, match="revert 1 acts before zero 1") as caught:
+        intervene(zeroed, "1:revert")
+    assert "one call" in caught.value.hint
+
+
+def test_a_seed_that_is_not_the_models_own_is_part_of_the_condition(tagger, toy):
+    for text in ("1.output:noise=2", "1.output:rotate=90", "1-2:resample"):
+        own, named, other = (intervene(tagger, text, seed=seed).encoder for seed in (None, tagger.seed, 7))
+        assert own.condition == named.condition == parse_interventions([text])[0]
+        assert other.condition == parse_interventions([f"{text};seed=7"])[0]
+        assert "seed=7" in other.condition.label
+        again = intervene(tagger, Condition.parse(other.condition.text)).encoder
+        vectors = [represent(encoder, toy()).vectors for encoder in (own, named, other, again)]
+        assert (vectors[0] == vectors[1]).all()
+        assert (vectors[2] == vectors[3]).all()
+        assert not (vectors[0] == vectors[2]).all()
+
+
+def test_the_seed_of_an_erasure_is_that_of_its_control(tagger, toy):
+    def condition(**keys):
+        return intervene(tagger, {"erase": "2.output", **keys}, reference=toy(), seed=7).encoder.condition
+
+    assert "erase_seed" not in condition().plain
+    assert condition(erase_control="random").plain["erase_seed"] == 7
+    assert "seed" not in intervene(tagger, "1:zero", "2:mean", seed=7).encoder.condition.text
 
 
 def test_vectors_of_an_edited_encoder_are_those_of_the_edited_states(tagger, toy):

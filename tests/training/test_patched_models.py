@@ -80,5 +80,3 @@ def test_what_has_no_translation_is_refused(tagger, corpora, toy):
     edited = intervene(tagger, {"patch": "2.output"}, reference=english).encoder
     with pytest.raises(RequestError, match="needs the corpus"):
         edited.prepared(read_windows(tagger.encoder, english).windows)
-    with pytest.raises(RequestError, match="cannot read a corpus with"):
-        intervene(tagger, "1:zero", {"patch": "2.output"}, reference=english)

@@ -8,6 +8,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError
+from crosslens.tasks.parsing import Parsing
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict, read_for
 from toy_trainings import FAST
@@ -30,6 +31,28 @@ def test_a_table_trains_and_texts_are_predicted(encoder, toy):
     assert [text.label for text in predict(model, table["text"]).texts] == [
         text.label for text in predict(same, corpus).texts
     ]
+
+
+def test_lines_of_a_text_file_are_texts_where_the_task_reads_texts(encoder, toy, tmp_path):
+    corpus, recipe = toy("test", task="document"), FAST.model_copy(update={"epochs": 1})
+    (tmp_path / "texts.txt").write_text("".join(f"{text.text}\n\n" for text in corpus.texts), "utf-8")
+    model = finetune(encoder, "document", train=toy(task="document"), recipe=recipe)
+    predicted = predict(model, tmp_path / "texts.txt").texts
+    assert [text.label for text in predicted] == [text.label for text in predict(model, corpus).texts]
+    pairs = finetune(encoder, "nli", train=toy(task="nli"), recipe=recipe)
+    with pytest.raises(DataError, match=r"texts.txt:1: .* has single texts, where pairs are needed"):
+        predict(pairs, tmp_path / "texts.txt")
+
+
+def test_gold_tags_that_a_parser_reads_are_needed_for_predictions_too(encoder, toy):
+    task = Parsing(arc_size=8, relation_size=8, tags="gold", tag_size=4)
+    model = finetune(encoder, task, train=toy(), recipe=FAST.model_copy(update={"epochs": 1}))
+    bare = [replace(sentence, heads=None, relations=None) for sentence in toy("test").sentences]
+    assert len(predict(model, replace(toy("test"), items=tuple(bare)))) == len(bare)
+    for tags, message in ((None, "has no upos"), (("NN",) * len(bare[0]), "the tag 'NN' is none of UPOS")):
+        strange = replace(toy("test"), items=(*bare[1:], replace(bare[0], upos=tags)))
+        with pytest.raises(DataError, match=message):
+            predict(model, strange)
 
 
 def test_a_head_left_in_training_predicts_without_dropout(encoder, toy):

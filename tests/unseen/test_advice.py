@@ -147,6 +147,20 @@ def test_adaptation_is_judged_by_three_languages_that_score_alike_as_they_are(en
         assert ("is not assessed" not in reason) == assessed
 
 
+def test_a_language_that_several_sources_were_adapted_from_counts_once(encoder):
+    text = Corpus(load_corpus("lab/src")[:200].items * 8, "long", "xx")
+    rows = [
+        Measured(language, language, source, 50.0 + far, ANYTHING[number], 50.0 + far + gain)
+        for number, (language, far, gains) in enumerate((("a", 0, (1, 3)), ("b", 1, (4, 4)), ("c", 2, (9, 9))))
+        for source, gain in zip(("src", "other"), gains, strict=True)
+    ]
+    rule = fitted_to(encoder, rows)
+    evidence = advise(encoder, text, {"src": text}, schemes=(), rule=rule).evidence[""]
+    assert "by a +2.0, b +4.0, c +9.0 points" in _adapting(rule, 50.0, evidence)[1]
+    two = fitted_to(encoder, rows[:4] + not_adapted(rows[4:]))
+    assert "measured on only 2 other languages" in _adapting(two, 50.0, evidence)[1]
+
+
 def not_adapted(rows):
     return [replace(row, adapted=None) for row in rows]
 

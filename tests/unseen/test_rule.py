@@ -63,6 +63,14 @@ def test_rules_are_written_and_read(tmp_path):
     assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance
 
 
+def test_an_invalid_row_is_named_by_its_line_in_the_file(tmp_path):
+    row = "wo,c,en,50,,1,1,1,1,1\n"
+    text = "# task: pos\n# encoder: mine\n" + ",".join(COLUMNS) + "\n" + row + "# training: two epochs\n"
+    (tmp_path / "rule.csv").write_text(text + row.replace("50", "high"))
+    with pytest.raises(DataError, match=r"rule.csv:6: not a row"):
+        read_rule(tmp_path / "rule.csv")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

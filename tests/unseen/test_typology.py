@@ -64,7 +64,11 @@ def test_seeds_are_paired_by_their_number():
     baseline = {seed: np.full(50, value) for seed, value in ((4, 0.0), (3, 80.0), (2, 80.0))}
     (row,) = typology({Cell("pos", "a", "a"): Measurements(encoder, None, baseline)}).to_dict("records")
     assert row["encoder - BiLSTM"] == pytest.approx(11.0)
+    assert (row["encoder"], row["BiLSTM"]) == (91.0, 80.0)  # the means that it is the difference of
     assert row["seeds"] == 2
+    lonely = Measurements({1: np.full(50, 90.0)}, None, {2: np.full(50, 80.0)})
+    (row,) = typology({Cell("pos", "a", "a"): lonely}).to_dict("records")
+    assert (row["encoder"], row["BiLSTM"], row["seeds"]) == (90.0, 80.0, 0)
 
 
 def test_one_seed_has_neither_test_nor_class():

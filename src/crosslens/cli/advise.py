@@ -157,9 +157,10 @@ def command(
         errors = {
             "error of an estimate": fitted.error,
             "error of a constant guess": fitted.constant_error,
-            "regret of the choice": fitted.regret,
-            f"regret of always {fitted.sources[0]}": fitted.default_regret,
         }
+        if fitted.choices:
+            errors["regret of the choice"] = fitted.regret
+            errors[f"regret of always {fitted.sources[0]}"] = fitted.default_regret
         frame = pd.DataFrame.from_dict(
             {
                 name: {"mean": mean.value, "95 % CI": f"[{mean.low:.1f}, {mean.high:.1f}]"}

@@ -7,7 +7,7 @@ import click
 
 from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import CORPORA, ENCODER
-from crosslens.cli._options import data_option, device_option, json_option, out_option
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option
 
 if TYPE_CHECKING:
     from crosslens.encoders.condition import Condition
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="ADDRESS:KIND",
     help="Intervention on the model: 5-6:mean, 5.attention.head.3:zero, 1-2:swap=FOLDER. Can be repeated.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Random seed of the interventions.")
+@click.option("--seed", type=SEED, help="Random seed of the interventions [default: that of the model's training].")
 @out_option("Folder for results.csv")
 @click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
 @precision_option
@@ -40,7 +40,7 @@ def command(
     model: str,
     test: str,
     interventions: tuple[str, ...],
-    seed: int,
+    seed: int | None,
     out: str,
     predictions: str | None,
     precision: Any,

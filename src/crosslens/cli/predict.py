@@ -29,8 +29,9 @@ def command(
     """Annotate CORPUS with MODEL; all other annotation is kept.
 
     CORPUS is a name, a .conllu or IOB file, or a .txt file with one sentence per line, its words and punctuation marks
-    separated by spaces (or with --split-words). Trees and word tags are written as CoNLL-U, entities as IOB2, text
-    labels as .tsv, .csv or .jsonl.
+    separated by spaces (or with --split-words). Texts are read from .tsv, .csv or .jsonl files with a column text, or
+    from a .txt file with one text per line. Trees and word tags are written as CoNLL-U, entities as IOB2, text labels
+    as .tsv, .csv or .jsonl.
     """
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_finished

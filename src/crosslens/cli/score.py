@@ -21,10 +21,13 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
     ud/fr_pud.
     """
     from crosslens.corpora.catalogue import load_corpus
+    from crosslens.data.formats import CONLLU, PREDICTED_CONLLU
     from crosslens.tasks import find_task
 
     chosen = find_task(task, read_settings(settings))
-    scores = chosen.score(*(load_corpus(name, format=chosen.format) for name in (gold, predicted)))
+    of_predictions = PREDICTED_CONLLU if chosen.format is CONLLU else chosen.format
+    corpus = chosen.cut(None, load_corpus(gold, format=chosen.format))
+    scores = chosen.score(corpus, load_corpus(predicted, format=of_predictions))
     if as_json:
         values: dict = {score.metric: score.value for score in scores}
         values["intervals"] = {score.metric: score.interval for score in scores}

@@ -29,7 +29,7 @@ import platformdirs
 from crosslens.corpora import hugging_face
 from crosslens.corpora.collection import COLLECTIONS, SPLITS, Files, language_tag
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import CONLLU, FORMATS, IOB2, TSV, Format, arrow, iob, text
+from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
@@ -143,7 +143,8 @@ def load_corpus(
     Args:
         name: name such as ``ud/en_ewt:train`` or ``uner/en_ewt:dev``, or a path, optionally with a language as in
             ``wo=my.conllu``; with an optional slice such as ``[:200]``. ``.conllu`` files are CoNLL-U; ``.txt`` files
-            have one sentence per line with words separated by spaces, or one word and IOB tag per line; ``.tsv``,
+            have one sentence per line with words separated by spaces, one word and IOB tag per line, or, for tasks that
+            read texts, one text per line; ``.tsv``,
             ``.csv`` and ``.jsonl`` files have labelled texts (`crosslens.data.formats.rows`); all others have IOB tags
             (`crosslens.data.formats.iob`). Also a list of texts, a list of lists of words, or a table with the columns
             ``text`` and ``label`` (or ``premise``, ``hypothesis`` and ``label``): a data frame, a mapping of columns,
@@ -465,12 +466,14 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
     ending = path.suffix.lower()
-    if format is None or ending != format.ending or ending in FORMATS:
+    if format is None or ending != format.ending:
+        if ending == ".txt" and format in LABELLED:
+            return text.read(path, language=language)
         if ending == ".txt" and not iob.is_iob(path):
             return text.read_words(path, name=str(path), language=language)
         format = CONLLU if path.is_dir() else FORMATS.get(ending, IOB2)
-        if format is TSV and iob.is_iob(path):
-            format = IOB2
+    if format is TSV and iob.is_iob(path):
+        format = IOB2
     return format.read(path, name=str(path), language=language, split=split)
 
 

@@ -81,10 +81,9 @@ def check_finetuning(
     checked_recipe = find_recipe(recipe or DEFAULT_RECIPE, find_task(task), settings)
     checked_task = find_task(task, checked_recipe.task)
     corpora = Corpora(data, format=checked_task.format)
-    needs_dev = checked_recipe.select == "best" or checked_recipe.schedule == "plateau"
     if not train:
         raise RequestError("the name of the training data is empty")
-    dev = dev or (name_split(train, "dev") if needs_dev else None)
+    dev = dev or (name_split(train, "dev") if checked_recipe.needs_dev else None)
     names = tuple(corpora.matching(tests))
     labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
     test_corpora = [corpora.corpus(name) for name in names]
@@ -228,9 +227,6 @@ def _run(
         described = describe_encoder(encoder, device, condition=condition)
         base, depth = EncoderRef(encoder, given_name(encoder), described.digest), described.depth
     condition = condition.scaled(written_for=None, depth=depth)
-    selection = recipe.select
-    if dev is not None and recipe.select == "best" and dev.language != train.language:
-        selection = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
     training = Training(
         request.task.name,
         dict(request.task.settings),
@@ -239,7 +235,7 @@ def _run(
         CorpusRef(train.name, train.digest),
         CorpusRef(dev.name, dev.digest) if dev else None,
         recipe,
-        selection,
+        recipe.selection(train=train, dev=dev),
     )
     return ModelRun(base, condition, seed, training)
 

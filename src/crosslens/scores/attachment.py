@@ -30,6 +30,7 @@ def attachment_scores(
     *,
     data: str,
     relations: str = "universal",
+    words: str = "all",
     known: frozenset[str] | None = None,
 ) -> list[Score]:
     """Compute LAS and UAS, with and without punctuation.
@@ -44,6 +45,7 @@ def attachment_scores(
         predicted: the same sentences with predicted heads and relations.
         data: digest of the gold data, for the signatures.
         relations: one of `RELATIONS`.
+        words: rule by which the words of the sentences were chosen, for the signatures.
         known: relations seen in training; None if unknown. Other gold relations cannot be predicted;
             ``notes["unknown_gold"]`` is their number.
 
@@ -81,10 +83,11 @@ def attachment_scores(
         if known_forms is not None:
             unknown += sum(relation not in known_forms for relation in gold_relations)
     arrays = {name: np.asarray(values, np.int64) for name, values in counts.items()}
-    rule = f"task:parsing|words:all|relations:{relations}"
+    rule = f"task:parsing|words:{words}|relations:{relations}"
     notes = {} if known_forms is None else {"unknown_gold": unknown}
     scores = [Score(name, arrays[name], arrays["words"], rule, data, notes) for name in ("las", "uas")]
     if tagged:
-        rule = f"task:parsing|words:no_{'_'.join(sorted(PUNCTUATION))}|relations:{relations}"
+        kept = "_".join([*([] if words == "all" else [words]), "no", *sorted(PUNCTUATION)])
+        rule = f"task:parsing|words:{kept}|relations:{relations}"
         scores += [Score(name, arrays[name], arrays["nopunct"], rule, data) for name in ("las_nopunct", "uas_nopunct")]
     return scores

@@ -438,16 +438,17 @@ class _Planner:
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
         recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
-        dev = self._ref(source.dev_corpus, "dev") if self.study.reads_dev(recipe) else None
+        train = self._train(source)
+        dev = self.corpora.corpus(source.dev_corpus, split="dev") if self.study.reads_dev(recipe) else None
         return Training(
             task,
             dict(find_task(task, recipe.task).settings),
             name,
-            self._train(source).language,
+            train.language,
             self._ref(source.train, "train"),
-            dev,
+            _reference(dev),
             recipe,
-            recipe.select,
+            recipe.selection(train=train, dev=dev),
             source.translated_from,
         )
 
@@ -458,21 +459,22 @@ class _Planner:
             yield training
         for rule in rules:
             recipe = replace_settings(training.recipe, {"select": rule.rule}, what="a selection")
-            dev = None
-            if rule.rule == "best" or recipe.schedule == "plateau":
-                dev = self._ref(rule.oracle or source.dev_corpus, "dev")
+            train, dev = self._train(source), None
             if rule.oracle and recipe.schedule == "plateau":
                 raise RequestError(
                     f"{self.study.name}: with a plateau schedule, the labels of {rule.oracle} would set the learning"
                     " rate, not only select the epoch",
                     hint="choose another schedule, such as `set: {schedule: linear}`",
                 )
-            if rule.oracle and self.corpora.corpus(rule.oracle, split="dev").language == self._train(source).language:
+            if recipe.needs_dev:
+                dev = self.corpora.corpus(rule.oracle or source.dev_corpus, split="dev")
+            if rule.oracle and dev is not None and dev.language == train.language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",
                     hint="use `select: best`",
                 )
-            yield replace(training, recipe=recipe, dev=dev, selection=rule.label)
+            selection = rule.label if rule.oracle else recipe.selection(train=train, dev=dev)
+            yield replace(training, recipe=recipe, dev=_reference(dev), selection=selection)
 
     def _tried(
         self, training: Training, grid: Grid, condition: Condition, source: Source, partner: str | None
@@ -519,3 +521,7 @@ class _Planner:
             for a, b in pairs
             for measure in comparison.measures or DEFAULT_MEASURES
         )
+
+
+def _reference(corpus: Corpus | None) -> CorpusRef | None:
+    return CorpusRef(corpus.name, corpus.digest) if corpus is not None else None

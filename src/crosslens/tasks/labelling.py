@@ -59,7 +59,7 @@ class Labelling(BaseModel):
         """No additional features."""
         return None
 
-    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
+    def cut(self, encoder: "Encoder | None", corpus: Corpus) -> Corpus:
         """Keep the whole corpus."""
         return corpus
 

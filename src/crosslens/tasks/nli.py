@@ -1,9 +1,15 @@
 """Natural language inference: entailment, contradiction or neutral (MultiNLI, XNLI)."""
 
+from typing import TYPE_CHECKING
+
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
 from crosslens.errors import DataError, suggest
 from crosslens.tasks.classification import Classification
+
+if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.inputs import EncodedCorpus
 
 LABELS = ("contradiction", "entailment", "neutral")
 ALIASES = {"contradictory": "contradiction"}
@@ -32,18 +38,29 @@ class Inference(Classification):
         """Label of the pair."""
         return tuple(ALIASES.get(label, label) for label in super().gold(item))
 
+    def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
+        """Encode each pair as one window."""
+        _check_pairs(corpus)
+        return super().read(encoder, corpus, window=window, context=context)
+
     def check(self, corpus: Corpus) -> None:
         """Check that every item is a pair with one of the three labels."""
         super().check(corpus)
+        _check_pairs(corpus)
         for text in corpus.texts:
-            file, line = text.where or (corpus.name, None)
-            if len(text.segments) != 2:
-                raise DataError(f"{corpus.name} has single texts, where pairs are needed", file=file, line=line)
             (label,) = self.gold(text)
             if label not in LABELS:
+                file, line = text.where or (corpus.name, None)
                 raise DataError(
                     f"{label!r} is none of the labels {', '.join(LABELS)}",
                     file=file,
                     line=line,
                     hint=suggest(label, LABELS),
                 )
+
+
+def _check_pairs(corpus: Corpus) -> None:
+    for text in corpus.texts:
+        if len(text.segments) != 2:
+            file, line = text.where or (corpus.name, None)
+            raise DataError(f"{corpus.name} has single texts, where pairs are needed", file=file, line=line)

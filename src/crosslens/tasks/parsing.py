@@ -16,7 +16,7 @@ from crosslens.data.formats import CONLLU, Format
 from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens, split_words
-from crosslens.errors import DataError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.tasks.heads.mst import Decode, Root
 from crosslens.tasks.task import UNSEEN
@@ -104,6 +104,9 @@ class Parsing(BaseModel):
     def check(self, corpus: Corpus) -> None:
         """Check that every sentence is a tree with one root, with valid UPOS tags if they are input."""
         check_trees(corpus)
+        self._check_tags(corpus)
+
+    def _check_tags(self, corpus: Corpus) -> None:
         if self.tags == "gold":
             corpus.require("upos")
             for sentence in corpus.sentences:
@@ -118,10 +121,11 @@ class Parsing(BaseModel):
                     )
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
-        """Encode sentences as overlapping windows."""
+        """Encode sentences as overlapping windows; their UPOS tags must be valid if they are input."""
         from crosslens.encoders.inputs import read_windows
 
         corpus.require()  # no annotation, but sentences of words
+        self._check_tags(corpus)
         return read_windows(encoder, corpus, window=window, context=context)
 
     def labels(self, corpus: Corpus) -> tuple[str, ...]:
@@ -155,10 +159,15 @@ class Parsing(BaseModel):
         assert isinstance(item, Sentence)
         return np.asarray([UPOS.index(tag) for tag in item.upos or ()], np.int64)
 
-    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
+    def cut(self, encoder: "Encoder | None", corpus: Corpus) -> Corpus:
         """Keep all words, or the first words of each sentence; see `words`."""
         if self.words == "all":
             return corpus
+        if encoder is None:
+            raise RequestError(
+                f"words={self.words} needs an encoder, into whose window the words fit",
+                hint="score with words=all, or evaluate the model",
+            )
         capacity = encoder.capacity - sum(map(len, special_tokens(encoder.tokenizer)))
         subwords = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
         counts = [int(np.searchsorted(split.starts, capacity, side="right")) - 1 for split in subwords]
@@ -193,7 +202,12 @@ class Parsing(BaseModel):
         predicted.require(*self.needs)
         return sorted(
             attachment_scores(
-                gold.sentences, predicted.sentences, data=gold.digest, relations=self.relations, known=known
+                gold.sentences,
+                predicted.sentences,
+                data=gold.digest,
+                relations=self.relations,
+                words=self.words,
+                known=known,
             ),
             key=lambda score: score.metric != self.metric,
         )

@@ -98,8 +98,12 @@ class Task(Protocol):
         """Additional input of the head for each word, ``(words,)`` int64 (`Batch.word_features`), or None."""
         ...
 
-    def cut(self, encoder: "Encoder", corpus: Corpus) -> Corpus:
-        """Select the part of a test corpus to predict and score: all, unless a setting reproduces a paper."""
+    def cut(self, encoder: "Encoder | None", corpus: Corpus) -> Corpus:
+        """Select the part of a test corpus to predict and score: all, unless a setting reproduces a paper.
+
+        Raises:
+            RequestError: if the part depends on the encoder, and that is None.
+        """
         ...
 
     def loss(

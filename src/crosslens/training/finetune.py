@@ -99,10 +99,9 @@ def finetune(
         recipe = find_recipe(recipe, task)
     recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
-    needs_dev = recipe.select == "best" or recipe.schedule == "plateau"
-    if dev is None and needs_dev and isinstance(train, str):
+    if dev is None and recipe.needs_dev and isinstance(train, str):
         dev = name_split(train, "dev")
-    if dev is None and needs_dev:
+    if dev is None and recipe.needs_dev:
         what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
         raise RequestError(
             f"the recipe {what} by dev scores, but there is no dev data",
@@ -186,16 +185,15 @@ def finetune(
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
         "semantics": identity["semantics"],
-        "selection": recipe.select,
+        "selection": recipe.selection(train=train, dev=dev),
     }
     if train.items and isinstance(train.items[0], Sentence):
         facts["train_words"] = train.words
     if train.release:
         facts["train_release"] = train.release
     if dev is not None:
-        index = int(np.argmax(epochs.dev_scores)) if recipe.select == "best" else -1
-        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": epochs.dev_scores[index]}
-        facts |= {"epoch": range(1, recipe.epochs + 1)[index]} if recipe.select != "average" else {}
-        if recipe.select == "best" and dev.language != train.language:
-            facts["selection"] = f"oracle {dev.name}"  # zero-shot transfer has no labelled data of the target
+        scores = epochs.dev_scores
+        index = int(np.argmax(scores)) if recipe.select == "best" else len(scores) - 1
+        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": scores[index]}
+        facts |= {"epoch": index + 1} if recipe.select != "average" else {}
     return dataclasses.replace(model, facts=facts)

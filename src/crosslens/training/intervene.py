@@ -9,10 +9,12 @@ from typing import Any
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.interventions import Intervention
 from crosslens.encoders.interventions.swap import Revert, Swap
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.states.corpus_intervention import CorpusIntervention
 from crosslens.encoders.states.corpus_states import CorpusStates
+from crosslens.encoders.states.state_intervention import StateIntervention
 from crosslens.errors import RequestError, suggest
 from crosslens.training.checkpoint import as_model, is_model, load_model
 from crosslens.training.model import TaskModel
@@ -39,7 +41,7 @@ _FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>.+))?")
 def intervene(
     model: TaskModel | str | Path,
     *interventions: str | Mapping[str, Any] | Condition,
-    seed: int = 1,
+    seed: int | None = None,
     pretrained: str | Path | None = None,
     reference: CorpusLike | None = None,
     data: str | Path | None = None,
@@ -48,12 +50,14 @@ def intervene(
 
     The result is a model for `evaluate` and `predict`, and its encoder one for `compare` and `probe`. Interventions on
     states (zero, mean, resample, noise, rotate, erase, patch) leave the weights as they are; such a model cannot be
-    saved.
+    saved. They act in the order of the records' conditions: revert, swap, zero, mean, resample, noise, rotate, erase,
+    patch; several of one kind in the given order.
 
     Args:
         model: a fine-tuned model, or the folder of one; not modified.
-        *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``. In the order of application.
-        seed: random seed of resample, noise and rotate.
+        *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``.
+        seed: random seed of resample, noise, rotate and the control of erase, for those that name none; None: that of
+            the model's training. Another one is recorded, as ``noise_seed``.
         pretrained: the pretrained encoder, which revert takes layers from; None: by the name of the model's encoder.
         reference: corpus of the source language that erase moves states to, or that patch takes translations from, if
             they name none.
@@ -63,7 +67,8 @@ def intervene(
         A model whose condition names the interventions.
 
     Raises:
-        RequestError: for an intervention that is invalid or acts before training.
+        RequestError: for an intervention that is invalid, acts before training, or would have to act before another
+            one that was applied to the model already.
         EncoderError: for an address that the encoder does not have, or another model that does not fit.
 
     Examples:
@@ -75,8 +80,9 @@ def intervene(
     conditions = [
         parse_interventions([given])[0] if isinstance(given, str) else Condition.read(given) for given in interventions
     ]
-    sources = Sources(data)
-    return intervened(as_model(model), conditions, sources, seed=seed, pretrained=pretrained, reference=reference)
+    loaded = as_model(model)
+    drawn = loaded.seed if seed is None else seed
+    return intervened(loaded, conditions, Sources(data), seed=drawn, pretrained=pretrained, reference=reference)
 
 
 class Sources:
@@ -112,33 +118,43 @@ def intervened(
 
     Args:
         model: a fine-tuned model; not modified.
-        conditions: the conditions, in the order of application.
+        conditions: the conditions.
         sources: states of source languages, shared by calls for one model.
-        seed: as in `intervene`.
+        seed: random seed of the interventions that name none; recorded if it is not that of the model.
         pretrained: as in `intervene`.
         reference: as in `intervene`.
     """
     conditions = [condition.scaled(written_for=None, depth=model.encoder.depth) for condition in conditions]
     encoder = model.encoder
-    for condition in conditions:
-        for intervention in condition.interventions:
-            if intervention.stage != "after training":
-                raise RequestError(
-                    f"{intervention.label} acts before training, not on a trained model",
-                    hint="pass it to crosslens.finetune",
-                )
-            if isinstance(intervention, Swap):
-                encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
-            elif isinstance(intervention, Revert):
-                encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
-            elif (
-                isinstance(intervention, CorpusIntervention)
-                and (corpus := intervention.corpus or reference) is not None
-            ):
-                encoder = intervention.fit(encoder, sources(intervention, encoder, corpus), seed=seed)
-            else:
-                encoder = intervention.apply(encoder, seed=seed)
+    for intervention in _in_order(encoder, conditions):
+        if isinstance(intervention, StateIntervention):
+            intervention = intervention.drawn_with(seed, own=model.seed)
+        if isinstance(intervention, Swap):
+            encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
+        elif isinstance(intervention, Revert):
+            encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
+        elif isinstance(intervention, CorpusIntervention) and (corpus := intervention.corpus or reference) is not None:
+            encoder = intervention.fit(encoder, sources(intervention, encoder, corpus), seed=seed)
+        else:
+            encoder = intervention.apply(encoder, seed=seed)
     return replace(model, encoder=encoder)
+
+
+def _in_order(encoder: Encoder, conditions: Iterable[Condition]) -> tuple[Intervention, ...]:
+    """The interventions of conditions, in the order in which they are recorded."""
+    parts = Condition.of(tuple(part for condition in conditions for part in condition.interventions)).interventions
+    for part in parts:
+        if part.stage != "after training":
+            raise RequestError(
+                f"{part.label} acts before training, not on a trained model", hint="pass it to crosslens.finetune"
+            )
+    applied = encoder.condition.up_to("after training").interventions
+    if applied and parts and Condition.of((applied[-1], parts[0])).interventions[0] != applied[-1]:
+        raise RequestError(
+            f"{parts[0].label} acts before {applied[-1].label}, which was applied to the model already",
+            hint="pass all interventions to one call of crosslens.intervene",
+        )
+    return parts
 
 
 def parse_interventions(texts: Sequence[str]) -> list[Condition]:

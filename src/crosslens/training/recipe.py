@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field
 
+from crosslens.data.corpus import Corpus
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError, suggest
 from crosslens.settings import Count, Positive, Share, Strict, replace_settings
@@ -70,6 +71,21 @@ class Recipe(Strict):
     select: Literal["best", "last", "average"] = "best"
     select_by: str | None = None
     task: Mapping[str, str | int | float] = {}
+
+    @property
+    def needs_dev(self) -> bool:
+        """Whether dev scores select the weights or end the training."""
+        return self.select == "best" or self.schedule == "plateau"
+
+    def selection(self, *, train: Corpus, dev: Corpus | None) -> str:
+        """Name how weights are selected; as an oracle if by data of another language than that of training.
+
+        Zero-shot transfer has no such data. A corpus of unknown language counts as one of the same language.
+        """
+        languages = {corpus.language for corpus in (train, dev) if corpus is not None} - {None}
+        if dev is None or not self.needs_dev or len(languages) < 2:
+            return self.select
+        return f"oracle {dev.name}" if self.select == "best" else f"{self.select}, oracle {dev.name}"
 
     @property
     def may_drop_out(self) -> bool:

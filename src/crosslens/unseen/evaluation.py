@@ -1,12 +1,9 @@
 """Errors of a rule that estimates transfer: on languages left out, on languages kept apart, and on another encoder."""
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from crosslens.unseen.evidence import FEATURES
-from crosslens.unseen.rule import LEVEL, Mean, Measured, Rule, mean_over_languages
+from crosslens.unseen.rule import LEVEL, Mean, Measured, Rule, choices_among, constant_guess, mean_over_languages
 
 OF_PROBES = ("confident words %", "agreement of probes %")
 """Features that come from probes; the others are read from text and tokenizer."""
@@ -48,16 +45,22 @@ def kept_apart(rule: Rule, source: str | None = None) -> dict[str, Mean]:
     if not rows or len(fitted.languages) < 3:
         return {}
     errors = [abs(_estimate(fitted, row) - row.score) for row in rows]
-    guesses = [abs(_constant(fitted.measured, row) - row.score) for row in rows]
+    guesses = [abs(constant_guess(fitted.measured, row) - row.score) for row in rows]
     covered = [100.0 * (error <= fitted.half_width) for error in errors]
-    described = {
+    described: dict[str, Mean] = {
         "error of an estimate": mean_over_languages(zip(rows, errors, strict=True)),
         "error of a constant guess": mean_over_languages(zip(rows, guesses, strict=True)),
         f"scores within the {100 * LEVEL:.0f} % interval, ± {fitted.half_width:.1f}, %": mean_over_languages(
             zip(rows, covered, strict=True)
         ),
     }
-    return described | (_choices(fitted, rows) if source is None else {})
+    default = fitted.sources[0]
+    choices = choices_among(rows, [_estimate(fitted, row) for row in rows], default=default) if source is None else ()
+    if choices:
+        regrets, of_default = ((c.best, c.regret) for c in choices), ((c.best, c.default_regret) for c in choices)
+        described["regret of the source of the highest estimate"] = mean_over_languages(regrets)
+        described[f"regret of always {default}"] = mean_over_languages(of_default)
+    return described
 
 
 def transfer_of_another(rule: Rule, other: Rule) -> dict[Measured, float]:
@@ -74,27 +77,6 @@ def transfer_of_another(rule: Rule, other: Rule) -> dict[Measured, float]:
     return {row: _estimate(without[row.language], row) for row in other.measured if row.source in rule.sources}
 
 
-def _choices(fitted: Rule, rows: Sequence[Measured]) -> dict[str, Mean]:
-    by_corpus: Mapping[str, list[Measured]] = {}
-    for row in rows:
-        by_corpus.setdefault(row.corpus, []).append(row)
-    default = fitted.sources[0]
-    several = [of for of in by_corpus.values() if len(of) > 1 and any(row.source == default for row in of)]
-    best = [max(of, key=lambda row: row.score) for of in several]
-    chosen = [max(of, key=lambda row: _estimate(fitted, row)) for of in several]
-    usual = [next(row for row in of if row.source == default) for of in several]
-
-    def regret(of: Iterable[Measured]) -> Mean:
-        return mean_over_languages((top, top.score - row.score) for top, row in zip(best, of, strict=True))
-
-    if not several:
-        return {}
-    return {
-        "regret of the source of the highest estimate": regret(chosen),
-        f"regret of always {default}": regret(usual),
-    }
-
-
 def _error(rule: Rule, source: str) -> Mean:
     errors = zip(rule.measured, rule.errors, strict=True)
     return mean_over_languages((row, error) for row, error in errors if row.source == source)
@@ -102,8 +84,3 @@ def _error(rule: Rule, source: str) -> Mean:
 
 def _estimate(rule: Rule, row: Measured) -> float:
     return rule.expected(row.features, row.source)
-
-
-def _constant(measured: Sequence[Measured], row: Measured) -> float:
-    """The mean score of other languages from the same source."""
-    return float(np.mean([other.score for other in measured if other.source == row.source]))

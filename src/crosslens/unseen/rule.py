@@ -94,6 +94,43 @@ class Choice:
     best: Measured
     default: Measured
 
+    @property
+    def regret(self) -> float:
+        """Points between the best source and the chosen one."""
+        return self.best.score - self.chosen.score
+
+    @property
+    def default_regret(self) -> float:
+        """Points between the best source and the default one."""
+        return self.best.score - self.default.score
+
+
+def choices_among(rows: Sequence[Measured], expected: Iterable[float], *, default: str) -> tuple[Choice, ...]:
+    """The choice for each corpus that was measured from several sources, the default one among them.
+
+    Args:
+        rows: measured transfer.
+        expected: expected score of each row.
+        default: the default source.
+    """
+    by_corpus: dict[str, list[tuple[Measured, float]]] = {}
+    for row, score in zip(rows, expected, strict=True):
+        by_corpus.setdefault(row.corpus, []).append((row, score))
+    choices = []
+    for candidates in by_corpus.values():
+        usual = next((row for row, _ in candidates if row.source == default), None)
+        if len(candidates) > 1 and usual is not None:
+            chosen = max(candidates, key=lambda candidate: candidate[1])[0]
+            choices.append(Choice(chosen, max((row for row, _ in candidates), key=lambda row: row.score), usual))
+    return tuple(choices)
+
+
+def constant_guess(measured: Iterable[Measured], row: Measured) -> float:
+    """The mean score of other languages from the same source; from any source if there are none."""
+    others = [other for other in measured if other.language != row.language]
+    alike = [other for other in others if other.source == row.source]
+    return float(np.mean([other.score for other in alike or others]))
+
 
 @dataclass(frozen=True, eq=False)
 class Rule:
@@ -194,14 +231,9 @@ class Rule:
 
     @property
     def constant_error(self) -> Mean:
-        """Mean absolute error of a constant guess: the mean score of the other languages from the same source."""
-
-        def guess(row: Measured) -> float:
-            others = [other for other in self.measured if other.language != row.language]
-            alike = [other for other in others if other.source == row.source]
-            return float(np.mean([other.score for other in alike or others]))
-
-        return mean_over_languages((row, abs(row.score - guess(row))) for row in self.measured)
+        """Mean absolute error of `constant_guess`."""
+        guesses = ((row, constant_guess(self.measured, row)) for row in self.measured)
+        return mean_over_languages((row, abs(row.score - guess)) for row, guess in guesses)
 
     @cached_property
     def half_width(self) -> float:
@@ -215,27 +247,18 @@ class Rule:
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """The choice for each corpus that was measured from several sources."""
-        by_corpus: dict[str, list[tuple[Measured, float]]] = {}
-        for row, expected in zip(self.measured, self.held_out, strict=True):
-            by_corpus.setdefault(row.corpus, []).append((row, expected))
-        choices = []
-        for candidates in by_corpus.values():
-            rows = [row for row, _ in candidates]
-            if len(rows) > 1 and rows[0].source == self.sources[0]:
-                chosen = max(candidates, key=lambda candidate: candidate[1])[0]
-                choices.append(Choice(chosen, max(rows, key=lambda row: row.score), rows[0]))
-        return tuple(choices)
+        """The choices on languages left out."""
+        return choices_among(self.measured, self.held_out, default=next(iter(self.sources), ""))
 
     @property
     def regret(self) -> Mean:
         """Points between the best source and the chosen one, on languages left out."""
-        return mean_over_languages((choice.best, choice.best.score - choice.chosen.score) for choice in self.choices)
+        return mean_over_languages((choice.best, choice.regret) for choice in self.choices)
 
     @property
     def default_regret(self) -> Mean:
         """Points between the best source and the default one."""
-        return mean_over_languages((choice.best, choice.best.score - choice.default.score) for choice in self.choices)
+        return mean_over_languages((choice.best, choice.default_regret) for choice in self.choices)
 
     @property
     def choice_gain(self) -> Mean:
@@ -249,8 +272,13 @@ class Rule:
 
     @property
     def gains(self) -> tuple[tuple[str, float, float], ...]:
-        """Languages with adaptation to raw text, the score before, and after."""
-        return tuple((row.language, row.score, row.adapted) for row in self.measured if row.adapted is not None)
+        """Languages with adaptation to raw text, the score before, and after; means over sources and corpora."""
+        by_language: dict[str, list[tuple[float, float]]] = {}
+        for row in self.measured:
+            if row.adapted is not None:
+                by_language.setdefault(row.language, []).append((row.score, row.adapted))
+        means = {language: np.mean(scores, axis=0) for language, scores in by_language.items()}
+        return tuple((language, float(before), float(after)) for language, (before, after) in means.items())
 
 
 def mean_over_languages(values: Iterable[tuple[Measured, float]]) -> Mean:
@@ -313,7 +341,8 @@ def read_rule(path: str | Path | None = None) -> Rule:
     header = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     known = {field.name for field in fields(Provenance)}
     provenance = Provenance(**{name: value for name, value in header.items() if name in known})
-    rows = csv.DictReader(line for line in lines if not line.startswith("# "))
+    numbers = [number for number, line in enumerate(lines, start=1) if not line.startswith("# ")]
+    rows = csv.DictReader(lines[number - 1] for number in numbers)
     if rows.fieldnames is None or tuple(rows.fieldnames) != COLUMNS:
         raise DataError("wrong columns for measured transfer", file=str(file), hint=f"expected {', '.join(COLUMNS)}")
     measured = []
@@ -324,7 +353,8 @@ def read_rule(path: str | Path | None = None) -> Rule:
             names = (row["language"], row["corpus"], row["source"])
             measured.append(Measured(*names, float(row["score"]), features, adapted))
         except (ValueError, TypeError) as error:  # TypeError: a row that ends early
-            raise DataError(f"not a row of measured transfer: {error}", file=str(file), line=rows.line_num) from None
+            line = numbers[rows.line_num - 1]
+            raise DataError(f"not a row of measured transfer: {error}", file=str(file), line=line) from None
     rule = Rule(tuple(measured), provenance)
     if len(rule.languages) < 3:
         raise DataError("a rule needs at least three languages", file=str(file))

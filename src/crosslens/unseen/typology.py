@@ -142,7 +142,7 @@ def classify(
 
 
 def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
-    """Tabulate cells: means in points, differences to the baseline with q-values, and the class.
+    """Tabulate cells: means in points over common seeds, differences to the baseline with q-values, and the class.
 
     ``class`` uses tests corrected over the table (`crosslens.scores.intervals.q_values`). ``by means`` is the slides'
     rule, without an undecided class. With fewer than two common seeds, both are empty.
@@ -164,10 +164,10 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
                 "task": cell.task,
                 "train": cell.train,
                 "corpus": cell.corpus,
-                "encoder": _mean(scores.encoder),
-                "adapted": _mean(scores.adapted),
+                "encoder": _mean(scores.encoder, scores.baseline),
+                "adapted": _mean(scores.adapted, scores.baseline),
                 "from scratch": _mean(scores.scratch),
-                "BiLSTM": _mean(scores.baseline),
+                "BiLSTM": _mean(scores.baseline, scores.encoder),
                 "encoder - BiLSTM": first[0],
                 "q": q_as_it_is,
                 "adapted - BiLSTM": second and second[0],
@@ -186,5 +186,9 @@ def _untested(tested: tuple[float, float]) -> tuple[float, float]:
     return mean, q if math.isnan(q) else 0.0
 
 
-def _mean(scores: BySeed | None) -> float | None:
-    return float(np.mean([values.mean() for values in scores.values()])) if scores else None
+def _mean(scores: BySeed | None, compared: BySeed | None = None) -> float | None:
+    """Mean over the seeds that both have; over all without ``compared``, or without a common seed."""
+    if not scores:
+        return None
+    common = [seed for seed in scores if compared is None or seed in compared]
+    return float(np.mean([scores[seed].mean() for seed in common or scores]))

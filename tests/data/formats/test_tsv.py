@@ -69,6 +69,22 @@ def test_pairs_that_nobody_agreed_on_are_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("header", "texts", "ids"),
+    [
+        ("text", [("A.",)], ["2"]),
+        ("index_id\ttext", [("B.",)], ["A."]),
+        ("premise\thypo", [("A.", "B.")], ["2"]),
+        ("text\tlanguage", [("A.",)], ["2"]),
+    ],
+)
+def test_a_header_without_a_column_of_labels_names_texts_to_predict(tmp_path, header, texts, ids):
+    row = ["A.", "B."][: header.count("\t") + 1]
+    corpus = read(write(tmp_path, header + "\n" + "\t".join(row) + "\n"))
+    assert [(text.segments, text.label) for text in corpus.texts] == [(segments, None) for segments in texts]
+    assert [text.id for text in corpus.texts] == ids
+
+
+@pytest.mark.parametrize(
     ("layout", "text", "message"),
     [
         (

@@ -52,10 +52,14 @@ AFTER_TRAINING = {
     "swap": [{"swap": "1-2", "swap_from": "runs/adapted"}],
     "zero": [{"zero": "1-2"}, {"zero": 1}, {"zero": "2.attention.head.0"}],
     "mean": [{"mean": "1-2"}, {"mean": "1.ffn"}],
-    "resample": [{"resample": "1-2"}],
-    "noise": [{"noise": "1.output", "noise_dose": 0.5}],
-    "rotate": [{"rotate": "1.output", "degrees": 30}],
-    "erase": [{"erase": "1.output"}, {"erase": "1", "erase_to": "ud/en_pud", "erase_control": "random"}],
+    "resample": [{"resample": "1-2"}, {"resample": "1-2", "resample_seed": 2}],
+    "noise": [{"noise": "1.output", "noise_dose": 0.5}, {"noise": "1.output", "noise_dose": 0.5, "noise_seed": 2}],
+    "rotate": [{"rotate": "1.output", "degrees": 30}, {"rotate": "1.output", "degrees": 30, "rotate_seed": 2}],
+    "erase": [
+        {"erase": "1.output"},
+        {"erase": "1", "erase_to": "ud/en_pud", "erase_control": "random"},
+        {"erase": "1", "erase_control": "random", "erase_seed": 2},
+    ],
     "patch": [{"patch": "1.output"}, {"patch": "1", "patch_from": "ud/en_pud", "patch_by": "sentences"}],
 }
 """The same of interventions on trained models; their laws are in tests/encoders/states and test_swap.py."""

@@ -212,6 +212,15 @@ def test_free_memory_of_this_machine():
     assert free_memory(torch.device("meta")) is None
 
 
+def test_pages_of_files_that_can_be_dropped_are_free_memory_of_a_container(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("3000\n")
+    (tmp_path / "memory.current").write_text("2500\n")
+    assert free_memory(torch.device("cpu")) == 500
+    (tmp_path / "memory.stat").write_text("anon 900\ninactive_file 1200\nactive_file 300\n")
+    assert free_memory(torch.device("cpu")) == 1700
+
+
 PEAK = """
 import json, resource, sys
 from contextlib import nullcontext

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
@@ -24,6 +25,7 @@ class Format:
 
 
 CONLLU = Format(".conllu", conllu.read, conllu.write)
+PREDICTED_CONLLU = Format(".conllu", partial(conllu.read, cycles=True), conllu.write)
 IOB2 = Format(".iob2", iob.read, iob.write)
 TSV = Format(".tsv", tsv.read, tsv.write)
 CSV = Format(".csv", labelled.read_csv, labelled.write_csv)

@@ -31,6 +31,7 @@ def read(
     language: str | None = None,
     split: str | None = None,
     release: str | None = None,
+    cycles: bool = False,
 ) -> Corpus:
     """Read a CoNLL-U file.
 
@@ -44,6 +45,7 @@ def read(
         language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.
         release: release of the treebank.
+        cycles: whether heads may form cycles, as those of a parser that chooses each head alone.
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
@@ -51,7 +53,7 @@ def read(
             annotation of only some words of a sentence.
     """
     file = str(path)
-    sentences = tuple(_sentence(block, file, start) for start, block in blocks(read_text(path)))
+    sentences = tuple(_sentence(block, file, start, cycles=cycles) for start, block in blocks(read_text(path)))
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
     return Corpus(sentences, name or file, language, split, release)
@@ -92,7 +94,7 @@ def check_trees(corpus: Corpus) -> None:
             raise DataError(f"the sentence has {roots or 'no'} roots, but a tree has exactly one", file=file, line=line)
 
 
-def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
+def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool) -> Sentence:
     forms: list[str] = []
     upos: list[str] = []
     heads: list[str] = []
@@ -144,7 +146,7 @@ def _sentence(block: Sequence[str], file: str, start: int) -> Sentence:
         )
     if not _TAGS.issuperset(upos):
         _refuse_small_letters(upos, file, lines)
-    numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines)
+    numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines, cycles=cycles)
     return Sentence(
         words=tuple(forms),
         upos=_layer(upos, "UPOS", file, lines),
@@ -189,8 +191,8 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
     return tuple(values)
 
 
-def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, ...]:
-    """Parse the heads and check that they are in range and acyclic."""
+def _heads(heads: Sequence[str], file: str, lines: Sequence[int], *, cycles: bool) -> tuple[int, ...]:
+    """Parse the heads and check that they are in range, and acyclic unless cycles are allowed."""
     words = len(heads)
     together = "".join(heads)
     if not (together.isdecimal() and together.isascii()) or "" in heads:
@@ -200,6 +202,8 @@ def _heads(heads: Sequence[str], file: str, lines: Sequence[int]) -> tuple[int, 
     if max(up) > words:
         place = next(i for i, head in enumerate(up) if head > words)
         raise DataError(f"head {heads[place]} is outside the sentence of {words} words", file=file, line=lines[place])
+    if cycles:
+        return up
     above = [0, *up]
     steps = 1
     while any(above) and steps <= words:  # doubles the distance: after as many steps as words, all are at the root

@@ -29,7 +29,8 @@ def read(
 
     Args:
         path: the file.
-        layout: column layout; None: one of `LAYOUTS`, recognised by the header or the number of columns.
+        layout: column layout; None: one of `LAYOUTS`, recognised by the header, in which the column of labels may be
+            missing, or by the number of columns.
         name: name of the corpus; the path by default.
         language: BCP 47 tag; only its rows of a multilingual file are read.
         split: ``train``, ``dev`` or ``test``.
@@ -43,7 +44,7 @@ def read(
     layout = layout or _recognised(rows, file)
     headed = layout.headed or _names(rows[0][1], layout)
     named = _headed(rows, layout, file, language) if headed else _columns(rows, layout, file)
-    items = tuple(texts(named, layout, file=file))
+    items = tuple(texts(named, layout, file=file, labelled=layout.columns != layout.segments))
     if not items:
         raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
     return Corpus(items, name or file, language, split)
@@ -118,7 +119,9 @@ def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
 
 def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
     header = rows[0][1]
-    for layout in LAYOUTS:
+    headed = [layout for layout in LAYOUTS if layout.headed]
+    unlabelled = [replace(layout, columns=layout.segments) for layout in headed if layout.id in (None, *header)]
+    for layout in (*headed, *unlabelled, *LAYOUTS):
         if _names(header, layout) or (not layout.headed and len(layout.columns) == len(header)):
             return layout
     raise DataError(

@@ -18,7 +18,7 @@ class CorpusIntervention(StateIntervention):
     Attributes:
         corpus: name of the corpus; None: in a study chosen by the plan, in Python the argument ``reference`` of
             `crosslens.intervene`.
-        digest: first digits of its digest.
+        digest: first digits of its digest. It is recorded, as is the name, when the intervention is fitted.
         most: most sentences of the corpus that are read, spread evenly over it; None: all.
         parallel: whether the corpus must be parallel to each evaluated one.
     """
@@ -38,11 +38,11 @@ class CorpusIntervention(StateIntervention):
         )
 
     def source(self, encoder: "Encoder", corpus: "Corpus") -> "CorpusStates":
-        """Return the states of the corpus, for `fit`; several interventions may share them."""
+        """Return the states of the corpus without interventions, for `fit`; several interventions may share them."""
         from crosslens.encoders.inputs import read_windows
         from crosslens.encoders.states.corpus_states import CorpusStates
 
-        own = encoder.for_language(corpus.language)
+        own = encoder.unedited.for_language(corpus.language)
         return CorpusStates(own, read_windows(own, corpus.limited(self.most)).windows, corpus)
 
     def fit(self, encoder: "Encoder", source: "CorpusStates", *, seed: int) -> "Encoder":
@@ -58,10 +58,11 @@ class CorpusIntervention(StateIntervention):
         """
         from crosslens.encoders.interventions.change import Change
 
-        encoder.refuse_edited("read a corpus with")
-        digest = source.corpus.digest[:12] if self.corpus is not None and source.corpus is not None else None
-        recorded = self.model_copy(update={"digest": digest}) if digest else self
-        return encoder.changed(Change(recorded, seed=seed, fitted=recorded.fitted(source)), since=encoder)
+        corpus, recorded = source.corpus, self
+        if corpus is not None:
+            recorded = self.model_copy(update={"corpus": self.corpus or corpus.name, "digest": corpus.digest[:12]})
+        drawn = seed if self.seed is None else self.seed
+        return encoder.changed(Change(recorded, seed=drawn, fitted=recorded.fitted(source)), since=encoder)
 
     def fitted(self, source: "CorpusStates") -> "Fitted":
         """Return the intervention with what it needs of the corpus.

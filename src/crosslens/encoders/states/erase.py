@@ -45,6 +45,7 @@ class Erase(CorpusIntervention):
         "erase_digest": "digest",
         "erase_dose": "dose",
         "erase_control": "control",
+        "erase_seed": "seed",
     }
     most = SENTENCES
 
@@ -57,10 +58,15 @@ class Erase(CorpusIntervention):
         return " ".join([self.treatment, self.at, *(["to", short_name(self.corpus)] if self.corpus else [])])
 
     @property
-    def treatment(self) -> str:
+    def dosed(self) -> str:
         """``erase``; ``erase=0.5`` with another dose, ``erase=random`` for the control."""
         words = [*([f"{self.dose:g}"] if self.dose != 1 else []), *([self.control] if self.control else [])]
         return "=".join(["erase", *([" ".join(words)] if words else [])])
+
+    @property
+    def random(self) -> bool:
+        """Whether it is the control."""
+        return self.control is not None
 
     def fitted(self, source: "CorpusStates") -> "Erasure":
         """Return the erasure with the means of the source language."""

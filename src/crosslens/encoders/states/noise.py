@@ -24,12 +24,12 @@ class Noise(StateIntervention):
     """
 
     kind = "noise"
-    keys: ClassVar = {"noise": "at", "noise_dose": "noise_dose"}
+    keys: ClassVar = {"noise": "at", "noise_dose": "noise_dose", "noise_seed": "seed"}
 
     noise_dose: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
     @property
-    def treatment(self) -> str:
+    def dosed(self) -> str:
         """``noise=0.5``."""
         return f"noise={self.noise_dose:g}"
 

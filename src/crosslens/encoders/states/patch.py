@@ -53,7 +53,7 @@ class Patch(CorpusIntervention):
     links: str | None = None
 
     @property
-    def treatment(self) -> str:
+    def dosed(self) -> str:
         """``patch`` or ``patch=sentences``."""
         return "patch" if self.by == "words" else f"patch={self.by}"
 

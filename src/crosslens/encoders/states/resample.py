@@ -24,7 +24,7 @@ class Resample(StateIntervention):
     """
 
     kind = "resample"
-    keys: ClassVar = {"resample": "at"}
+    keys: ClassVar = {"resample": "at", "resample_seed": "seed"}
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Choose another sentence for each window.

@@ -24,12 +24,12 @@ class Rotate(StateIntervention):
     """
 
     kind = "rotate"
-    keys: ClassVar = {"rotate": "at", "degrees": "degrees"}
+    keys: ClassVar = {"rotate": "at", "degrees": "degrees", "rotate_seed": "seed"}
 
     degrees: Annotated[float, Field(allow_inf_nan=False)]
 
     @property
-    def treatment(self) -> str:
+    def dosed(self) -> str:
         """``rotate=30``."""
         return f"rotate={self.degrees:g}"
 

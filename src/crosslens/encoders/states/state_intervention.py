@@ -9,6 +9,7 @@ from pydantic import BeforeValidator
 from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.states.address import Address
 from crosslens.errors import EncoderError
+from crosslens.settings import Seed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,12 +72,14 @@ class StateIntervention(Intervention):
 
     Attributes:
         at: address of the states, see `crosslens.encoders.states.address`.
+        seed: random seed, of kinds that have a key for it; None: that of the model's training.
     """
 
     stage = "after training"
     edits_states = True
 
     at: At
+    seed: Seed | None = None
 
     @property
     def label(self) -> str:
@@ -85,8 +88,23 @@ class StateIntervention(Intervention):
 
     @property
     def treatment(self) -> str:
+        """``zero``, ``noise=0.5``, ``noise=0.5 seed=2``."""
+        return self.dosed if self.seed is None else f"{self.dosed} seed={self.seed}"
+
+    @property
+    def dosed(self) -> str:
         """``zero``; with its dose where there is one."""
         return self.kind
+
+    @property
+    def random(self) -> bool:
+        """Whether the seed changes anything."""
+        return "seed" in self.keys.values()
+
+    def drawn_with(self, seed: int, *, own: int) -> Self:
+        """Name a seed that is not the model's own, unless nothing is random or another one is named."""
+        named = self.seed is not None or not self.random or seed == own
+        return self if named else self.model_copy(update={"seed": seed})
 
     @property
     def address(self) -> str:
@@ -118,13 +136,13 @@ class StateIntervention(Intervention):
         from crosslens.encoders.states.sites import sites
 
         sites(encoder, self.at)
-        return encoder.changed(Change(self, seed=seed), since=encoder)
+        return encoder.changed(Change(self, seed=seed if self.seed is None else self.seed), since=encoder)
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
         """Prepare the intervention for the windows of a corpus.
 
         Args:
             clean: the corpus, and its states without interventions.
-            seed: random seed.
+            seed: random seed, the intervention's own if it names one.
         """
         raise NotImplementedError

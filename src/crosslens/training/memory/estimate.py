@@ -15,6 +15,9 @@ from crosslens.training.memory.recompute import recomputed
 from crosslens.training.recipe import Recipe
 
 GIB = 2**30
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+"""Folder in which Linux says how much memory a container may use, and uses."""
+
 SMALL = 0.25
 """Share of the free memory below which a rough count saves the estimate."""
 
@@ -145,9 +148,11 @@ def free_memory(device: torch.device) -> int | None:
     if (file := Path("/proc/meminfo")).exists():
         lines = dict(line.split(":") for line in file.read_text().splitlines())
         amounts.append(int(lines["MemAvailable"].split()[0]) * 1024)
-    limit, used = (Path("/sys/fs/cgroup") / name for name in ("memory.max", "memory.current"))
+    limit, used, kinds = (CONTROL_GROUP / name for name in ("memory.max", "memory.current", "memory.stat"))
     if limit.exists() and used.exists() and (words := limit.read_text().strip()).isdigit():
-        amounts.append(int(words) - int(used.read_text()))
+        by_kind = dict(line.split() for line in kinds.read_text().splitlines()) if kinds.exists() else {}
+        reclaimable = int(by_kind.get("inactive_file", 0))  # pages of files, which are dropped where memory is short
+        amounts.append(int(words) - int(used.read_text()) + reclaimable)
     return min(amounts, default=None)
 
 
