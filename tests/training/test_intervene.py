@@ -107,7 +107,8 @@ def test_a_seed_that_is_not_the_models_own_is_part_of_the_condition(tagger, toy)
         vectors = [represent(encoder, toy()).vectors for encoder in (own, named, other, again)]
         assert (vectors[0] == vectors[1]).all()
         assert (vectors[2] == vectors[3]).all()
-        assert not (vectors[0] == vectors[2]).all()
+        # Sentences of different lengths have one partner each, whatever the seed.
+        assert (vectors[0] == vectors[2]).all() == ("resample" in text)
 
 
 def test_the_seed_of_an_erasure_is_that_of_its_control(tagger, toy):

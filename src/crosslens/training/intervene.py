@@ -35,7 +35,7 @@ VALUES = {
 EXAMPLES = {"swap": "=FOLDER", "erase": "=ud/en_pud", "patch": "=ud/en_pud"}
 """Kind of intervention whose value is a name -> example."""
 
-_FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>.+))?")
+_FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>[^;]+))?(?P<more>(;[^;]+)*)")
 
 
 def intervene(
@@ -173,11 +173,10 @@ def _parsed(text: str) -> Condition:
     match = _FORM.fullmatch(text.strip())
     if match is None:
         raise RequestError(f"invalid intervention {text!r}", hint="write an address and a kind, such as 5-6:mean")
-    kind, value = match["kind"], match["value"]
+    kind, value, more = match["kind"], match["value"], match["more"].split(";")[1:]
     if kind not in VALUES:
         raise RequestError(f"unknown kind of intervention {kind!r} in {text!r}", hint=suggest(kind, VALUES))
     key = VALUES[kind]
-    value, *more = value.split(";") if value is not None else (None,)
     if (key is None) != (value is None):
         form = f"{match['address']}:{kind}" + ("" if key is None else EXAMPLES.get(kind, "=0.5"))
         raise RequestError(f"{kind} takes {'no' if key is None else 'a'} value: {text!r}", hint=f"write {form}")
