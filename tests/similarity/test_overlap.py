@@ -6,7 +6,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import RequestError
 from crosslens.results.record import Results
 from crosslens.similarity.overlap import subword_overlap
@@ -95,3 +95,10 @@ def test_fertility_is_the_number_of_subwords_of_a_word_of_the_test_data(encoder,
     records = subword_overlap(encoder, train=toy(), tests=[test, replace(test, items=test.items * 3)])
     assert pieces > test.words
     assert [record.fertility for record in records] == [pytest.approx(pieces / test.words)] * 4
+
+
+def test_fertility_of_running_text_counts_words(encoder, toy):
+    test = Corpus((Text(("the cat sees the cat.",)), Text(("a dog",))), "toy", "en", "test")
+    (record, _) = subword_overlap(encoder, train=toy(), tests=[test])
+    pieces = sum(len(encoder.tokenizer.tokenize(text.text)) for text in test.texts)
+    assert record.fertility == pytest.approx(pieces / 8)
