@@ -167,7 +167,7 @@ def words(
         mapping=mapping_name,
         title=f"{pair}: word translation by {retrieval}, {_described(mapping_name)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
-        f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
+        f" {_learnt(tags, mapping_name)}; {tags['candidates']:,} candidates",
         form="json" if as_json else "table",
     )
 
@@ -259,7 +259,7 @@ def sentences(
         heading=lambda row: f"{row['source']}→{row['target']}",
         mapping=mapping_name,
         title=f"Sentence retrieval in {test} by {retrieval}, {_described(mapping_name)}: precision@1",
-        note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}"
+        note=f"{_learnt(results.tags()[0], mapping_name)}; chance is {100 / len(parallel[1]):.2f}"
         + (
             f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
             * (layers != "same")
@@ -438,6 +438,13 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
 
 def _described(mapping: str) -> str:
     return "orthogonal mapping" if mapping == "procrustes" else "no mapping"
+
+
+def _learnt(tags: dict[str, Any], mapping: str) -> str:
+    """Say how many pairs the mapping, or else only the normalisation, was learnt from."""
+    left_out = f", {tags['shared_pairs']:,} tested ones left out" if "shared_pairs" in tags else ""
+    learnt = "mapping learnt from" if mapping == "procrustes" else "vectors normalised over"
+    return f"{learnt} {tags['pairs']:,} pairs{left_out}"
 
 
 def _finish(
