@@ -40,7 +40,7 @@ def spaces():
 @pytest.mark.parametrize("method", ["csls", "cosine"])
 def test_every_column_of_a_word_translation(method):
     """Without a mapping, so that brute force finds the same words; two translations of a word are one question."""
-    source, target = spaces()
+    source, target = (replace(side, text=f"raw/{side.language}") for side in spaces())
     pairs = [*((f"s{i}", f"t{i}") for i in range(15)), ("s3", "t20"), ("s9", "none"), ("never", "t1")]
     test = of_words(pairs, name="test")
     train = of_words([(f"s{i}", f"t{i}") for i in range(20, 39)], name="train")
@@ -72,7 +72,9 @@ def test_every_column_of_a_word_translation(method):
                     corpus="test",
                     corpus_digest=digest([list(pair) for pair in test.pairs]),
                     train="train",
-                    settings=f"against=right against_condition={CHANGED['condition']} method={method}",
+                    train_digest=digest([list(pair) for pair in train.pairs]),
+                    settings=f"against=right against_condition={CHANGED['condition']} method={method}"
+                    " text=raw/en,raw/fr",
                     signature=f"precision@{at}|words:{method}|data:{digest([list(pair) for pair in test.pairs])[:12]}"
                     f"|crosslens:{__version__}",
                     tags={"pairs": 19, "coverage": 93.8, "candidates": 40, "crosslens": __version__},
@@ -98,7 +100,7 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
     found = sentence_retrieval(encoder, changed, train=train, test=sides, pair=("en", "fr"), baselines=())
     rows = found.records.to_pylist()
     assert len(rows) == 2 * (encoder.depth + 1)
-    of_corpus = sides["fr"].digest
+    of_corpus, of_train = (digest([side["en"].digest, side["fr"].digest]) for side in (sides, train))
     for place, row in enumerate(rows):
         queries, candidates = (encoder, changed) if place % 2 == 0 else (changed, encoder)
         hits = round(row["value"] / 100 * len(sides))
@@ -115,6 +117,7 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
             "corpus": sides.name,
             "corpus_digest": of_corpus,
             "train": train.name,
+            "train_digest": of_train,
             "signature": f"precision@1|sentences:cosine|data:{of_corpus[:12]}|crosslens:{__version__}",
             "settings": f"against={candidates.name} against_digest={encoder.digest}"
             + (f" against_condition={changed.columns['condition']}" if candidates is changed else "")

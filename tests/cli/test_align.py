@@ -44,6 +44,7 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert set(found["metric"]) == {"precision@1", "precision@5", "precision@10"}
     assert found["value"].between(0, 100).all()
     assert set(found["n"]) == {2}
+    assert found["settings"].str.endswith(f" method=csls text={files / 'en.txt'},{files / 'fr.txt'}").all()
     status, out, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "v")
     assert status == 0, err
     assert "vectors" in out

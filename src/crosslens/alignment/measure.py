@@ -102,7 +102,8 @@ def _translated(
     queries = list(answers)
     right = [answers[i] for i in queries]
     asked = len(test.translations)
-    described = {"corpus": test.name, "corpus_digest": digest([list(pair) for pair in test.pairs]), "train": train.name}
+    train_digest, test_digest = (digest([list(pair) for pair in each.pairs]) for each in (train, test))
+    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
     tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
     tags |= _shared(train, learnt)
     left, into = (list(side) for side in zip(*pairs, strict=True))
@@ -214,7 +215,8 @@ def _retrieved(
         for encoder, language in zip((source, target), pair, strict=True):
             listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
             sides.append(represent(encoder, parallel[language]).vectors)
-    described = {"corpus": test.name, "corpus_digest": test[pair[1]].digest, "train": train.name}
+    train_digest, test_digest = (digest([each[language].digest for language in pair]) for each in (train, test))
+    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
     tags = {"pairs": len(learnt), "candidates": len(test), **_shared(train, learnt)}
     right = [{number} for number in range(len(test))]
     records = []
@@ -313,7 +315,9 @@ def _records(
     seed: int | None,
 ) -> list[Record]:
     queries, candidates = sides
-    settings = settings_text(second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method})
+    settings = second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method}
+    texts = [side.text for side in sides if isinstance(side, WordVectors) and side.text is not None]
+    settings |= {"text": ",".join(texts)} if texts else {}
     records = []
     for metric, right in scores.items():
         score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
@@ -332,7 +336,7 @@ def _records(
                 high=high,
                 n=score.n,
                 seed=seed,
-                settings=settings,
+                settings=settings_text(settings),
                 signature=score.signature,
                 tags={**tags, "crosslens": __version__},
             )
