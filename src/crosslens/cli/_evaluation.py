@@ -48,6 +48,19 @@ def of_model(results: "Results", model: "TaskModel") -> "Results":
     return concatenated(block.with_columns(**named) if state == "fine-tuned" else block for state, block in states)
 
 
+def of_second_model(results: "Results", model: "TaskModel") -> "Results":
+    """Add the run of the fine-tuned encoder of the second language to the settings, except of an untrained one."""
+    from crosslens.results.record import concatenated
+    from crosslens.results.record_settings import settings_of, settings_text
+
+    parts = []
+    for (text,), block in results.groups("settings"):
+        settings = settings_of(text)
+        run = {"against_run": model.columns["run"]} if "against_task" in settings and model.columns["run"] else {}
+        parts.append(block.with_columns(settings=settings_text(settings | run)))
+    return concatenated(parts)
+
+
 def write_results(results: "Results", out: str | Path) -> None:
     """Write ``results.csv`` in the new folder ``out``."""
     write_folder(out, lambda folder: results.write(folder / "results.csv"))
