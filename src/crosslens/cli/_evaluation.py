@@ -61,6 +61,17 @@ def of_second_model(results: "Results", model: "TaskModel") -> "Results":
     return concatenated(parts)
 
 
+def of_probed_model(results: "Results", model: "TaskModel") -> "Results":
+    """Name the run of a fine-tuned model in the records of a probe, whose other columns are of the probe itself.
+
+    The settings have it too, so that no table takes several models for seeds of one.
+    """
+    run, probed = model.columns["run"], results[0]
+    if run is None or probed.state != "fine-tuned":
+        return results
+    return results.with_columns(run=run, settings=f"{probed.settings} model={run}")
+
+
 def write_results(results: "Results", out: str | Path) -> None:
     """Write ``results.csv`` in the new folder ``out``."""
     write_folder(out, lambda folder: results.write(folder / "results.csv"))

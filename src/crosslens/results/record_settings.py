@@ -7,8 +7,8 @@ from typing import Any
 from crosslens.encoders.condition import REFERENCE
 
 SECOND_ENCODER = ("against", "against_digest", "against_condition", "against_task", "against_run")
-"""Settings that describe the encoder of the second language: its name, ``encoder_digest`` and condition; of a fine-tuned
-one, task and run."""
+"""Settings that describe the encoder of the second language: its name, ``encoder_digest`` and condition; if it is
+fine-tuned, its task and run."""
 
 _SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
 
