@@ -12,6 +12,7 @@ from crosslens.alignment.neighbours import hits, ranked
 from crosslens.alignment.rotation import fit_rotation
 from crosslens.alignment.transplant import transfer_by_layer
 from crosslens.alignment.vectors import WordVectors
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.encoders.represent import represent
@@ -102,7 +103,7 @@ def test_a_pair_that_a_dictionary_has_twice_is_one_pair():
     ]
 
 
-def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
+def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy, treebanks):
     recipe = Recipe(batch=6, epochs=1, select="last")
     rows = [
         transfer_by_layer(
@@ -110,7 +111,7 @@ def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
             "pos",
             pair=("en", "fr"),
             train=toy(),
-            tests=[toy("test")],
+            tests=[load_corpus("ud/fr_pud", data=treebanks)],
             layers="0,2",
             recipe=recipe,
             seed=seed,

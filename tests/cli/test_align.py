@@ -110,12 +110,15 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert "fr untrained fr shuffled fr identity" in " ".join(out.split())
     assert set(found["layer"]) == {0, 2}
     assert set(found["target"]) == {"en", "fr"}
-    status, out, _ = run(*arguments, "--out", tmp_path / "y", "--json")
+    status, out, _ = run(*arguments, "--test", "ud/*_pud", "--out", tmp_path / "y", "--json")
     assert status == 0
     assert [row["value"] for row in json.loads(out)] == pd.read_csv(tmp_path / "y" / "results.csv")["value"].tolist()
     status, _, err = run(*arguments, "--against", tiny_bert, "--out", tmp_path / "z")
     assert status == 2
     assert "--against needs parallel sentences" in err
+    for option in ("--parallel=ud/pud", "--links=nonexisting", "--against-layers=relative"):
+        status, _, err = run(*arguments, option, "--out", tmp_path / "z")
+        assert (status, f"{option.partition('=')[0]} needs --against" in err) == (2, True), err
     (tmp_path / "links").write_text("0-99\n" * 6)
     status, _, err = run(*arguments, *rotated, "--out", tmp_path / "z")
     assert status == 2

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
-    """Load the corpora of ``--test``; files are read in the format of the task."""
+    """Load the corpora of ``--test``, each once; files are read in the format of the task."""
     from crosslens.corpora.catalogue import load_corpora
 
-    return load_corpora(split_names(test), data=data, format=format)
+    corpora = load_corpora(split_names(test), data=data, format=format)
+    return list({(corpus.name, corpus.language): corpus for corpus in corpora}.values())
 
 
 def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
