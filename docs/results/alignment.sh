@@ -28,12 +28,13 @@ for seed in 1 3 5; do
       --set "validation={lines: 200, every: 488}" --set seed=$seed --out lab/both-$l
     for against in "lab/mono-src2 --against lab/mono-$l" "lab/both-$l"; do
       out=lab/$l-$(echo "$against" | grep -c against || true)
+      case $against in *against*) parallel="--parallel lab/all[:300]" ;; *) parallel= ;; esac
       crosslens align words $against --pair src-$l --text "src=lab/src[:6000],$l=lab/$l[:6000]" \
         --train lab/src-$l:train --test lab/src-$l:test --baseline-seeds 2 --seed $seed --out $out-words
       crosslens align sentences $against --pair src-$l --train 'lab/all[:300]' --test 'lab/all[300:]' --baseline-seeds 2 --seed $seed \
         --out $out-sentences
       crosslens compare $against --pairs src-$l --corpus lab/all --measure cka --baseline shuffled,untrained --seed $seed --out $out-cka
-      crosslens align transfer pos $against --pair src-$l --parallel 'lab/all[:300]' --train lab/src \
+      crosslens align transfer pos $against --pair src-$l $parallel --train lab/src \
         --test "lab/src:test[300:],lab/$l:test[300:]" --recipe lab --layers 0,3,6 --baseline-seeds 2 --seed $seed --out $out-pos
     done
   done
@@ -59,11 +60,12 @@ crosslens pretrain monolingual.yaml --set "corpora={en: raw/en}" --out mono-en1
 for l in fr de ru; do
   for against in "mono-en --against mono-$l" "$(bilingual runs-small en-$l)"; do
     out=real/$l-$(echo "$against" | grep -c against || true)
+    case $against in *against*) parallel="--parallel xnli/dev[:1500]" ;; *) parallel= ;; esac
     crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --out $out-words
     crosslens align sentences $against --pair en-$l --train 'xnli/dev[:1500]' --test tatoeba/$l --baseline-seeds 2 \
       --out $out-sentences
     crosslens compare $against --pairs en-$l --measure cka --baseline shuffled,untrained --out $out-cka
-    crosslens align transfer pos $against --pair en-$l --parallel 'xnli/dev[:1500]' --train ud/en_ewt \
+    crosslens align transfer pos $against --pair en-$l $parallel --train ud/en_ewt \
       --test ud/en_pud,ud/${l}_pud --layers 0,2,4 --recipe small --set limit=2000 --set epochs=4 --set learning_rate=5e-4 \
       --baseline-seeds 2 --out $out-pos
   done

@@ -12,11 +12,17 @@ from crosslens.alignment.neighbours import hits, ranked
 from crosslens.alignment.rotation import fit_rotation
 from crosslens.alignment.transplant import transfer_by_layer
 from crosslens.alignment.vectors import WordVectors
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.training.recipe import Recipe
+
+
+def halves(treebanks):
+    """Three sentence pairs for training, and three for testing."""
+    return load_parallel("ud/pud[:3]", data=treebanks), load_parallel("ud/pud[3:]", data=treebanks)
 
 
 def main(results, measure):
@@ -31,14 +37,13 @@ def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method,
 
     With drawn vectors, the same on every machine, so that the two directions surely differ.
     """
-    sides = load_parallel("ud/pud", data=treebanks)
+    train, sides = halves(treebanks)
 
     def represent(encoder, corpus):
-        generator = np.random.default_rng([len(corpus), *map(ord, corpus.language)])
+        generator = np.random.default_rng([*map(ord, corpus[0].text), *map(ord, corpus.language)])
         return SimpleNamespace(vectors=generator.normal(size=(encoder.depth + 1, len(corpus), 4)).astype(np.float32))
 
     monkeypatch.setattr("crosslens.alignment.measure.represent", represent)
-    train = sides.head(3)
     found = sentence_retrieval(encoder, encoder, train=train, test=sides, pair=("en", "fr"), method=method)
     values = {(row["layer"], row["source"], row["target"]): row["value"] for row in main(found, "sentences procrustes")}
     assert len(values) == 2 * (encoder.depth + 1)
@@ -57,9 +62,20 @@ def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method,
     assert any(values[layer, "en", "fr"] != values[layer, "fr", "en"] for layer in range(encoder.depth + 1))
 
 
-def test_a_record_says_how_its_number_came_about(encoder, treebanks):
+def test_sentence_pairs_that_are_tested_are_not_learnt_from(encoder, treebanks):
     sides = load_parallel("ud/pud", data=treebanks)
-    found = sentence_retrieval(encoder, encoder, train=sides, test=sides, pair=("en", "fr"), method="csls")
+    asked = {"test": load_parallel("ud/pud[4:]", data=treebanks), "pair": ("en", "fr"), "baselines": ()}
+    clean, leaked = (sentence_retrieval(encoder, encoder, train=of, **asked) for of in (sides.head(4), sides))
+    assert leaked.records["value"].equals(clean.records["value"])
+    assert (leaked.tags()[0]["pairs"], leaked.tags()[0]["shared_pairs"]) == (4, 2)
+    assert "shared_pairs" not in clean.tags()[0]
+    with pytest.raises(RequestError, match=r"all 2 pairs of ud/pud\[4:\] are also in ud/pud\[4:\]"):
+        sentence_retrieval(encoder, encoder, train=asked["test"], **asked)
+
+
+def test_a_record_says_how_its_number_came_about(encoder, treebanks):
+    train, sides = halves(treebanks)
+    found = sentence_retrieval(encoder, encoder, train=train, test=sides, pair=("en", "fr"), method="csls")
     for row in main(found, "sentences procrustes"):
         assert row["signature"].startswith("precision@1|sentences:csls|data:")
         assert row["corpus_digest"][:12] in row["signature"]
@@ -87,7 +103,7 @@ def test_a_pair_that_a_dictionary_has_twice_is_one_pair():
     ]
 
 
-def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
+def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy, treebanks):
     recipe = Recipe(batch=6, epochs=1, select="last")
     rows = [
         transfer_by_layer(
@@ -95,7 +111,7 @@ def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
             "pos",
             pair=("en", "fr"),
             train=toy(),
-            tests=[toy("test")],
+            tests=[load_corpus("ud/fr_pud", data=treebanks)],
             layers="0,2",
             recipe=recipe,
             seed=seed,
@@ -108,8 +124,8 @@ def test_the_seed_of_transfer_by_layer_is_that_of_every_training(encoder, toy):
 
 
 def test_encoders_of_different_depth_are_aligned_at_the_same_relative_depth(encoder, shallow, treebanks):
-    sides = load_parallel("ud/pud", data=treebanks)
-    asked = {"train": sides.head(4), "test": sides, "pair": ("en", "fr"), "layers": "relative", "baselines": ()}
+    train, sides = halves(treebanks)
+    asked = {"train": train, "test": sides, "pair": ("en", "fr"), "layers": "relative", "baselines": ()}
     with pytest.raises(RequestError, match=r"same hidden size, but .* has 32, .* 16"):
         sentence_retrieval(encoder, shallow, **asked)
     lower = replace(encoder, model=copy.deepcopy(encoder.model))
@@ -117,8 +133,12 @@ def test_encoders_of_different_depth_are_aligned_at_the_same_relative_depth(enco
     rows = sentence_retrieval(encoder, lower, **asked).records.to_pylist()
     assert [(row["layer"], row["target_layer"]) for row in rows if row["source"] == "en"] == [(0, 0), (2, 1), (4, 2)]
     assert [(row["layer"], row["target_layer"]) for row in rows if row["source"] == "fr"] == [(0, 0), (1, 2), (2, 4)]
-    x, y = (represent(each, sides[language]).vectors for each, language in ((encoder, "en"), (lower, "fr")))
+    learnt_x, learnt_y, x, y = (
+        represent(each, corpora[language]).vectors
+        for corpora in (train, sides)
+        for each, language in ((encoder, "en"), (lower, "fr"))
+    )
     for row, (first, second) in zip(rows[::2], [(0, 0), (2, 1), (4, 2)], strict=True):
-        rotation = fit_rotation(x[first][:4], y[second][:4])
+        rotation = fit_rotation(learnt_x[first], learnt_y[second])
         ranking = ranked(rotation(x[first]), rotation.target(y[second]), method="cosine", best=1)
         assert row["value"] == pytest.approx(100 * hits(ranking, [{i} for i in range(len(sides))], at=1).mean())

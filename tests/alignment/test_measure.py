@@ -96,3 +96,18 @@ def test_words_are_translated_with_all_source_words_about():
     assert right != (csls(x[learnt:], y).argmax(1) == own).mean()
     found = word_translation(source, target, train=train, test=test, baselines=())
     assert precision(found)["precision@1"] == pytest.approx(100 * right)
+
+
+def test_a_training_pair_whose_source_word_is_tested_is_left_out_and_counted():
+    train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
+    leaking = of_words([*PAIRS[:45], ("w50", "t3")], name="leaking")
+    clean, leaked = (word_translation(PLAIN, TURNED, train=of, test=test, baselines=()) for of in (train, leaking))
+    assert leaked.records["value"].equals(clean.records["value"])
+    assert [(tags["pairs"], tags.get("shared_pairs")) for tags in (clean.tags()[0], leaked.tags()[0])] == [
+        (40, None),
+        (40, 6),
+    ]
+    with pytest.raises(RequestError, match="all 20 pairs of test are also in test"):
+        word_translation(PLAIN, TURNED, train=test, test=test)
+    unmapped = word_translation(PLAIN, TURNED, train=test, test=test, mapping="identity")  # learns from no pair
+    assert "shared_pairs" not in unmapped.tags()[0]

@@ -40,7 +40,7 @@ def spaces():
 @pytest.mark.parametrize("method", ["csls", "cosine"])
 def test_every_column_of_a_word_translation(method):
     """Without a mapping, so that brute force finds the same words; two translations of a word are one question."""
-    source, target = spaces()
+    source, target = (replace(side, text=f"raw/{side.language}") for side in spaces())
     pairs = [*((f"s{i}", f"t{i}") for i in range(15)), ("s3", "t20"), ("s9", "none"), ("never", "t1")]
     test = of_words(pairs, name="test")
     train = of_words([(f"s{i}", f"t{i}") for i in range(20, 39)], name="train")
@@ -72,7 +72,9 @@ def test_every_column_of_a_word_translation(method):
                     corpus="test",
                     corpus_digest=digest([list(pair) for pair in test.pairs]),
                     train="train",
-                    settings=f"against=right against_condition={CHANGED['condition']} method={method}",
+                    train_digest=digest([list(pair) for pair in train.pairs]),
+                    settings=f"against=right against_condition={CHANGED['condition']} method={method}"
+                    " text=raw/en,raw/fr",
                     signature=f"precision@{at}|words:{method}|data:{digest([list(pair) for pair in test.pairs])[:12]}"
                     f"|crosslens:{__version__}",
                     tags={"pairs": 19, "coverage": 93.8, "candidates": 40, "crosslens": __version__},
@@ -93,16 +95,16 @@ def test_spaces_of_other_layers_or_widths_are_named():
 
 
 def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
-    sides = load_parallel("ud/pud", data=treebanks)
+    train, sides = (load_parallel(name, data=treebanks) for name in ("ud/pud[:3]", "ud/pud[3:]"))
     changed = random_init(encoder, "2", seed=1)
-    found = sentence_retrieval(encoder, changed, train=sides.head(5), test=sides, pair=("en", "fr"), baselines=())
+    found = sentence_retrieval(encoder, changed, train=train, test=sides, pair=("en", "fr"), baselines=())
     rows = found.records.to_pylist()
     assert len(rows) == 2 * (encoder.depth + 1)
-    of_corpus = sides["fr"].digest
+    of_corpus, of_train = (digest([side["en"].digest, side["fr"].digest]) for side in (sides, train))
     for place, row in enumerate(rows):
         queries, candidates = (encoder, changed) if place % 2 == 0 else (changed, encoder)
         hits = round(row["value"] / 100 * len(sides))
-        assert json.loads(row.pop("tags")) == {"pairs": 5, "candidates": len(sides), "crosslens": __version__}
+        assert json.loads(row.pop("tags")) == {"pairs": 3, "candidates": len(sides), "crosslens": __version__}
         expected = {
             **queries.columns,
             "source": ("en", "fr")[place % 2],
@@ -114,7 +116,8 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
             "n": len(sides),
             "corpus": sides.name,
             "corpus_digest": of_corpus,
-            "train": sides.head(5).name,
+            "train": train.name,
+            "train_digest": of_train,
             "signature": f"precision@1|sentences:cosine|data:{of_corpus[:12]}|crosslens:{__version__}",
             "settings": f"against={candidates.name} against_digest={encoder.digest}"
             + (f" against_condition={changed.columns['condition']}" if candidates is changed else "")
@@ -126,13 +129,12 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
 
 
 def test_the_stages_of_a_measurement_are_told_apart(encoder, treebanks):
-    sides = load_parallel("ud/pud", data=treebanks)
     updates = []
     found = sentence_retrieval(
         encoder,
         encoder,
-        train=sides,
-        test=sides,
+        train=load_parallel("ud/pud[:3]", data=treebanks),
+        test=load_parallel("ud/pud[3:]", data=treebanks),
         pair=("en", "fr"),
         baselines=("untrained", "shuffled"),
         baseline_seeds=(4, 5),
@@ -149,8 +151,9 @@ def test_the_stages_of_a_measurement_are_told_apart(encoder, treebanks):
     shuffled = {("pretrained", True, 4), ("pretrained", True, 5)}
     assert baselines == {("pretrained", False, None), *shuffled, ("untrained", False, 4), ("untrained", False, 5)}
     source, target = spaces()
-    train, updates = of_words([(f"s{i}", f"t{i}") for i in range(30)], name="train"), []
-    asked = {"train": train, "test": train, "untrained": [(1, source, target)], "progress": updates.append}
+    train, test = (of_words([(f"s{i}", f"t{i}") for i in some], name="toy") for some in (range(20), range(20, 30)))
+    updates = []
+    asked = {"train": train, "test": test, "untrained": [(1, source, target)], "progress": updates.append}
     word_translation(source, target, **asked)
     stages = ["translating words", "translating words, untrained"]
     assert list(dict.fromkeys(update.stage for update in updates)) == stages

@@ -1,6 +1,7 @@
 """What a transfer between encoders is made of: states of linked words, seeds, stages and refusals."""
 
 import copy
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from crosslens.alignment.transplant import linked_states, train_on_layer, transf
 from crosslens.alignment.vectors import occurrences
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.readouts.transformer import as_tower, mapping_digest
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
@@ -141,6 +143,7 @@ def test_all_layers_are_trained_on_and_every_stage_is_shown(encoder, toy, treeba
     links = tmp_path / "links"
     links.write_text("0-0 1-1\n" * 6)
     given, updates = [], []
+    french = load_corpus("ud/fr_pud", data=treebanks)
     train_one = module.train_on_layer
     model = train_one(encoder, 1, "pos", train=toy(), recipe=RECIPE)
 
@@ -149,7 +152,7 @@ def test_all_layers_are_trained_on_and_every_stage_is_shown(encoder, toy, treeba
         return model
 
     monkeypatch.setattr(module, "train_on_layer", note)
-    asked = {"pair": ("en", "fr"), "train": toy(), "tests": [toy("test")], "dev": toy("dev"), "recipe": RECIPE}
+    asked = {"pair": ("en", "fr"), "train": toy(), "tests": [french], "dev": toy("dev"), "recipe": RECIPE}
     results = transfer_by_layer(encoder, "pos", **asked, baseline_seeds=(7,), seed=2, progress=updates.append)
     assert given == [
         *(("reference", layer, "pos", 2, asked["dev"], True) for layer in range(5)),
@@ -197,3 +200,27 @@ def test_links_are_made_by_the_aligner_where_no_file_is_given(encoder, toy, tree
     assert calls == [(parallel["en"], parallel["fr"])]
     assert results.records["target"].to_pylist() == ["fr"]
     assert "mapped_from" in results.records["condition"][0].as_py()
+
+
+def test_the_head_is_trained_on_the_first_language_and_tested_on_the_second(encoder, toy, sides):
+    asked = {"recipe": RECIPE, "layers": "0", "baselines": ()}
+    with pytest.raises(RequestError, match="trained on fr, the first language of the pair, but ud/en_toy:train is en"):
+        transfer_by_layer(encoder, "pos", pair=("fr", "en"), train=toy(), tests=sides, **asked)
+    with pytest.raises(RequestError, match="no test corpus is in de, the second language of the pair"):
+        transfer_by_layer(encoder, "pos", pair=("en", "de"), train=toy(), tests=sides, **asked)
+    unknown = replace(toy(), language=None)
+    assert len(transfer_by_layer(encoder, "pos", pair=("en", "fr"), train=unknown, tests=sides, **asked)) == 2
+
+
+def test_a_laboratory_encoder_is_recorded_under_its_given_name(encoder, toy, sides, tmp_path):
+    """As in all other records, also where it is the second encoder."""
+    shutil.copytree(encoder.name, tmp_path / "lab-good")
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/pretrain.yaml").touch()
+    laboratory = load_encoder(tmp_path / "lab-good", device="cpu")
+    rotation = fit_rotation(np.eye(32), np.eye(32))
+    model = train_on_layer(laboratory, 1, "pos", train=toy(), rotation=rotation, recipe=RECIPE)
+    assert transplant(model, laboratory, rotation).encoder.changes[-1].intervention.mapped_from == "lab:good"
+    asked = {"pair": ("en", "fr"), "train": toy(), "tests": sides[1:], "recipe": RECIPE, "layers": "1"}
+    (record,) = transfer_by_layer(laboratory, "pos", **asked, baselines=())
+    assert record.encoder == "lab:good"

@@ -196,7 +196,8 @@ def test_what_cannot_be_transplanted(encoder, data):
 def test_sentences_are_found_in_ones_own_language_without_a_fault(encoder, treebanks, data):
     sides = load_parallel("ud/pud", data=treebanks)
     twice = replace(sides, corpora={"en": sides["en"], "fr": replace(sides["en"], language="fr")})
-    found = sentence_retrieval(encoder, encoder, train=twice, test=twice, pair=("en", "fr"), baselines=())
+    asked = {"pair": ("en", "fr"), "mapping": "identity", "baselines": ()}
+    found = sentence_retrieval(encoder, encoder, train=twice, test=twice, **asked)
     values = found.records["value"].to_pylist()
     assert len(values) == 2 * (encoder.depth + 1)
     assert set(values) == {100.0}
@@ -204,9 +205,9 @@ def test_sentences_are_found_in_ones_own_language_without_a_fault(encoder, treeb
 
 def test_sentences_have_their_baselines(encoder, treebanks):
     """Translations by an encoder of its own each: what is shuffled, unmapped or untrained is measured beside it."""
-    sides = load_parallel("ud/pud", data=treebanks)
+    train, test = (load_parallel(name, data=treebanks) for name in ("ud/pud[:3]", "ud/pud[3:]"))
     other = random_init(encoder, "2", seed=1)
-    asked = {"train": sides, "test": sides, "pair": ("en", "fr")}
+    asked = {"train": train, "test": test, "pair": ("en", "fr")}
     results = sentence_retrieval(encoder, other, **asked, baseline_seeds=(1, 2))
     rows = results.filter(layer=2, source="en").records.to_pylist()
     assert [(row["measure"], row["state"], row["seed"]) for row in rows] == [

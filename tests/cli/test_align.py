@@ -44,6 +44,7 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert set(found["metric"]) == {"precision@1", "precision@5", "precision@10"}
     assert found["value"].between(0, 100).all()
     assert set(found["n"]) == {2}
+    assert found["settings"].str.endswith(f" method=csls text={files / 'en.txt'},{files / 'fr.txt'}").all()
     status, out, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "v")
     assert status == 0, err
     assert "vectors" in out
@@ -54,20 +55,32 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
 
 
 def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
-    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud", "--test", "ud/pud"]
+    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud[:3]", "--test", "ud/pud[3:]"]
     status, out, err = run(*arguments, "--out", tmp_path / "s")
     assert status == 0, err
     assert "no mapping" in out
+    assert "vectors normalised over 3 pairs; chance is 33.33" in " ".join(out.split())
     found = pd.read_csv(tmp_path / "s" / "results.csv")
     assert set(zip(found["source"], found["target"], strict=True)) == {("en", "fr"), ("fr", "en")}
     status, out, _ = run(*arguments, "--mapping", "procrustes", "--out", tmp_path / "r")
     assert "orthogonal mapping" in out
+    assert "mapping learnt from 3 pairs; chance" in " ".join(out.split())
     for column in ("untrained", "shuffled", "identity"):
         assert f"fr→en {column}" in out
 
 
+def test_training_pairs_that_are_tested_are_left_out_with_a_note(run, files, tiny_bert, tmp_path):
+    corpora = ["--train", "ud/pud", "--test", "ud/pud[:2]", "--mapping", "procrustes", "--baseline", "none"]
+    status, out, err = run("align", "sentences", tiny_bert, "--pair", "en-fr", *corpora, "--out", tmp_path / "s")
+    assert status == 0, err
+    assert "mapping learnt from 4 pairs, 2 tested ones left out" in " ".join(out.split())
+    same = ["--train", files / "test.txt", "--mapping", "procrustes", "--out", tmp_path / "w"]
+    status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), *same)
+    assert (status, "all 4 pairs of" in err) == (2, True), err
+
+
 def test_baselines_are_chosen_and_left_out(run, tiny_bert, tmp_path):
-    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud", "--test", "ud/pud"]
+    arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud[:3]", "--test", "ud/pud[3:]"]
     rotated = [*arguments, "--mapping", "procrustes"]
     status, out, _ = run(*rotated, "--baseline", "none", "--out", tmp_path / "none")
     assert status == 0
@@ -97,12 +110,15 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert "fr untrained fr shuffled fr identity" in " ".join(out.split())
     assert set(found["layer"]) == {0, 2}
     assert set(found["target"]) == {"en", "fr"}
-    status, out, _ = run(*arguments, "--out", tmp_path / "y", "--json")
+    status, out, _ = run(*arguments, "--test", "ud/*_pud", "--out", tmp_path / "y", "--json")
     assert status == 0
     assert [row["value"] for row in json.loads(out)] == pd.read_csv(tmp_path / "y" / "results.csv")["value"].tolist()
     status, _, err = run(*arguments, "--against", tiny_bert, "--out", tmp_path / "z")
     assert status == 2
     assert "--against needs parallel sentences" in err
+    for option in ("--parallel=ud/pud", "--links=nonexisting", "--against-layers=relative"):
+        status, _, err = run(*arguments, option, "--out", tmp_path / "z")
+        assert (status, f"{option.partition('=')[0]} needs --against" in err) == (2, True), err
     (tmp_path / "links").write_text("0-99\n" * 6)
     status, _, err = run(*arguments, *rotated, "--out", tmp_path / "z")
     assert status == 2

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from crosslens.results.record import concatenated
+from crosslens.results.record_settings import settings_of
 from crosslens.runs.recorded import read_results
 from toy_commands import rows_of
 from toys import SENTENCES
@@ -50,6 +51,12 @@ def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
     assert described == {("fine-tuned", "pos", "3"), ("untrained", "", "1")}
     (run_id,) = {row["run"] for row in rows_of("tagger/results.csv")}
     assert {row["run"] for row in rows_of("sim/results.csv") if row["state"] == "fine-tuned"} == {run_id}
+    status, _, said = run("compare", tiny_bert, "--against", "tagger/model", *measured, "--overwrite")
+    assert status == 0, said
+    settings = {row["state"]: settings_of(row["settings"]) for row in rows_of("sim/results.csv")}
+    assert settings["pretrained"]["against_task"] == "pos"
+    assert settings["pretrained"]["against_run"] == run_id
+    assert "against_run" not in settings["untrained"]
 
 
 def test_the_similarity_of_a_fine_tuned_model_is_correlated_with_its_scores(run, tiny_bert, treebanks):

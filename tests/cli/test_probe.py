@@ -1,6 +1,7 @@
 """The command ``probe``."""
 
-from crosslens.results.record import read_results
+from crosslens.report.layers.by_layer import probe_lines
+from crosslens.runs.recorded import read_results
 from made_corpora import texts, write_texts
 
 
@@ -39,13 +40,25 @@ def test_a_fine_tuned_model_is_recorded_as_one(run, tiny_bert, treebanks, tmp_pa
     trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
     assert run("finetune", "pos", tiny_bert, *trained, "--keep-model", "--device", "cpu", "--out", "tagger")[0] == 0
     asked = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--device", "cpu")
+    (run_id,) = set(read_results("tagger/results.csv").records["run"].to_pylist())
     described = {}
     for name, options in {"tuned": (), "untrained": ("--random-init", "0,all")}.items():
         status, _, said = run("probe", "upos", "tagger/model", *asked, *options, "--out", name)
         assert status == 0, said
         rows = read_results(f"{name}/results.csv").records.to_pylist()
-        described[name] = {tuple(row[key] for key in ("state", "task", "encoder", "layers")) for row in rows}
+        names = ("state", "task", "encoder", "layers", "run", "settings")
+        described[name] = {tuple(row[key] for key in names) for row in rows}
     assert described == {
-        "tuned": {("fine-tuned", "pos", str(tiny_bert), "1-2")},
-        "untrained": {("untrained", None, str(tiny_bert), "1-2;0-4")},
+        "tuned": {("fine-tuned", "pos", str(tiny_bert), "1-2", run_id, f"inputs=scaled model={run_id}")},
+        "untrained": {("untrained", None, str(tiny_bert), "1-2;0-4", None, "inputs=scaled")},
     }
+
+
+def test_probes_of_two_fine_tuned_models_are_two_rows(run, tiny_bert, treebanks):
+    for seed in ("1", "2"):
+        trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--seed", seed, "--keep-model")
+        assert run("finetune", "pos", tiny_bert, *trained, "--device", "cpu", "--out", f"tagger{seed}")[0] == 0
+        asked = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--seed", seed, "--device", "cpu")
+        assert run("probe", "upos", f"tagger{seed}/model", *asked, "--out", f"probe{seed}")[0] == 0
+    accuracies = [line for line in probe_lines(read_results("probe1", "probe2")) if not line.baseline]
+    assert len({line.label for line in accuracies}) == 2

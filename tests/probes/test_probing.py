@@ -125,7 +125,7 @@ def test_words_are_counted_sentence_by_sentence(encoder):
     assert set(frame["n"]) == {test.words}
     assert set(found.results.filter(metric="train_accuracy_shuffled").to_pandas()["n"]) == {train.words - 6}
     assert frame["signature"].str.contains("words:all").all()
-    assert set(frame["settings"]) == {"inputs=scaled"}
+    assert set(frame["settings"]) == {"inputs=scaled epochs=2"}
 
 
 def test_training_sentences_are_no_test_sentences_and_unseen_tags_are_errors(encoder):

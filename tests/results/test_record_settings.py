@@ -31,6 +31,7 @@ def test_the_second_encoder_has_a_digest_and_a_condition_where_they_are_known():
         "against": "e",
         "against_condition": '{"layers": "1"}',
     }
+    assert second_encoder({"encoder": "e", "task": "pos"}) == {"against": "e", "against_task": "pos"}
 
 
 def retrieved(value, french, *, reverse=False, **more):

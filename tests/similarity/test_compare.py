@@ -1,11 +1,12 @@
 import tempfile
+import warnings
 
 import numpy as np
 import pytest
 from transformers import BertConfig, BertModel
 
 from crosslens.corpora.parallel import load_parallel
-from crosslens.data.language_pairs import expand_pairs, split_pair
+from crosslens.data.language_pairs import expand_pairs
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.encoders.represent import represent
@@ -48,43 +49,12 @@ def test_an_encoder_is_like_itself_and_a_redrawn_one_less(encoder, treebanks):
     assert set(drawn.ablation) == {"1"}
 
 
-def test_pairs_with_stars():
-    languages = ["de", "en", "fr"]
-    assert expand_pairs(["en-*"], languages) == ["en-de", "en-fr"]
-    assert expand_pairs(["*-en", "en-fr"], languages) == ["de-en", "fr-en", "en-fr"]
-    assert len(expand_pairs(["*-*"], languages)) == 6
-
-
-def test_the_form_of_tags_parts_a_pair_where_no_languages_are_known():
-    assert split_pair("zh-Hant-en") == ("zh-Hant", "en")
-    assert split_pair("en-zh-Hant") == ("en", "zh-Hant")
-    assert split_pair("sr-Latn-RS-pt-BR") == ("sr-Latn-RS", "pt-BR")
-    for pair in ("enfr", "en-fr-de", "en-", "Hant-zh-en"):
-        with pytest.raises(RequestError, match="is not a language pair"):
-            split_pair(pair)
-
-
-@pytest.mark.parametrize("pair", ["en", "en-", "-fr", "en-fr-de", ""])
-def test_pairs_that_are_none(pair):
-    with pytest.raises(RequestError, match="is not a language pair"):
-        expand_pairs([pair], ["en"])
-
-
 def test_what_is_not_there(encoder, treebanks):
     pud = load_parallel("ud/pud", data=treebanks)
     with pytest.raises(RequestError, match=r"no measure 'ccka'.*did you mean 'cka'"):
         compare(encoder, pud, pairs=["en-fr"], measures=["ccka"])
     with pytest.raises(DataError, match="does not contain language 'de'"):
         compare(encoder, pud, pairs=["en-de"])
-
-
-def test_tags_with_a_hyphen_are_told_apart_by_the_languages_there_are():
-    languages = ["en", "taq-Tfng", "zh-Hant"]
-    assert split_pair("en-taq-Tfng", languages) == ("en", "taq-Tfng")
-    assert split_pair("zh-Hant-taq-Tfng", languages) == ("zh-Hant", "taq-Tfng")
-    assert expand_pairs(["taq-Tfng-*"], languages) == ["taq-Tfng-en", "taq-Tfng-zh-Hant"]
-    with pytest.raises(RequestError, match="is not a language pair"):
-        split_pair("en-sr-Latn", languages)
 
 
 def test_two_encoders_against_each_other(encoder, treebanks):
@@ -178,7 +148,28 @@ def test_a_measure_that_has_a_pooling_of_its_own_brings_it(encoder):
     x, y = (represent(encoder, toy[language], pooling="muller2021-code") for language in ("src", "sov"))
     row = table[(table.layer == 2) & (table.measure == "cka=muller2021-code")].iloc[0]
     assert row.value == pytest.approx(muller2021_code_cka(x[2], y[2]), abs=1e-12)
-    assert table.fertility[1] > table.fertility[0]  # the inner special tokens are pooled too
+
+
+@pytest.mark.parametrize("pooling", ["first", "cls", "last", "muller2021-code"])
+def test_fertility_and_length_ratio_do_not_depend_on_the_pooling(encoder, treebanks, pooling):
+    pud = load_parallel("ud/pud", data=treebanks)
+    asked = {"pairs": ["en-fr"], "measures": ["cka"]}
+    row, mean = (compare(encoder, pud, **asked, pooling=name)[0] for name in (pooling, "mean"))
+    assert (row.fertility, row.length_ratio) == (mean.fertility, mean.length_ratio)
+
+
+def test_fertility_and_length_ratio_of_running_text_count_words(encoder, tmp_path):
+    """Punctuation marks are words of their own; Chinese without spaces has no words to count."""
+    lines = {"en": "a cat, a dog", "fr": "un chat dort .", "zh": "我们在图书馆里一起学习中文和英文"}
+    for language, line in lines.items():
+        (tmp_path / f"{language}.txt").write_text(f"{line}\n" * 4, "utf-8")
+    files = ",".join(f"{language}={tmp_path / language}.txt" for language in lines)
+    with warnings.catch_warnings(action="error"):
+        french, chinese = compare(encoder, files, pairs=["en-fr", "en-zh"], measures=["cka"]).filter(layer=0)
+    pieces = encoder.tokenizer.encode(lines["fr"], add_special_tokens=False)
+    assert french.fertility == pytest.approx(len(pieces) / 4)
+    assert french.length_ratio == pytest.approx(4 / 5)
+    assert (chinese.fertility, chinese.length_ratio) == (None, None)
 
 
 def test_vectors_that_are_all_one_have_no_similarity(encoder):

@@ -6,9 +6,9 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import RequestError
-from crosslens.results.record import Results
+from crosslens.results.record import Results, read_results
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.similarity.transfer_gap import correlations
 
@@ -72,8 +72,9 @@ def test_without_tests_it_is_refused(encoder, toy):
 
 
 def test_from_the_command_line(run, tiny_bert):
-    status, said, _ = run("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud", "--out", "out")
+    status, said, _ = run("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud,ud/fr_pud", "--out", "out")
     assert (status, "overlap_types" in said) == (0, True)
+    assert len(read_results("out/results.csv")) == 4  # a corpus that is named twice is read once
     status, said, _ = run("results", "out")
     assert status == 0
 
@@ -95,3 +96,10 @@ def test_fertility_is_the_number_of_subwords_of_a_word_of_the_test_data(encoder,
     records = subword_overlap(encoder, train=toy(), tests=[test, replace(test, items=test.items * 3)])
     assert pieces > test.words
     assert [record.fertility for record in records] == [pytest.approx(pieces / test.words)] * 4
+
+
+def test_fertility_of_running_text_counts_words(encoder, toy):
+    test = Corpus((Text(("the cat sees the cat.",)), Text(("a dog",))), "toy", "en", "test")
+    (record, _) = subword_overlap(encoder, train=toy(), tests=[test])
+    pieces = sum(len(encoder.tokenizer.tokenize(text.text)) for text in test.texts)
+    assert record.fertility == pytest.approx(pieces / 8)

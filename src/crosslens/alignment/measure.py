@@ -1,7 +1,7 @@
 """Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -43,12 +43,13 @@ def word_translation(
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
 
     For every source word in the test dictionary, all target words are ranked; any listed translation is correct. Words
-    without a vector are skipped, and the tag ``coverage`` is the percentage of source words tested.
+    without a vector are skipped, and the tag ``coverage`` is the percentage of source words tested. Pairs of ``train``
+    whose source word is tested are left out, and the tag ``shared_pairs`` counts them.
 
     Args:
         source: source vectors; CSLS uses all of them.
         target: target vectors at as many layers; all of them are candidates.
-        train: word pairs that the rotation is fitted to.
+        train: word pairs that the rotation is fitted to; without a mapping, only the normalisation.
         test: word pairs for evaluation.
         mapping: ``procrustes``, or ``identity`` to only normalise the spaces, for an encoder that reads both languages.
         method: retrieval method.
@@ -63,7 +64,8 @@ def word_translation(
         measure ``words procrustes_shuffled`` or ``words identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: if a dictionary has no pair with vectors, layers or widths differ, or a baseline is unknown.
+        RequestError: if a dictionary has no pair with vectors, every pair of ``train`` is tested, layers or widths
+            differ, or a baseline is unknown.
     """
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
@@ -92,15 +94,18 @@ def _translated(
             f" {target.name} {target.vectors.shape[::2]}"
         )
     rows, columns = source.places(), target.places()
-    pairs = _pairs(train, rows, columns, source, target)
+    learnt = train if mapping == "identity" else _untested_words(train, test)
+    pairs = _pairs(learnt, rows, columns, source, target)
     answers: dict[int, set[int]] = {}
     for i, j in _pairs(test, rows, columns, source, target):
         answers.setdefault(i, set()).add(j)
     queries = list(answers)
     right = [answers[i] for i in queries]
     asked = len(test.translations)
-    described = {"corpus": test.name, "corpus_digest": digest([list(pair) for pair in test.pairs]), "train": train.name}
+    train_digest, test_digest = (digest([list(pair) for pair in each.pairs]) for each in (train, test))
+    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
     tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
+    tags |= _shared(train, learnt)
     left, into = (list(side) for side in zip(*pairs, strict=True))
     records = []
     stage = _stage("translating words", untrained_seed)
@@ -142,10 +147,13 @@ def sentence_retrieval(
 ) -> Results:
     """Retrieve parallel sentences by mean-pooled vectors, in both directions (Conneau, Wu et al. 2020, section 5.1.3).
 
+    Pairs of ``train`` that are also in ``test`` are left out, and the tag ``shared_pairs`` counts them.
+
     Args:
         source: encoder of the first language.
         target: encoder of the second language; may be the same.
-        train: parallel sentences that the rotation of each layer is fitted to.
+        train: parallel sentences that the rotation of each layer is fitted to; without a mapping, only the
+            normalisation.
         test: parallel sentences for evaluation; all sentences of the other language are candidates.
         pair: source and target language.
         layers: aligned layers, see `crosslens.encoders.layers.pair_layers`; encoders of different depth need
@@ -162,14 +170,13 @@ def sentence_retrieval(
         ``sentences procrustes_shuffled`` or ``sentences identity``, or the state ``untrained``.
 
     Raises:
-        RequestError: if the encoders differ in width, or in depth with ``layers="same"``, or a baseline is unknown.
+        RequestError: if the encoders differ in width, or in depth with ``layers="same"``; every pair of ``train`` is
+            tested; or a baseline is unknown.
         DataError: if a corpus lacks a language.
 
     Examples:
-        >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
-        >>> results = xl.sentence_retrieval(
-        ...     encoder, encoder, train=parallel.head(60), test=parallel.head(20), pair=("en", "fr"), baselines=()
-        ... )
+        >>> train, test = (xl.load_parallel(f"ud/pud{part}", data=sample) for part in ("[:60]", "[60:80]"))
+        >>> results = xl.sentence_retrieval(encoder, encoder, train=train, test=test, pair=("en", "fr"), baselines=())
         >>> sorted(set(results.to_pandas()["measure"]))
         ['sentences procrustes']
     """
@@ -202,13 +209,15 @@ def _retrieved(
 ) -> list[Record]:
     """Records of one pair of encoders, trained or untrained."""
     stage = _stage("reading sentences", untrained_seed)
+    learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
     sides = []
-    for parallel in (train, test):
+    for parallel in (learnt, test):
         for encoder, language in zip((source, target), pair, strict=True):
             listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
             sides.append(represent(encoder, parallel[language]).vectors)
-    described = {"corpus": test.name, "corpus_digest": test[pair[1]].digest, "train": train.name}
-    tags = {"pairs": len(train), "candidates": len(test)}
+    train_digest, test_digest = (digest([each[language].digest for language in pair]) for each in (train, test))
+    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
+    tags = {"pairs": len(learnt), "candidates": len(test), **_shared(train, learnt)}
     right = [{number} for number in range(len(test))]
     records = []
     stage = _stage("retrieving translations", untrained_seed)
@@ -247,6 +256,38 @@ def _either(untrained_seed: int | None, shuffling_seed: int | None) -> int | Non
     return shuffling_seed if untrained_seed is None else untrained_seed
 
 
+def _untested_words(train: Dictionary, test: Dictionary) -> Dictionary:
+    """Leave out training pairs whose source word is tested."""
+    kept = tuple(pair for pair in train.pairs if pair[0] not in test.translations)
+    if not kept:
+        _refuse_tested(train, test)
+    return Dictionary(kept, train.name)
+
+
+def _untested_sentences(train: Parallel, test: Parallel, pair: tuple[str, str]) -> Parallel:
+    """Leave out training pairs that are tested."""
+
+    def texts(parallel: Parallel) -> list[tuple[str, str]]:
+        return [(x.text, y.text) for x, y in zip(parallel[pair[0]], parallel[pair[1]], strict=True)]
+
+    tested = set(texts(test))
+    kept = [number for number, both in enumerate(texts(train)) if both not in tested]
+    if not kept:
+        _refuse_tested(train, test)
+    return train.select(kept)
+
+
+def _refuse_tested(train: Dictionary | Parallel, test: Dictionary | Parallel) -> NoReturn:
+    raise RequestError(
+        f"all {len(train)} pairs of {train.name} are also in {test.name}", hint="learn the mapping from other pairs"
+    )
+
+
+def _shared(train: Dictionary | Parallel, learnt: Dictionary | Parallel) -> dict[str, int]:
+    """The tag that counts the pairs left out of the training data."""
+    return {"shared_pairs": len(train) - len(learnt)} if len(learnt) < len(train) else {}
+
+
 def _pairs(
     dictionary: Dictionary, rows: dict[str, int], columns: dict[str, int], source: WordVectors, target: WordVectors
 ) -> list[tuple[int, int]]:
@@ -274,7 +315,9 @@ def _records(
     seed: int | None,
 ) -> list[Record]:
     queries, candidates = sides
-    settings = settings_text(second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method})
+    settings = second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method}
+    texts = [side.text for side in sides if isinstance(side, WordVectors) and side.text is not None]
+    settings |= {"text": ",".join(texts)} if texts else {}
     records = []
     for metric, right in scores.items():
         score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
@@ -293,7 +336,7 @@ def _records(
                 high=high,
                 n=score.n,
                 seed=seed,
-                settings=settings,
+                settings=settings_text(settings),
                 signature=score.signature,
                 tags={**tags, "crosslens": __version__},
             )

@@ -129,12 +129,31 @@ def transplant(
     change = OnOneLayer(
         layer=read,
         height=len(readout.stack.layers),
-        mapped_from=target.name,
+        mapped_from=target.given_name,
         mapping=mapping_digest(mapped),
         mapped_by=baseline,
     )
     encoder = replace(target.changed(Change(change), since=target), readout=mapped.to(target.device).eval())
     return replace(model, encoder=encoder)
+
+
+def check_languages(pair: tuple[str, str], train: Corpus, tests: Sequence[Corpus]) -> None:
+    """Check that training data are in the first language of a pair, if known, and test data in the second.
+
+    Raises:
+        RequestError: if they are not.
+    """
+    source, target = pair
+    if train.language not in (None, source):
+        raise RequestError(
+            f"the head is trained on {source}, the first language of the pair, but {train.name} is {train.language}",
+            hint="the pair is that of training and target language, such as en-fr",
+        )
+    if all(corpus.language != target for corpus in tests):
+        raise RequestError(
+            f"no test corpus is in {target}, the second language of the pair",
+            hint=f"give the language of a file as {target}=FILE",
+        )
 
 
 def transfer_by_layer(
@@ -184,13 +203,14 @@ def transfer_by_layer(
         ``mapped_by`` a baseline.
 
     Raises:
-        RequestError: for ``against`` without parallel sentences; layers that the encoder does not have, or that are not
-            paired with a layer of ``against``; encoders that differ in width, or in depth with
-            ``against_layers="same"``; an unknown baseline.
+        RequestError: for data that are not in the languages of the pair; ``against`` without parallel sentences; layers
+            that the encoder does not have, or that are not paired with a layer of ``against``; encoders that differ in
+            width, or in depth with ``against_layers="same"``; an unknown baseline.
         DataError: for a corpus without the annotation; links that do not fit the sentences.
     """
     if against is not None and parallel is None:
         raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
+    check_languages(pair, train, tests)
     wanted = choose_baselines(baselines, mapping="identity" if against is None else "procrustes")
     if against is not None:
         refuse_different_widths(source, against)
@@ -243,4 +263,4 @@ def transfer_by_layer(
     for drawn in baseline_seeds if "untrained" in wanted else ():
         pair_of_encoders = untrained_pair(source, against or source, seed=drawn)
         parts += on_every_layer(*pair_of_encoders, (), drawn, f"{stage}, untrained")
-    return concatenated(parts).with_columns(encoder=source.name, encoder_digest=source.loaded_digest)
+    return concatenated(parts).with_columns(encoder=source.given_name, encoder_digest=source.loaded_digest)

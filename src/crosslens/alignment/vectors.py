@@ -37,6 +37,7 @@ class WordVectors:
         language: language of the words.
         counts: ``(words,)`` occurrences averaged for each word; 1 for table and static vectors.
         columns: columns of records that describe the encoder; empty for static vectors.
+        text: name of the text that contextual states are averaged over; None for other vectors.
     """
 
     words: tuple[str, ...]
@@ -46,6 +47,7 @@ class WordVectors:
     language: str | None
     counts: np.ndarray
     columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    text: str | None = None
 
     def places(self) -> dict[str, int]:
         """Word -> row number."""
@@ -173,9 +175,8 @@ def contextual_vectors(
     occurrences_of = np.asarray(list(counts.values()))
     vectors = (sums / torch.from_numpy(occurrences_of).float()[None, :, None]).numpy()
     layers = tuple(range(encoder.depth + 1))
-    return WordVectors(
-        tuple(rows), vectors, layers, encoder.given_name, corpus.language, occurrences_of, encoder.columns
-    )
+    described = encoder.given_name, corpus.language, occurrences_of, encoder.columns, corpus.name
+    return WordVectors(tuple(rows), vectors, layers, *described)
 
 
 @inference()

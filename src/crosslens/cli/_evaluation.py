@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -> "list[Corpus]":
-    """Load the corpora of ``--test``; files are read in the format of the task."""
+    """Load the corpora of ``--test``, each once; files are read in the format of the task."""
     from crosslens.corpora.catalogue import load_corpora
 
-    return load_corpora(split_names(test), data=data, format=format)
+    corpora = load_corpora(split_names(test), data=data, format=format)
+    return list({(corpus.name, corpus.language): corpus for corpus in corpora}.values())
 
 
 def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
@@ -46,6 +47,30 @@ def of_model(results: "Results", model: "TaskModel") -> "Results":
     named = {name: model.columns[name] for name in names}
     states = [(state, block) for (state,), block in results.groups("state")]
     return concatenated(block.with_columns(**named) if state == "fine-tuned" else block for state, block in states)
+
+
+def of_second_model(results: "Results", model: "TaskModel") -> "Results":
+    """Add the run of the fine-tuned encoder of the second language to the settings, except of an untrained one."""
+    from crosslens.results.record import concatenated
+    from crosslens.results.record_settings import settings_of, settings_text
+
+    parts = []
+    for (text,), block in results.groups("settings"):
+        settings = settings_of(text)
+        run = {"against_run": model.columns["run"]} if "against_task" in settings and model.columns["run"] else {}
+        parts.append(block.with_columns(settings=settings_text(settings | run)))
+    return concatenated(parts)
+
+
+def of_probed_model(results: "Results", model: "TaskModel") -> "Results":
+    """Name the run of a fine-tuned model in the records of a probe, whose other columns are of the probe itself.
+
+    The settings have it too, so that no table takes several models for seeds of one.
+    """
+    run, probed = model.columns["run"], results[0]
+    if run is None or probed.state != "fine-tuned":
+        return results
+    return results.with_columns(run=run, settings=f"{probed.settings} model={run}")
 
 
 def write_results(results: "Results", out: str | Path) -> None:

@@ -167,7 +167,7 @@ def words(
         mapping=mapping_name,
         title=f"{pair}: word translation by {retrieval}, {_described(mapping_name)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
-        f" mapping learnt from {tags['pairs']:,} pairs; {tags['candidates']:,} candidates",
+        f" {_learnt(tags, mapping_name)}; {tags['candidates']:,} candidates",
         form="json" if as_json else "table",
     )
 
@@ -259,7 +259,7 @@ def sentences(
         heading=lambda row: f"{row['source']}→{row['target']}",
         mapping=mapping_name,
         title=f"Sentence retrieval in {test} by {retrieval}, {_described(mapping_name)}: precision@1",
-        note=f"mapping learnt from {len(parallel[0])} pairs; chance is {100 / len(parallel[1]):.2f}"
+        note=f"{_learnt(results.tags()[0], mapping_name)}; chance is {100 / len(parallel[1]):.2f}"
         + (
             f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
             * (layers != "same")
@@ -284,7 +284,7 @@ def sentences(
     required=True,
     type=CORPORA,
     metavar="CORPORA",
-    help="Test corpora of both languages: ud/en_pud,ud/fr_pud.",
+    help="Test corpora of both languages: ud/en_pud,ud/fr_pud; ud/*_pud is all PUD.",
 )
 @click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
 @click.option(
@@ -341,7 +341,7 @@ def transfer(
     crosslens align transfer pos E --against F --pair en-fr --parallel ud/pud --train ud/en_ewt \\
         --test ud/en_pud,ud/fr_pud --out transfer
     """
-    from crosslens.cli._evaluation import write_results
+    from crosslens.cli._evaluation import load_tests, write_results
     from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
 
@@ -350,9 +350,13 @@ def transfer(
         raise RequestError(
             "--against needs parallel sentences to learn the mapping from", hint="--parallel ud/pud, or en=FILE,fr=FILE"
         )
+    given = {"--parallel": parallel, "--links": links, "--against-layers": against_layers != "same"}
+    for option, value in given.items():
+        if value and not against:
+            raise RequestError(f"{option} needs --against, the encoder of the second language")
     languages = _languages(pair, parallel, data)
 
-    from crosslens.alignment.transplant import transfer_by_layer
+    from crosslens.alignment.transplant import check_languages, transfer_by_layer
     from crosslens.cli._display import print_records, print_table, progress
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.corpora.parallel import load_parallel
@@ -366,7 +370,8 @@ def transfer(
     baselines = _baselines(baseline, "procrustes" if against else "identity")
     labelled = load_corpus(train, split="train", data=data)
     held_out = load_corpus(dev, split="dev", data=data) if dev else None
-    tests = [load_corpus(name, data=data) for name in split_names(test)]
+    tests = load_tests(test, data=data)
+    check_languages(languages, labelled, tests)  # before an encoder is loaded
     for corpus in (labelled, *tests):
         chosen_task.check(corpus)
     sides = load_parallel(parallel, languages=languages, data=data) if against and parallel else None
@@ -438,6 +443,13 @@ def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
 
 def _described(mapping: str) -> str:
     return "orthogonal mapping" if mapping == "procrustes" else "no mapping"
+
+
+def _learnt(tags: dict[str, Any], mapping: str) -> str:
+    """Say how many pairs the mapping, or else only the normalisation, was learnt from."""
+    left_out = f", {tags['shared_pairs']:,} tested ones left out" if "shared_pairs" in tags else ""
+    learnt = "mapping learnt from" if mapping == "procrustes" else "vectors normalised over"
+    return f"{learnt} {tags['pairs']:,} pairs{left_out}"
 
 
 def _finish(

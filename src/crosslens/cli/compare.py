@@ -123,7 +123,7 @@ def command(
     crosslens compare E --against F --pairs en-en --out before-and-after
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
-    from crosslens.cli._evaluation import load_subject, of_model, write_results
+    from crosslens.cli._evaluation import load_subject, of_model, of_second_model, write_results
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
@@ -149,7 +149,7 @@ def command(
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)
-    other = load_subject(against, reading, device=device)[0] if against else None
+    other, other_model = load_subject(against, reading, device=device) if against else (None, None)
     if other is not None:  # values in two number formats are not comparable
         other = read_with(other, {key: reading[key] for key in ("precision", "quantize")})
     with progress() as bar:
@@ -169,6 +169,8 @@ def command(
         )
     if model is not None:
         results = of_model(results, model)
+    if other_model is not None:
+        results = of_second_model(results, other_model)
     write_results(results, out)
     title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
     if as_json:

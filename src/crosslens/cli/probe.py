@@ -103,12 +103,12 @@ def command(
     import pandas as pd
 
     from crosslens.cli._display import print_records, print_table, progress
-    from crosslens.cli._evaluation import load_subject
+    from crosslens.cli._evaluation import load_subject, of_probed_model
     from crosslens.encoders import reinit
     from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
-    loaded, _ = load_subject(encoder, reading, device=device)
+    loaded, model = load_subject(encoder, reading, device=device)
     if random_init:
         loaded = reinit.random_init(loaded, random_init, seed=seed)
     loaded = read_with(loaded, reading)
@@ -125,15 +125,17 @@ def command(
             progress=bar,
         )
 
+    results = of_probed_model(probed.results, model) if model is not None else probed.results
+
     def write(folder: Path) -> None:
-        probed.results.write(folder / "results.csv")
+        results.write(folder / "results.csv")
         pd.DataFrame(probed.confusion_rows()).to_csv(folder / "confusion.csv", index=False)
 
     write_folder(out, write)
     if as_json:
-        print_records(probed.results)
+        print_records(results)
         return
-    frame = probed.results.to_pandas()
+    frame = results.to_pandas()
     table = frame[frame["target"].isna()].pivot(index="layer", columns="metric", values="value")
     print_table(
         table,

@@ -1,7 +1,7 @@
 """Parallel corpora: the same sentences in several languages, aligned by id."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -55,6 +55,10 @@ class Parallel:
             raise DataError(
                 f"{self.name} contains no item originally written in {language!r}", hint=suggest(language, known)
             )
+        return self.select(indices)
+
+    def select(self, indices: Sequence[int]) -> "Parallel":
+        """Select items of every language by their indices."""
         corpora = {
             key: replace(corpus, items=tuple(corpus.items[i] for i in indices)) for key, corpus in self.corpora.items()
         }

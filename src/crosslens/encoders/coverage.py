@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.text import cut_words
+from crosslens.data.formats.text import count_words, cut_words
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
@@ -51,3 +51,9 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
         fertility=float(counts.mean()),
         characters=float(lengths[~unread].sum() / counts.sum()),
     )
+
+
+def fertility(encoder: Encoder, corpus: Corpus) -> float | None:
+    """Compute the number of subwords per word, with lone word-start marks; None for text without words to count."""
+    words = count_words(corpus)
+    return sum(len(subwords.ids) for subwords in cut_subwords(encoder, corpus)) / words if words else None

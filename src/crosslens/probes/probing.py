@@ -1,7 +1,7 @@
 """Linear probing of every layer of an encoder, with a control task."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -86,7 +86,8 @@ def probe(
         train: labelled texts, or sentences of labelled words.
         test: test data; labels of texts must occur in ``train``.
         dev: data for the learning-rate schedule and epoch selection; None: a tenth of ``train``, in whole sentences.
-        how: training settings; None: the defaults, after Wu & Dredze (2019).
+        how: training settings; None: the defaults, after Wu & Dredze (2019). The records' settings name those that
+            differ, and ``inputs``.
         last_layer: states of the last layer: ``raw``, or ``normalised`` as task heads read them; then the records'
             settings name it.
         seed: random seed for the held-out data, data order and shuffling.
@@ -173,7 +174,8 @@ def probe(
     by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
 
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
-    replaced |= {"inputs": how.inputs} | ({} if last_layer == "raw" else {"last_layer": last_layer})
+    training = {name: value for name, value in asdict(how).items() if value != getattr(Fit(), name)}
+    replaced |= {"inputs": how.inputs, **training} | ({} if last_layer == "raw" else {"last_layer": last_layer})
     settings = " ".join(f"{name}={value}" for name, value in replaced.items())
     tags = {"classes": len(classes), "crosslens": __version__}
     for name, tag in (("test", "shared_sentences"), ("dev", "shared_dev")):

@@ -224,16 +224,19 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
         members: dict[tuple, list[int]] = {}
         records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
         apart = [_both_encoders(record) for record in disambiguated(models)]
-        for place, (record, named, variant) in enumerate(zip(records, apart, variants_of(apart), strict=True)):
-            key = (named["encoder"], *list(record.values())[1:], variant)
+        second = [settings_of(text).get("against_task") for text in models.records["settings"].to_pylist()]
+        variants = variants_of(apart)
+        for place, (record, named, *others) in enumerate(zip(records, apart, variants, second, strict=True)):
+            key = (named["encoder"], *list(record.values())[1:], *others)
             members.setdefault(key, []).append(place)
         groups += [(key, Results(models.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
     encoders = {key[0] for key, _ in groups}
     corpora = {(key[0], key[4]) for key, _ in groups}
     untrained = Counter(key[0] for key in {key[:3] for key, _ in groups if key[3] == "untrained"})
     named = []
-    for (encoder, task, condition, state, corpus, variant), records in groups:
+    for (encoder, task, condition, state, corpus, variant, second_task), records in groups:
         words = [f"fine-tuned for {task}" if task else str(state or "pretrained")]
+        words += [f"second encoder fine-tuned for {second_task}"] if second_task else []
         if state != "untrained" or task or untrained[encoder] > 1:
             words += done_to(condition_of(condition))
         words += [corpus] if corpus and sum(other == encoder for other, _ in corpora) > 1 else []
@@ -248,6 +251,7 @@ def _both_encoders(record: Row) -> Row:
     against = settings.pop("against", None)
     if against is None:
         return record
+    settings.pop("against_task", None)  # named in every row
     if record["state"] == "untrained":  # then both are
         settings.pop("against_condition", None)
     return {**record, "encoder": f"{record['encoder']} and {against}", "settings": settings_text(settings)}

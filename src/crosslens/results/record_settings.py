@@ -6,8 +6,9 @@ from typing import Any
 
 from crosslens.encoders.condition import REFERENCE
 
-SECOND_ENCODER = ("against", "against_digest", "against_condition")
-"""Settings that describe the encoder of the second language: its name, ``encoder_digest`` and condition."""
+SECOND_ENCODER = ("against", "against_digest", "against_condition", "against_task", "against_run")
+"""Settings that describe the encoder of the second language: its name, ``encoder_digest`` and condition; if it is
+fine-tuned, its task and run."""
 
 _SETTING = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
 
@@ -33,4 +34,6 @@ def second_encoder(columns: Mapping[str, Any]) -> dict[str, str]:
         settings["against_digest"] = columns["encoder_digest"]
     if columns.get("condition", REFERENCE) != REFERENCE:
         settings["against_condition"] = columns["condition"]
+    if columns.get("task") is not None:
+        settings["against_task"] = columns["task"]
     return settings

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +12,11 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.parallel import list_languages, load_parallel
+from crosslens.data.formats.text import count_words
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
+from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
 from crosslens.encoders.options import LastLayer, Pooling
@@ -224,7 +225,7 @@ def _compared(
         )
         for source, target in by_source:
             ready = sides.pair(source, target)
-            length, source_length = (max(1, sum(parallel[language].lengths)) for language in (target, source))
+            words, source_words = (count_words(parallel[language]) for language in (target, source))
             shared_columns = {
                 **columns,
                 "source": source,
@@ -233,12 +234,13 @@ def _compared(
                 "n": len(parallel),
                 "corpus": parallel.name,
                 "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
-                "length_ratio": length / source_length,
+                "length_ratio": words / source_words if words and source_words else None,
+                "fertility": fertility(against or encoder, parallel[target]),
                 "tags": {"crosslens": __version__},
             }
-            fertility = {pooling: pair.subwords / length for pooling, pair in ready.items()}
             compared: list[tuple[tuple[int, int], dict[Pooling, tuple[Centred, Centred]]]] = [
-                (layers, {pooling: pair.at(*layers) for pooling, pair in ready.items()}) for layers in paired_layers
+                (layers, {pooling: (x[layers[0]], y[layers[1]]) for pooling, (x, y) in ready.items()})
+                for layers in paired_layers
             ]
             yield (
                 (source, target),
@@ -247,7 +249,6 @@ def _compared(
                         **shared_columns,
                         measure=name,
                         **name_layer(layers, encoder, against or encoder),
-                        fertility=fertility[measure.pooling or pooling],
                         **values[name],
                     )
                     for layers, by_pooling in compared
@@ -289,29 +290,6 @@ def _refuse_different_widths(encoder: Encoder, against: Encoder, measures: Mappi
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A language's representations, one per layer, and the number of subwords read."""
-
-    layers: list[Centred]
-    subwords: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Representations of two languages to compare."""
-
-    source: _Side
-    target: _Side
-
-    def at(self, source_layer: int, target_layer: int) -> tuple[Centred, Centred]:
-        return self.source.layers[source_layer], self.target.layers[target_layer]
-
-    @property
-    def subwords(self) -> int:
-        return self.target.subwords
-
-
 class _Sides:
     """Representations of the languages in all pairs, each read once per encoder and at most two in memory.
 
@@ -345,30 +323,29 @@ class _Sides:
         self._folder = Path(folder)
         self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
         self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
-        self._ready: dict[tuple[int, str], dict[Pooling, _Side]] = {}
+        self._ready: dict[tuple[int, str], dict[Pooling, list[Centred]]] = {}
 
-    def pair(self, source: str, target: str) -> dict[Pooling, _Pair]:
-        """Both languages, in every pooling."""
+    def pair(self, source: str, target: str) -> dict[Pooling, tuple[list[Centred], list[Centred]]]:
+        """The layers of both languages, in every pooling."""
         wanted = (0, source), (len(self._encoders) - 1, target)
         self._ready = {key: side for key, side in self._ready.items() if key in wanted}
         for key in wanted:
             if key not in self._ready:
                 self._ready[key] = {pooling: self._side(key, pooling) for pooling in self._poolings}
         first, second = (self._ready[key] for key in wanted)
-        return {pooling: _Pair(first[pooling], second[pooling]) for pooling in self._poolings}
+        return {pooling: (first[pooling], second[pooling]) for pooling in self._poolings}
 
-    def _side(self, key: tuple[int, str], pooling: Pooling) -> _Side:
+    def _side(self, key: tuple[int, str], pooling: Pooling) -> list[Centred]:
         encoder, language = key
         corpus = self._parallel[language]
-        cached = self._folder / f"{encoder} {language} {pooling}.npz"
+        cached = self._folder / f"{encoder} {language} {pooling}.npy"
         if cached.exists():
-            with np.load(cached) as file:
-                vectors, subwords = file["vectors"], int(file["subwords"])
+            vectors = np.load(cached)
         else:
             representations = represent(self._encoders[encoder], corpus, pooling=pooling, last_layer=self._last_layer)
-            vectors, subwords = representations.vectors, int(representations.subwords.sum())
+            vectors = representations.vectors
             if self._needed[key] > 1:
-                np.savez(cached, vectors=vectors, subwords=subwords)
+                np.save(cached, vectors)
             self._after_reading(encoder, representations)
             release_heap()
-        return _Side([centre(layer, lengths=corpus.lengths) for layer in vectors], subwords)
+        return [centre(layer, lengths=corpus.lengths) for layer in vectors]

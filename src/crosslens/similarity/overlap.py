@@ -6,6 +6,7 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import RequestError
@@ -70,7 +71,7 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
                 corpus_digest=test.digest,
                 train=train.name,
                 train_digest=train.digest,
-                fertility=int(counts.sum()) / max(1, sum(test.lengths)),
+                fertility=fertility(encoder, test),
                 tags=tags,
             )
             for measure, value, low, high, n in values

@@ -142,10 +142,13 @@ def test_two_encoders_are_named_and_both_are_untrained():
         similarity("cka", 0.5, settings="against=f"),
         similarity("cka", 0.2, seed=1, **condition),
         similarity("cka", 0.4),
+        *(similarity("cka", n / 10, settings=f"against=f against_task=pos against_run=a{n}") for n in (7, 8)),
     ]
     rows = shown(only(Results.of(records), "similarity-cka"))
     assert rows == {
         ("en–fr", "e and f: pretrained"): [0.5],
+        ("en–fr", "e and f: pretrained, second encoder fine-tuned for pos, against_run=a7"): [0.7],
+        ("en–fr", "e and f: pretrained, second encoder fine-tuned for pos, against_run=a8"): [0.8],
         ("en–fr", "e and f: untrained"): [0.2],
         ("en–fr", "e: pretrained"): [0.4],
     }

@@ -79,6 +79,14 @@ def cut_words(corpus: Corpus) -> Corpus:
     return _segmented(replace(corpus, items=items))
 
 
+def count_words(corpus: Corpus) -> int | None:
+    """Count the words of a corpus as `cut_words` cuts them; None for running text without spaces between words."""
+    if all(isinstance(item, Sentence) for item in corpus):
+        return corpus.words
+    words = [word for item in corpus for word in _WORD.findall(item.text)]
+    return None if unsegmented_script(words) else len(words)
+
+
 _ATTACHED = regex.compile(r".*\p{L}[.!?…。।؟۔]")
 """A word with the punctuation mark of the end of a sentence."""
 

@@ -16,7 +16,7 @@ from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state, done_to
 from crosslens.results.record import Results
-from crosslens.results.record_settings import settings_of
+from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import at_the_start, metric_name
 
@@ -173,10 +173,12 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
 
 
 def _model(record: cells.Row) -> list[str]:
-    """What the encoder of a retrieval was trained for and what was done to it; nothing if it is untrained."""
+    """What the encoders of a retrieval were trained for and what was done to the first; nothing if it is untrained."""
     if baseline_of(record) == "untrained":
         return []
-    trained = [f"fine-tuned for {record['task']}"] if record["state"] == "fine-tuned" and record["task"] else []
+    tasks = [record["task"] if record["state"] == "fine-tuned" else None]
+    tasks += [settings_of(record["settings"]).get("against_task")]
+    trained = [f"fine-tuned for {task}" for task in dict.fromkeys(filter(None, tasks))]
     return [*trained, *done_to(condition_of(record["condition"]))]
 
 
@@ -198,10 +200,9 @@ class _Retrieved:
 def _retrieved(record: cells.Row, orientation: Mapping[frozenset, tuple[str, str]]) -> _Retrieved:
     settings = settings_of(record["settings"])
     pair = (str(record["source"]), str(record["target"]))
-    encoders = [record["encoder"], settings.pop("against", None)]
+    encoders = [record["encoder"], settings.get("against")]
     first = orientation[frozenset(pair)]
-    settings.pop("against_condition", None)
-    method = " ".join(settings.values())
+    method = " ".join(value for name, value in settings.items() if name not in SECOND_ENCODER)
     return _Retrieved(first, _joined(encoders if pair == first else reversed(encoders)), method)
 
 
