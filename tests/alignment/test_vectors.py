@@ -117,26 +117,20 @@ def test_every_word_is_read_once_however_long_the_sentence(encoder):
     assert weights == pytest.approx(np.ones(words))
 
 
-def test_case_is_folded_and_only_the_words_asked_for_are_kept(encoder):
+def test_words_are_lowercased_and_consist_of_letters(encoder):
     loud = Corpus((Sentence(("The", "the", "THE", "cat")),), "loud", "en")
-    assert contextual_vectors(encoder, loud).counts.tolist() == [3, 1]
-    assert contextual_vectors(encoder, loud, case="kept").words == ("The", "the", "THE", "cat")
-    assert contextual_vectors(encoder, loud, words=["cat"]).words == ("cat",)
-    assert contextual_vectors(encoder, loud, words=["CAT", "The"]).words == ("the", "cat")
-    assert contextual_vectors(encoder, loud, words=["THE"], case="kept").counts.tolist() == [1]
-    with pytest.raises(RequestError, match="loud contains none of the words"):
-        contextual_vectors(encoder, loud, words=["dog"])
+    found = contextual_vectors(encoder, loud)
+    assert (found.words, found.counts.tolist()) == (("the", "cat"), [3, 1])
+    with pytest.raises(RequestError, match="numbers contains no words of letters"):
+        contextual_vectors(encoder, Corpus((Sentence(("1", "2", ".")),), "numbers", "en"))
 
 
-@pytest.mark.parametrize("piece", ["first", "mean"])
-def test_occurrences_are_states_in_their_sentence(encoder, piece):
+def test_occurrences_are_states_of_the_first_subword_in_their_sentence(encoder):
     wanted = [(4, 1), (0, 2), (0, 0), (0, 2)]
-    found = occurrences(encoder, CORPUS, wanted, piece=piece)
+    found = occurrences(encoder, CORPUS, wanted)
     for row, (number, word) in enumerate(wanted):
         states, owners = states_of(encoder, CORPUS.sentences[number].words)
-        its = [i for i, owner in enumerate(owners) if owner == word]
-        expected = states[:, its[:1] if piece == "first" else its].mean(1)
-        assert np.allclose(found[:, row], expected, atol=1e-5)
+        assert np.allclose(found[:, row], states[:, owners.index(word)], atol=1e-5)
 
 
 def test_the_table_has_the_rows_of_whole_words(encoder):

@@ -40,6 +40,11 @@ def test_similarity_with_nulls_intervals_and_vectors(run, tiny_bert):
     assert (status, "--out: sim exists already" in said) == (2, True)
 
 
+def test_too_few_sentences_are_refused_before_the_encoder_is_loaded(run):
+    status, _, said = run("compare", "no/such/encoder", "--pairs", "en-fr", "--sentences", "3", "--out", "sim")
+    assert (status, "cka_debiased needs at least 4 items, but ud/pud has 3" in said) == (2, True), said
+
+
 def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
     trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--random-init", "1-2")
     words = ("--seed", "3", "--keep-model", "--device", "cpu", "--out", "tagger")

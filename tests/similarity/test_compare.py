@@ -181,13 +181,20 @@ def test_vectors_that_are_all_one_have_no_similarity(encoder):
     assert table[table.layer == 0].value.notna().all()
 
 
-def test_too_few_items(encoder):
-    with pytest.raises(RequestError, match=r"similarity needs at least 3 items, but lab/all\[:2\] has 2"):
-        compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"])
+def test_too_few_items_are_refused_before_any_is_read(encoder, monkeypatch):
+    with pytest.raises(RequestError, match=r"cka needs at least 3 items, but lab/all\[:2\] has 2"):
+        compare(encoder, load_parallel("lab/all[:2]"), pairs=["src-sov"], measures=["cka"])
+    monkeypatch.setattr("crosslens.similarity.compare.represent", None)
+    with pytest.raises(RequestError, match=r"cka_debiased needs at least 4 items, but lab/all\[:3\] has 3"):
+        compare(encoder, load_parallel("lab/all[:3]"), pairs=["src-sov"])
+    monkeypatch.undo()
     four = load_parallel("lab/all[:4]")
     with pytest.raises(RequestError, match=r"an interval needs at least 5 items, but lab/all\[:4\] has 4"):
         compare(encoder, four, pairs=["src-sov"], interval="jackknife")
     assert len(compare(encoder, four, pairs=["src-sov"]))
+    script = {"pairs": ["src-sov"], "measures": ["cka=muller2021-code"], "interval": "jackknife"}
+    with pytest.raises(RequestError, match=r"an interval needs at least 9 items, but lab/all\[:8\] has 8"):
+        compare(encoder, load_parallel("lab/all[:8]"), **script)
     five = compare(encoder, load_parallel("lab/all[:5]"), pairs=["src-sov"], interval="jackknife").to_pandas()
     assert five.low.notna().any()
 
@@ -273,3 +280,14 @@ def test_each_layer_with_each_of_the_same_encoder(encoder, treebanks):
     across = compare(encoder, pud, **asked, layers="all-pairs")
     assert len(across) == 25
     assert across.filter(target_layer=None).records.equals(compare(encoder, pud, **asked).records)
+
+
+def test_an_export_without_vectors_is_refused(encoder, tmp_path):
+    toy = load_parallel("lab/all[:8]")
+    asked = {"pairs": ["src-sov"], "measures": ["cka=muller2021-code"], "export": tmp_path / "vectors"}
+    with pytest.raises(RequestError, match="vectors of the pooling mean, which no measure reads") as refused:
+        compare(encoder, toy, **asked)
+    assert "muller2021-code" in refused.value.hint
+    assert not (tmp_path / "vectors").exists()
+    compare(encoder, toy, **asked, pooling="muller2021-code")
+    assert len(list((tmp_path / "vectors").iterdir())) == 2

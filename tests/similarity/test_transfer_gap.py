@@ -143,8 +143,20 @@ def test_a_task_that_cannot_be_correlated_does_not_keep_others_from_it(records, 
 
 def test_records_that_do_not_hold_a_confound(records):
     bare = Results.of([similarity(target, value, fertility=None) for target, value in SIMILAR.items()])
-    with pytest.raises(RequestError, match="lack the column fertility that fertility needs"):
+    with pytest.raises(RequestError, match="lack the column fertility that fertility needs") as refused:
         correlations(records.filter(measure=None) + bare, control=["fertility"])
+    assert "run `crosslens compare` again" in refused.value.hint
+    overlaps = bare.with_columns(measure="overlap_types", layer=None, length_ratio=None)
+    with pytest.raises(RequestError, match="lack the column length_ratio that length-ratio needs") as refused:
+        correlations(records.filter(measure=None) + overlaps, measures=["overlap_types"], control=["length-ratio"])
+    assert refused.value.hint == "leave out the control length-ratio: overlap_types has none"
+
+
+def test_records_of_two_poolings_are_refused_with_a_hint_for_the_command_line_too(records):
+    last = Results.of([similarity(target, value / 2, settings="pooling=last") for target, value in SIMILAR.items()])
+    with pytest.raises(RequestError, match="several settings: None, pooling=last") as refused:
+        correlations(records + last)
+    assert refused.value.hint == "give results of one only; in Python, filter(settings=…) picks one"
 
 
 def test_models_of_other_settings_are_kept_apart(records):

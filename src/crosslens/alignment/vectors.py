@@ -1,10 +1,11 @@
 """Word vectors from an embedding table, from contextual states averaged over a text, or from a file."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -134,37 +135,26 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
 
 
 @inference()
-def contextual_vectors(
-    encoder: Encoder, corpus: Corpus, *, words: Collection[str] | None = None, case: Literal["lower", "kept"] = "lower"
-) -> WordVectors:
+def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
     """Average the contextual states of each word over all its occurrences, at every layer.
 
-    The state of an occurrence is the mean over its subwords. Memory grows with the vocabulary, not with the text.
+    Words are lowercased, as in dictionaries, and consist of letters. The state of an occurrence is the mean over its
+    subwords. Memory grows with the vocabulary, not with the text.
 
     Args:
         encoder: pretrained encoder.
         corpus: sentences of words, or raw text, which is split at spaces and punctuation.
-        words: words to include; None: all that consist of letters.
-        case: ``lower``: lowercase all words, as dictionaries do; ``kept``: distinguish case.
 
     Raises:
-        RequestError: if the text has none of the words.
+        RequestError: if the text has no words.
     """
     sentences = cut_words(corpus)
-
-    def fold(word: str) -> str:
-        return word.lower() if case == "lower" else word
-
-    wanted = None if words is None else {fold(word) for word in words}
-    counts: dict[str, int] = {}
-    for sentence in sentences.sentences:
-        for word in map(fold, sentence.words):
-            if word in wanted if wanted is not None else is_word(word):
-                counts[word] = counts.get(word, 0) + 1
+    words = [word.lower() for sentence in sentences.sentences for word in sentence.words]
+    counts = Counter(filter(is_word, words))
     if not counts:
-        raise RequestError(f"{corpus.name} contains none of the words")
+        raise RequestError(f"{corpus.name} contains no words of letters")
     rows = {word: row for row, word in enumerate(counts)}
-    row_of = np.asarray([rows.get(fold(word), -1) for sentence in sentences.sentences for word in sentence.words])
+    row_of = np.asarray([rows.get(word, -1) for word in words])
     sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
     for states, places, owners, shares in word_pieces(encoder, sentences):
         known = row_of[owners] >= 0
@@ -180,36 +170,27 @@ def contextual_vectors(
 
 
 @inference()
-def occurrences(
-    encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]], *, piece: Literal["first", "mean"] = "first"
-) -> np.ndarray:
+def occurrences(encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]]) -> np.ndarray:
     """Return the contextual states of single occurrences, ``(layers + 1, wanted, width)`` float32.
+
+    The state of a word is that of its first subword, as for taggers.
 
     Args:
         encoder: pretrained encoder.
         corpus: sentences of words.
         wanted: (sentence, word) indices.
-        piece: ``first``: the state of a word's first subword, as for taggers; ``mean``: the mean over its subwords.
     """
     sentences, words = np.asarray(wanted, np.int64).reshape(-1, 2).T
     lengths = [len(sentence) for sentence in corpus.sentences]
     # Unique numbers of the wanted words in the corpus, and the index of each wanted word among them.
     numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
     vectors = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
-    for states, places, owners, shares in word_pieces(encoder, corpus):
-        chosen = np.isin(owners, numbers)
-        if piece == "first":
-            chosen &= np.diff(owners, prepend=-1) != 0
-            shares = np.ones_like(shares)
+    for states, places, owners, _ in word_pieces(encoder, corpus):
+        chosen = np.isin(owners, numbers) & (np.diff(owners, prepend=-1) != 0)
         into = np.searchsorted(numbers, owners[chosen])
         for layer, layer_states in enumerate(states):
-            picked = (
-                layer_states.flatten(0, 1)[torch.from_numpy(places[chosen]).to(layer_states.device)]
-                .float()
-                .cpu()
-                .numpy()
-            )
-            np.add.at(vectors[layer], into, picked * shares[chosen, None])
+            picked = layer_states.flatten(0, 1)[torch.from_numpy(places[chosen]).to(layer_states.device)]
+            vectors[layer, into] = picked.float().cpu().numpy()
     return vectors[:, row_of]
 
 

@@ -138,9 +138,16 @@ def command(
         "baselines": split_names(baselines) if baselines else [],
     }
     patterns = split_names(pairs)
-    choose_measures(**chosen)  # checks the names before an encoder is loaded
     interval = "jackknife" if intervals else "none"
-    parallel = select_sentences(corpus, patterns, interval=interval, original=original, sentences=sentences, data=data)
+    parallel = select_sentences(  # checks names and sizes before an encoder is loaded
+        corpus,
+        patterns,
+        measures=choose_measures(**chosen),
+        interval=interval,
+        original=original,
+        sentences=sentences,
+        data=data,
+    )
 
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit

@@ -363,6 +363,11 @@ def with_target_layers(results: Results) -> Results:
     return Results(results.records.set_column(COLUMNS.index("target_layer"), SCHEMA.field("target_layer"), filled))
 
 
+def pick_one(axis: str) -> str:
+    """The hint at results that differ in a column."""
+    return f"give results of one only; in Python, filter({axis}=…) picks one"
+
+
 def refuse_several(records: Iterable[Row], axis: str) -> None:
     """Refuse records that differ in a column that one table cannot mix.
 
@@ -377,7 +382,7 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
     if len(values) > 1:
         raise RequestError(
             f"one table cannot hold several {PLURALS.get(axis, f'{axis}s')}: {', '.join(map(str, values))}",
-            hint=f"filter({axis}=…) picks one",
+            hint=pick_one(axis),
         )
 
 

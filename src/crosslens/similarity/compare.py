@@ -32,11 +32,8 @@ from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife
 
-FEWEST = 3
-"""Minimum number of items: any two sets of two items are equal up to rotation and scaling."""
-
 FEWEST_LEFT_OUT = 5
-"""Minimum number of items of a jackknife, which leaves one out: debiased CKA needs four."""
+"""Minimum number of items of a jackknife, which leaves one out and so needs one more than the measures."""
 
 
 def compare(
@@ -97,9 +94,9 @@ def compare(
         measure is undefined, for example when all vectors are equal.
 
     Raises:
-        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items, or 5 with intervals;
-            encoders of different depth with ``layers="same"``, or of different width if a measure compares neurons; an
-            existing ``export`` folder.
+        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items, 4 for debiased CKA, or 5
+            with intervals; encoders of different depth with ``layers="same"``, or of different width if a measure
+            compares neurons; an existing ``export`` folder, or no measure of the pooling that it would hold.
         DataError: for a language that is missing from the corpus.
         EncoderError: for a representation that contains NaN.
 
@@ -109,7 +106,14 @@ def compare(
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
     chosen = choose_measures(measures, baselines)
-    parallel = select_sentences(corpus, pairs, interval=interval, original=original, sentences=sentences, data=data)
+    if export and all((measure.pooling or pooling) != pooling for measure in chosen.values()):
+        raise RequestError(
+            f"export writes vectors of the pooling {pooling}, which no measure reads",
+            hint=f"choose the pooling {next(iter(chosen.values())).pooling}",
+        )
+    parallel = select_sentences(
+        corpus, pairs, measures=chosen, interval=interval, original=original, sentences=sentences, data=data
+    )
     wanted = [split_pair(pair, parallel.languages) for pair in expand_pairs(pairs, parallel.languages)]
     if against is not None:
         _refuse_different_widths(encoder, against, chosen)
@@ -157,6 +161,7 @@ def select_sentences(
     corpus: Parallel | str,
     pairs: Sequence[str],
     *,
+    measures: Mapping[str, Measure],
     interval: Literal["none", "jackknife"] = "none",
     original: str | None = None,
     sentences: int | None = None,
@@ -167,13 +172,14 @@ def select_sentences(
     Args:
         corpus: parallel sentences, or the name of a corpus; only the languages of the pairs are loaded.
         pairs: language pairs.
+        measures: measures to compute, each of which needs some number of items.
         interval: intervals to compute: the jackknife needs more items, because it leaves some out.
         original: keep only PUD sentences originally written in this language.
         sentences: keep only this many sentences, from the start.
         data: folder searched first for a named corpus.
 
     Raises:
-        RequestError: for an invalid pair, or fewer than 3 items, 5 for the jackknife.
+        RequestError: for an invalid pair, or fewer items than a measure needs, or than the jackknife needs.
         DataError: for a language that is missing from the corpus.
     """
     available = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
@@ -184,7 +190,9 @@ def select_sentences(
         parallel[language]  # raise for missing languages before any is read
     parallel = parallel.originally(original) if original else parallel
     parallel = parallel.head(sentences) if sentences else parallel
-    fewest, what = (FEWEST_LEFT_OUT, "an interval") if interval == "jackknife" else (FEWEST, "similarity")
+    fewest, what = max((measure.fewest, name) for name, measure in measures.items())
+    if interval == "jackknife":
+        fewest, what = max(FEWEST_LEFT_OUT, fewest + 1), "an interval"
     if len(parallel) < fewest:
         raise RequestError(f"{what} needs at least {fewest} items, but {parallel.name} has {len(parallel)}")
     return parallel

@@ -36,6 +36,7 @@ class Measure:
         ordered: whether the value depends on the order of the sentences.
         same_width: whether both sides must have the same width.
         pooling: required pooling; None for any.
+        fewest: minimum number of items; any two sets of two items are equal up to rotation and scaling.
         baseline_of: measure for which this is the baseline; None if it is not a baseline.
     """
 
@@ -49,6 +50,7 @@ class Measure:
     ordered: bool = False
     same_width: bool = False
     pooling: Pooling | None = None
+    fewest: int = 3
     baseline_of: str | None = None
 
     @property
@@ -59,11 +61,11 @@ class Measure:
 
 _ALL: dict[str, Measure] = {
     "cka": Measure(linear_cka),
-    "cka_debiased": Measure(debiased_cka, low=-1.0, bounded=False),
+    "cka_debiased": Measure(debiased_cka, low=-1.0, bounded=False, fewest=4),
     "cka_shuffled": Measure(shuffled_cka, equal=None, baseline_of="cka"),
     "cka_length_matched": Measure(length_matched_cka, equal=None, symmetric=False, ordered=True, baseline_of="cka"),
     "cka_rbf": Measure(rbf_cka),
-    "cka=muller2021-code": Measure(muller2021_code_cka, ordered=True, pooling="muller2021-code"),
+    "cka=muller2021-code": Measure(muller2021_code_cka, ordered=True, pooling="muller2021-code", fewest=8),
     "procrustes": Measure(procrustes),
     "svcca": Measure(svcca),
     "pwcca": Measure(pwcca, frozenset({"scaling", "translation"}), symmetric=False),
@@ -79,9 +81,6 @@ MEASURES: Registry[Measure] = Registry("measure", _ALL, contracts=(Measure,))
 
 DEFAULT_MEASURES = ("cka", "cka_debiased", "cka_shuffled", "cka_length_matched")
 """Default measures: CKA as in the papers, debiased CKA, and the two baselines of CKA."""
-
-CKA = ("cka", "cka_debiased", "cka_rbf", "cka=muller2021-code")
-"""Variants of CKA, without baselines."""
 
 BASELINES = {"shuffled": shuffled, "length_matched": length_matched}
 """Suffix of a measure's name -> baseline by sampling, for measures without a closed form."""

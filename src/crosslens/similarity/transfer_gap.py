@@ -9,7 +9,17 @@ import numpy as np
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
-from crosslens.results.cells import VARIANTS, Key, cells, disambiguated, groups_of, mean_of, refuse_several, variants_of
+from crosslens.results.cells import (
+    VARIANTS,
+    Key,
+    cells,
+    disambiguated,
+    groups_of,
+    mean_of,
+    pick_one,
+    refuse_several,
+    variants_of,
+)
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
@@ -344,7 +354,7 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") 
             if len(values) > 1:
                 raise RequestError(
                     f"the transfer gap to {target} needs a single {axis}, but there are several: {', '.join(values)}",
-                    hint=f"filter({axis}=…) picks one",
+                    hint=pick_one(axis),
                 )
         (row,) = rows
         comparable = [source_row for source_row in source_rows if source_row[1:3] == row[1:3]]
@@ -399,7 +409,7 @@ def _similarities(
             if not len(similar):
                 continue
             table = cells(similar, rows=("target", "partner"), columns=("layer",))
-            confounds = {name: _confound(name, similar, test_sizes) for name in control}
+            confounds = {name: _confound(name, similar, test_sizes, measure) for name in control}
             each_layer = [(layer, (layer,)) for layer in table.columns if layer is not None]
             for layer, columns in [(None, table.columns)] if layers == "mean" else each_layer:
                 means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
@@ -441,13 +451,16 @@ def _test_sizes(scores: Results, models: Results) -> Results:
     return scores.filter(metric="recall", corpus=list(dict.fromkeys(models.records["corpus"].to_pylist())))
 
 
-def _confound(name: str, similar: Results, test_sizes: Results) -> dict[str, float]:
+def _confound(name: str, similar: Results, test_sizes: Results, measure: str) -> dict[str, float]:
     column = CONFOUNDS[name][1]
     by_target: dict[str, set[float]] = {}
     for record in (test_sizes if column == "n" else similar).records.select(["target", column]).to_pylist():
         if record[column] is None:
-            raise RequestError(
-                f"these records lack the column {column} that {name} needs", hint="run `crosslens compare` again"
+            hint = (
+                f"leave out the control {name}: {measure} has none"
+                if measure in OF_TEXT
+                else "run `crosslens compare` again, on text with spaces between words"
             )
+            raise RequestError(f"these records lack the column {column} that {name} needs", hint=hint)
         by_target.setdefault(record["target"], set()).add(record[column])
     return {target: statistics.fmean(values) for target, values in by_target.items()}
