@@ -282,8 +282,7 @@ def test_status_is_watched_until_no_run_is_left_or_waits(run, monkeypatch, tmp_p
 
     def status(store):
         done, waiting = progress[len(slept)]
-        row = SimpleNamespace(runs=2, done=done, waiting=waiting, describe=lambda: f"{done} done, {waiting} waiting")
-        return [row]
+        return [SimpleNamespace(ended=done == 2 and not waiting, describe=lambda: f"{done} done, {waiting} waiting")]
 
     monkeypatch.setattr("crosslens.runs.status.status", status)
     monkeypatch.setattr("time.sleep", slept.append)
