@@ -53,7 +53,6 @@ TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
         (("score", "parsing", "ud/fr_pud", "ud/fr_pud", "--set", "words=wu2019"), "words=wu2019 needs an encoder"),
         ((*TRAIN, "ud/en_toy", "--test", "uner/fr_pud"), "has no entities"),
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
-        ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud,uner/fr_pud", "--predictions", "p"), "would be one file"),
     ],
 )
 def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, arguments, message):
