@@ -253,3 +253,20 @@ def test_in_language_models_of_two_recipes_are_two_columns():
     shown = {row.label: dict(zip(table.head, values(row), strict=True)) for row in rows}
     assert shown["fr"] == {"in-language, small": None, "in-language, large": 70.0, "zero-shot from en, small": None}
     assert shown["de"]["in-language, small"] == 80.0
+
+
+def test_a_corpus_has_one_name_whatever_the_recipe():
+    """One recipe was tested on one French corpus, the other on two."""
+    small = [trained("en", "en", 90.0), trained("en", "fr", 70.0), trained("de", "de", 80.0)]
+    large = [
+        trained("en", "fr", 60.0),
+        trained("en", "fr", 50.0, corpus="mldoc/fr-news:test"),
+        trained("de", "de", 81.0),
+    ]
+    records = [replace(each, recipe=name) for name, several in (("small", small), ("large", large)) for each in several]
+    table, *_ = supervision(Results.of(records))
+    (rows,) = table.groups.values()
+    shown = {row.label: dict(zip(table.head, values(row), strict=True)) for row in rows}
+    assert {"fr", "mldoc/fr:test", "mldoc/fr-news:test"} & shown.keys() == {"mldoc/fr:test", "mldoc/fr-news:test"}
+    assert shown["mldoc/fr:test"]["zero-shot from en, small"] == 70.0
+    assert shown["mldoc/fr:test"]["zero-shot from en, large"] == 60.0

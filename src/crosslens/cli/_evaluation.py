@@ -20,8 +20,7 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     """Load the corpora of ``--test``, each once; files are read in the format of the task."""
     from crosslens.corpora.catalogue import load_corpora
 
-    corpora = load_corpora(split_names(test), data=data, format=format)
-    return list({(corpus.name, corpus.language): corpus for corpus in corpora}.values())
+    return load_corpora(split_names(test), data=data, format=format)
 
 
 def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -> "tuple[Encoder, TaskModel | None]":

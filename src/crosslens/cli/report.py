@@ -86,8 +86,8 @@ def command(
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = without_contradictions(read_results(*paths, encoded=True), say)
-    results = results.sorted(sort)  # once: a copy of many records is large
+    results = read_results(*paths, encoded=True).sorted(sort)  # once: a copy of many records is large
+    results = without_contradictions(results, say)
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)

@@ -195,7 +195,8 @@ def load_corpus(
 
 
 def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: Format | None = None) -> list[Corpus]:
-    """Load one corpus, or each of several, each name once; names may be patterns such as ``ud/*_pud``.
+    """Load one corpus, or each of several; names may be patterns such as ``ud/*_pud``, and what is named twice is
+    returned once.
 
     Args:
         names: a corpus as `load_corpus` takes it, or several.
@@ -208,14 +209,16 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
     """
     several = [names] if isinstance(names, str | Path | Corpus) or has_columns(names) else names
     corpora: list[Corpus] = []
-    matched: set[str] = set()
+    named: set[tuple[str, str | None]] = set()
     for corpus in several:
         if not isinstance(corpus, str | Path):
             corpora.append(load_corpus(corpus, data=data, format=format))
             continue
-        matches = [name for name in match_corpora(str(corpus), data=data) if name not in matched]
-        corpora += [load_corpus(name, data=data, format=format) for name in matches]
-        matched.update(matches)
+        for name in match_corpora(str(corpus), data=data):
+            loaded = load_corpus(name, data=data, format=format)
+            if (loaded.name, loaded.language) not in named:
+                corpora.append(loaded)
+                named.add((loaded.name, loaded.language))
     return corpora
 
 

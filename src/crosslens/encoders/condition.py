@@ -299,18 +299,18 @@ def differing_settings(conditions: Sequence[Condition]) -> list[str]:
     ['erase_to=ud/fr', 'erase_to=ud/de']
     """
     each = [
-        [(key, value) for part in condition.interventions for key, value in part.plain.items()]
+        {(key, str(value)) for part in condition.interventions for key, value in part.plain.items()}
         for condition in conditions
     ]
-    written = [{f"{key}={value}": key for key, value in settings} for settings in each]
-    common = set.intersection(*map(set, written))
-    differing = [{text: key for text, key in settings.items() if text not in common} for settings in written]
-    short = [" ".join(text for text, key in one.items() if not key.endswith("digest")) for one in differing]
-    if len(set(short)) == len(short):
-        return short
+    differing = [sorted(settings - set.intersection(*each)) for settings in each]
+    digests = [[setting for setting in settings if setting[0].endswith("digest")] for settings in differing]
+    named = [[setting for setting in settings if not setting[0].endswith("digest")] for settings in differing]
+    texts = [" ".join(f"{key}={value}" for key, value in settings) for settings in named]
+    if len(set(texts)) == len(texts):
+        return texts
     return [
-        " ".join(text[: len(key) + 9] if key.endswith("digest") else text for text, key in one.items())
-        for one in differing
+        " ".join(filter(None, (text, *(f"{key}={value[:8]}" for key, value in of_digests))))
+        for text, of_digests in zip(texts, digests, strict=True)
     ]
 
 

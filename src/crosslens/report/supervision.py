@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -130,7 +130,8 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
     """The columns, in-language ones first."""
     encoders = {key[0] for key, _ in groups_of(results, "encoder")}
     parts = by_variant(results, within=("encoder",), of=("recipe", "settings"))  # of all sources: columns join them
-    blocks = [block for variant, part in parts for block in _blocks(part, variant, notes)]
+    name = languages_of(results)
+    blocks = [block for variant, part in parts for block in _blocks(part, variant, name, notes)]
     sources = {source for _, source, _, _, _ in blocks}
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, gold), scores in blocks:
@@ -145,10 +146,9 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
 
 
 def _blocks(
-    results: Results, variant: str, notes: Notes
+    results: Results, variant: str, name: Callable[[str], str], notes: Notes
 ) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
     """Yield encoder, source, original language of translated training data, variant, and scores."""
-    name = languages_of(results)
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
             continue

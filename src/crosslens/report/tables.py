@@ -31,7 +31,7 @@ from crosslens.results import cells
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
 from crosslens.results.pivot import mean_row, score_cells
-from crosslens.results.record import Results, concatenated
+from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
 
 OTHERS = "x"
@@ -97,6 +97,7 @@ def all_tables(
     return tables
 
 
+@remembered
 def without_contradictions(results: Results, skipped: Callable[[str], None]) -> Results:
     """Leave out scores that cannot share a table; the reason goes to `skipped`."""
     measured = results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])

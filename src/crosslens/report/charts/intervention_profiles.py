@@ -49,8 +49,8 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
             order = [address.replace("-", "–") for address in effect.addresses]
             panels.append(_panel(points, order, effect.treatment))
         if panels:
-            title = ", ".join(filter(None, (as_printed(block.title), block.label, f"source {block.source}")))
-            rows.append(alt.concat(*panels, columns=ACROSS).properties(title=alt.TitleParams(title)))
+            title = alt.TitleParams(as_printed(block.heading))
+            rows.append(alt.concat(*panels, columns=ACROSS).properties(title=title))
     if not rows:
         raise RequestError("these results contain no changed model and its reference")
     return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})

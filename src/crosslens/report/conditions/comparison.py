@@ -71,6 +71,11 @@ class Comparison:
         """The task, its metric, and the encoder if there are several."""
         return ", ".join(filter(None, (self.task, main_metric(self.task), self.model)))
 
+    @property
+    def heading(self) -> str:
+        """The title, with what else tells the scores apart, and the source."""
+        return ", ".join(filter(None, (self.title, self.label, f"source {self.source}")))
+
     def name(self, key: Key) -> str:
         """The target's language, or its corpus where there are several; and a bilingual encoder's other language."""
         target, corpus, partner = key

@@ -36,8 +36,7 @@ class HeadEffects:
     @property
     def title(self) -> str:
         """Task, metric, source and treatment."""
-        block = self.block
-        return ", ".join(filter(None, (block.title, block.label, f"source {block.source}", self.treatment)))
+        return f"{self.block.heading}, {self.treatment}"
 
     def parts(self) -> Iterator[tuple[str, list]]:
         """Yield the name and the rows of the source language, and of the other languages."""

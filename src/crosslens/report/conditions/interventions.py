@@ -62,9 +62,8 @@ def interventions(results: Results, *, significance: Significance | None = None)
                     for column in ordered
                 )
                 rows.append(Row(f"{treatment}: {name}{over}", printed))
-        title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
         if rows:
-            groups[title] = (*groups.get(title, ()), *rows)
+            groups[block.heading] = (*groups.get(block.heading, ()), *rows)
     return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
 
 
@@ -137,15 +136,14 @@ def treated(block: Comparison, *, heads: Literal["without", "only"] = "without")
     columns = [
         column
         for column in block.scores.columns
-        if block.scores.is_difference(column)
-        and column.condition.treatment is not None
-        and is_head(column.condition.treatment[1]) == (heads == "only")
+        if block.scores.is_difference(column) and column.condition.treatment is not None
     ]
     columns.sort(key=lambda column: (kinds.index(column.condition.interventions[0].kind), *_dose(column)))
     alike: dict[tuple[str, str], list[Column]] = {}
     for column in columns:
-        if column.condition.treatment is not None:
-            alike.setdefault(column.condition.treatment, []).append(column)
+        treatment = column.condition.treatment
+        if treatment is not None and is_head(treatment[1]) == (heads == "only"):
+            alike.setdefault(treatment, []).append(column)
     return {
         (" ".join(filter(None, (treatment, settings))), address): column
         for (treatment, address), several in alike.items()

@@ -45,7 +45,6 @@ def gap_recovered(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     head = tuple(sorted(addresses, key=lowest))
     for block, columns in blocks:
-        title = ", ".join(filter(None, (block.title, block.label, f"source {block.source}")))
         shown = [name for (name, _), column in columns.items() if of_kind(column.condition, Patch, Resample)]
         for treatment in sorted(dict.fromkeys(shown), key=lambda name: name.startswith(Resample.kind)):
             ordered = [columns.get((treatment, address)) for address in head]
@@ -56,7 +55,7 @@ def gap_recovered(results: Results) -> list[Table]:
                 for name, keys in lines.items()
             ]
             if rows := [row for row in rows if any(cell.value is not None for cell in row.cells)]:  # there is a gap
-                groups[f"{title}: {treatment}"] = tuple(rows)
+                groups[f"{block.heading}: {treatment}"] = tuple(rows)
     return [Table("gap-recovered", CAPTION, head, groups)] if groups else []
 
 
