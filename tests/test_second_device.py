@@ -153,7 +153,7 @@ def test_align(encoders, english, tmp_path, monkeypatch):
             xl.transfer_by_layer(
                 *(encoder, "pos"),
                 **{"pair": ("en", "fr"), "parallel": halves[0], "links": "links.txt", "against": other},
-                **{"train": english, "tests": texts, "recipe": recipe()},
+                **{"train": english, "tests": [*halves[1].corpora.values()], "recipe": recipe()},
             )
         )
     alike(sentences)

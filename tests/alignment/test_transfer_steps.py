@@ -85,9 +85,9 @@ def test_a_head_is_moved_to_an_encoder_of_another_depth_at_the_same_relative_dep
         for target, place in (("en", None), ("fr", of), ("fr", of))
     ]
 
-    links = (frozenset({(0, 0), (1, 1), (2, 2)}),) * 6
-    whole = tuple(load_corpus(f"ud/{name}", data=treebanks) for name in ("en_pud", "fr_pud"))
-    x, y = linked_states(encoder, lower, whole, links)
+    links = (frozenset({(0, 0), (1, 1), (2, 2)}),) * 3
+    untested = tuple(load_corpus(f"ud/{name}", data=treebanks)[3:] for name in ("en_pud", "fr_pud"))
+    x, y = linked_states(encoder, lower, untested, links)
     assert (len(x), len(y)) == (3, 5)
     rotation = fit_rotation(x[1], y[2])
     model = train_on_layer(encoder, 2, "pos", train=toy(), recipe=RECIPE, rotation=rotation)
@@ -143,7 +143,7 @@ def test_all_layers_are_trained_on_and_every_stage_is_shown(encoder, toy, treeba
     links = tmp_path / "links"
     links.write_text("0-0 1-1\n" * 6)
     given, updates = [], []
-    french = load_corpus("ud/fr_pud", data=treebanks)
+    french = load_corpus("ud/fr_pud", data=treebanks)[:3]
     train_one = module.train_on_layer
     model = train_one(encoder, 1, "pos", train=toy(), recipe=RECIPE)
 
@@ -195,11 +195,34 @@ def test_links_are_made_by_the_aligner_where_no_file_is_given(encoder, toy, tree
 
     monkeypatch.setattr(module, "align_words", align)
     parallel = load_parallel("ud/pud", data=treebanks)
-    asked = {"pair": ("en", "fr"), "train": toy(), "tests": [parallel["fr"]], "recipe": RECIPE, "layers": "1"}
-    results = transfer_by_layer(encoder, "pos", **asked, against=encoder, parallel=parallel, baselines=())
+    asked = {"pair": ("en", "fr"), "train": toy(), "recipe": RECIPE, "layers": "1", "against": encoder}
+    tested = replace(parallel["en"][:1], language="fr")  # in French, nothing of it is in the parallel sentences
+    results = transfer_by_layer(encoder, "pos", **asked, parallel=parallel, tests=[tested], baselines=())
     assert calls == [(parallel["en"], parallel["fr"])]
     assert results.records["target"].to_pylist() == ["fr"]
     assert "mapped_from" in results.records["condition"][0].as_py()
+    assert "shared_pairs" not in results.tags()[0]
+
+
+def test_no_mapping_is_learnt_from_tested_sentences(encoder, toy, treebanks, monkeypatch):
+    """Words are aligned in the other sentences only."""
+    calls = []
+
+    def align(source, target):
+        calls.append((source, target))
+        return (frozenset({(0, 0), (1, 1)}),) * len(source)
+
+    monkeypatch.setattr(module, "align_words", align)
+    parallel = load_parallel("ud/pud", data=treebanks)
+    asked = {"pair": ("en", "fr"), "train": toy(), "recipe": RECIPE, "layers": "1", "against": encoder}
+    tests = [replace(parallel["fr"][4:], name="fr-half"), parallel["en"]]
+    results = transfer_by_layer(encoder, "pos", **asked, parallel=parallel, tests=tests, baselines=())
+    ((source, target),) = calls
+    assert (source.items, target.items) == (parallel["en"].items[:4], parallel["fr"].items[:4])
+    assert [tags["shared_pairs"] for tags in results.tags()] == [2, 2]
+    with pytest.raises(RequestError, match="all 6 sentences of ud/pud are tested in fr") as refused:
+        transfer_by_layer(encoder, "pos", **asked, parallel=parallel, tests=[parallel["fr"]])
+    assert "other sentences" in refused.value.hint
 
 
 def test_the_head_is_trained_on_the_first_language_and_tested_on_the_second(encoder, toy, sides):

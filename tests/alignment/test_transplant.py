@@ -35,11 +35,22 @@ def data(treebanks):
     return {name: load_corpus(f"ud/{name}", data=treebanks) for name in ("en_toy:train", "fr_pud", "en_pud")}
 
 
+@pytest.fixture(scope="module")
+def tests(data):
+    """The sentences that a mapping learnt from the others is tested on."""
+    return [data[name][:3] for name in ("en_pud", "fr_pud")]
+
+
 def aligned(data):
     return tuple(
         frozenset((i, i) for i in range(min(len(a), len(b))))
         for a, b in zip(data["en_pud"].sentences, data["fr_pud"].sentences, strict=True)
     )
+
+
+def learnt(data):
+    """The sentences that are not tested, and their links."""
+    return tuple(data[name][3:] for name in ("en_pud", "fr_pud")), aligned(data)[3:]
 
 
 def rotations_of(encoder, other, sentences, links):
@@ -104,7 +115,7 @@ def test_it_is_saved_and_loaded(encoder, data, tmp_path):
         assert again.encoder.condition == its.encoder.condition
 
 
-def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
+def test_all_layers_in_one_call(encoder, data, tests, treebanks, tmp_path):
     """Each language is read by its own encoder, and every score is that of the same steps one by one."""
     (tmp_path / "links").write_text("".join(" ".join(f"{i}-{j}" for i, j in links) + "\n" for links in aligned(data)))
     recipe = RECIPE.model_copy(update={"epochs": 2})
@@ -115,7 +126,7 @@ def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
         "pos",
         pair=("en", "fr"),
         train=data["en_toy:train"],
-        tests=[data["en_pud"], data["fr_pud"]],
+        tests=tests,
         against=other,
         parallel=load_parallel("ud/pud", data=treebanks),
         links=tmp_path / "links",
@@ -124,24 +135,25 @@ def test_all_layers_in_one_call(encoder, data, treebanks, tmp_path):
         baselines=(),
         progress=updates.append,
     )
-    rotations = rotations_of(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
+    rotations = rotations_of(encoder, other, *learnt(data))
     expected = {}
     for layer in (0, 3):
         model = train_on_layer(
             encoder, layer, "pos", train=data["en_toy:train"], rotation=rotations[layer], recipe=recipe
         )
-        expected[layer, "en"] = evaluate(model, [data["en_pud"]]).records["value"][0].as_py()
+        expected[layer, "en"] = evaluate(model, tests[:1]).records["value"][0].as_py()
         moved = transplant(model, other, rotations[layer])
-        expected[layer, "fr"] = evaluate(moved, [data["fr_pud"]]).records["value"][0].as_py()
+        expected[layer, "fr"] = evaluate(moved, tests[1:]).records["value"][0].as_py()
     rows = results.records.to_pylist()
     assert {(row["layer"], row["target"]): row["value"] for row in rows} == expected
+    assert [tags["shared_pairs"] for tags in results.tags()] == [3] * len(rows)
     assert {row["encoder"] for row in rows} == {encoder.name}
     assert (updates[-1].done, updates[-1].total, updates[-1].unit) == (2, 2, "layers")
     with pytest.raises(RequestError, match="learnt from parallel sentences"):
         transfer_by_layer(encoder, "pos", pair=("en", "fr"), train=data["en_toy:train"], tests=[], against=other)
 
 
-def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
+def test_transfer_has_its_baselines(encoder, data, tests, treebanks, tmp_path):
     """Each is what the same steps give one by one, and says what it is."""
     (tmp_path / "links").write_text("".join(" ".join(f"{i}-{j}" for i, j in links) + "\n" for links in aligned(data)))
     recipe = RECIPE.model_copy(update={"epochs": 2})
@@ -149,7 +161,7 @@ def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
     asked = {
         "pair": ("en", "fr"),
         "train": data["en_toy:train"],
-        "tests": [data["en_pud"], data["fr_pud"]],
+        "tests": tests,
         "parallel": load_parallel("ud/pud", data=treebanks),
         "links": tmp_path / "links",
         "layers": "1",
@@ -165,11 +177,11 @@ def test_transfer_has_its_baselines(encoder, data, treebanks, tmp_path):
         ("untrained", "en", 7),
         ("untrained", "fr", 7),
     ]
-    x, y = linked_states(encoder, other, (data["en_pud"], data["fr_pud"]), aligned(data))
+    x, y = linked_states(encoder, other, *learnt(data))
     rotation = fit_rotation(x[1], y[1])
     model = train_on_layer(encoder, 1, "pos", train=data["en_toy:train"], rotation=rotation, recipe=recipe)
     unrotated = replace(rotation, matrix=np.eye(encoder.width))
-    score = evaluate(transplant(model, other, unrotated), [data["fr_pud"]]).records["value"][0].as_py()
+    score = evaluate(transplant(model, other, unrotated), tests[1:]).records["value"][0].as_py()
     assert score == rows[3]["value"]
     fresh = untrained_pair(encoder, other, seed=7)
     alone = transfer_by_layer(fresh[0], "pos", **asked, against=fresh[1], seed=7, baselines=())

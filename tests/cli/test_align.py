@@ -101,7 +101,7 @@ def test_baselines_are_chosen_and_left_out(run, tiny_bert, tmp_path):
 def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_path):
     (tmp_path / "links").write_text("0-0 1-1\n" * 6)
     arguments = ["align", "transfer", "pos", tiny_bert, "--pair", "en-fr", "--train", "ud/en_toy", "--layers", "0,2"]
-    arguments += ["--test", "ud/en_pud,ud/fr_pud", "--recipe", "small", "--set", "epochs=1"]
+    arguments += ["--test", "ud/en_pud,ud/fr_pud:test[3:]", "--recipe", "small", "--set", "epochs=1"]
     rotated = ["--against", tiny_bert, "--parallel", "ud/pud", "--links", tmp_path / "links"]
     status, out, err = run(*arguments, *rotated, "--out", tmp_path / "x")
     assert status == 0, err
@@ -110,6 +110,7 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert "fr untrained fr shuffled fr identity" in " ".join(out.split())
     assert set(found["layer"]) == {0, 2}
     assert set(found["target"]) == {"en", "fr"}
+    assert "learnt from 3 of 6 parallel sentences; the others are tested" in " ".join(out.split())
     status, out, _ = run(*arguments, "--test", "ud/*_pud", "--out", tmp_path / "y", "--json")
     assert status == 0
     assert [row["value"] for row in json.loads(out)] == pd.read_csv(tmp_path / "y" / "results.csv")["value"].tolist()

@@ -177,6 +177,8 @@ def transfer_by_layer(
 ) -> Results:
     """Train a task on each frozen layer of an encoder, and evaluate it on the rotated layer of another.
 
+    Parallel sentences that are tested in the second language are left out, and the tag ``shared_pairs`` counts them.
+
     Args:
         source: encoder of the training data, and of test data not in the second language.
         task: task name.
@@ -203,9 +205,9 @@ def transfer_by_layer(
         ``mapped_by`` a baseline.
 
     Raises:
-        RequestError: for data that are not in the languages of the pair; ``against`` without parallel sentences; layers
-            that the encoder does not have, or that are not paired with a layer of ``against``; encoders that differ in
-            width, or in depth with ``against_layers="same"``; an unknown baseline.
+        RequestError: for data that are not in the languages of the pair; ``against`` without parallel sentences, or
+            where all of them are tested; layers that the encoder does not have, or that are not paired with a layer of
+            ``against``; encoders that differ in width, or in depth with ``against_layers="same"``; an unknown baseline.
         DataError: for a corpus without the annotation; links that do not fit the sentences.
     """
     if against is not None and parallel is None:
@@ -224,10 +226,12 @@ def transfer_by_layer(
             )
     listener = listening(progress)
     linked = None
+    tags: dict[str, int] = {}
     if against is not None and parallel is not None:
+        kept = _untested(parallel, [corpus for corpus in tests if corpus.language == pair[1]], language=pair[1])
+        tags = {"shared_pairs": len(parallel) - len(kept)} if len(kept) < len(parallel) else {}
         listener.report("aligning words", 0)
-        sentences = (cut_words(parallel[pair[0]]), cut_words(parallel[pair[1]]))
-        linked = sentences, read_links(links, *sentences) if links else align_words(*sentences)
+        linked = _linked(parallel, pair, kept, links)
 
     def on_every_layer(
         first: Encoder, second: Encoder, wanted: Sequence[Baseline], seed: int, stage: str
@@ -263,4 +267,29 @@ def transfer_by_layer(
     for drawn in baseline_seeds if "untrained" in wanted else ():
         pair_of_encoders = untrained_pair(source, against or source, seed=drawn)
         parts += on_every_layer(*pair_of_encoders, (), drawn, f"{stage}, untrained")
-    return concatenated(parts).with_columns(encoder=source.given_name, encoder_digest=source.loaded_digest)
+    results = concatenated(parts).with_columns(encoder=source.given_name, encoder_digest=source.loaded_digest)
+    return Results.of(replace(record, tags={**record.tags, **tags}) for record in results) if tags else results
+
+
+def _untested(parallel: Parallel, tests: Sequence[Corpus], *, language: str) -> list[int]:
+    """Indices of the parallel sentences that are not tested in a language."""
+    tested = {item.text for corpus in tests for item in corpus.items}
+    kept = [number for number, item in enumerate(parallel[language]) if item.text not in tested]
+    if not kept:
+        raise RequestError(
+            f"all {len(parallel)} sentences of {parallel.name} are tested in {language}",
+            hint="learn the mapping from other sentences: --parallel 'ud/pud[:500]' --test 'ud/fr_pud[500:]'",
+        )
+    return kept
+
+
+def _linked(
+    parallel: Parallel, pair: tuple[str, str], kept: Sequence[int], links: str | Path | None
+) -> tuple[tuple[Corpus, Corpus], Links]:
+    """The kept sentences, cut into words, and their links; a file of links has those of all sentences."""
+    words = Parallel({language: cut_words(parallel[language]) for language in pair}, parallel.name)
+    first, second = (words.select(kept)[language] for language in pair)
+    if not links:
+        return (first, second), align_words(first, second)
+    every = read_links(links, words[pair[0]], words[pair[1]])
+    return (first, second), tuple(every[number] for number in kept)

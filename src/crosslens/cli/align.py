@@ -338,8 +338,8 @@ def transfer(
     --against, ENCODER is a bilingual encoder that reads both languages without a mapping, for comparison.
 
     \b
-    crosslens align transfer pos E --against F --pair en-fr --parallel ud/pud --train ud/en_ewt \\
-        --test ud/en_pud,ud/fr_pud --out transfer
+    crosslens align transfer pos E --against F --pair en-fr --parallel 'ud/pud[:500]' --train ud/en_ewt \\
+        --test 'ud/en_pud,ud/fr_pud:test[500:]' --out transfer
     """
     from crosslens.cli._evaluation import load_tests, write_results
     from crosslens.errors import RequestError
@@ -401,6 +401,11 @@ def transfer(
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
     if against_layers != "same":
         note += f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
+    shared = results.tags()[0].get("shared_pairs", 0)
+    if sides and shared:
+        note += (
+            f"; mapping learnt from {len(sides) - shared:,} of {len(sides):,} parallel sentences; the others are tested"
+        )
     language_of = languages_of(results)
     table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
     if as_json:
