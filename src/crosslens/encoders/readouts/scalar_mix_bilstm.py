@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from crosslens.digests import stream_seed
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.freeze import frozen_whole
+from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.features import Features as FeatureBased
 from crosslens.encoders.readouts.readout import Readout
@@ -30,6 +31,12 @@ class ScalarMixBiLSTM(Readout):
         super().__init__(layers=tuple(range(layers)), width=2 * hidden)
         self.mixture = nn.Parameter(torch.zeros(layers))
         self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
+
+    def train(self, mode: bool = True) -> "ScalarMixBiLSTM":
+        """Set training or evaluation mode."""
+        super().train(mode)
+        store_together(self)
+        return self
 
     def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Map ``(layers + 1, windows, length, width)`` to ``(windows, length, 2 * hidden)``, ignoring padding."""
