@@ -198,7 +198,7 @@ def test_what_cannot_be_trained_is_refused(encoder, toy):
 
 
 def test_a_second_training_begins_with_the_saved_encoder(encoder, toy, tmp_path):
-    """It has an id, a condition and an encoder digest of its own; from the model in memory it had those of the first."""
+    """From the model in memory, it would have the id, condition and encoder digest of the first."""
     first = finetune(freeze(encoder, "0-1"), "pos", train=toy(), recipe=FAST)
     save_model(first, tmp_path / "first")
     for model in (first, load_model(tmp_path / "first", device="cpu")):
