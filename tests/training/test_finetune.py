@@ -212,6 +212,13 @@ def test_a_second_training_begins_with_the_saved_encoder(encoder, toy, tmp_path)
     assert second.encoder.condition.text == '{"layers": "4"}'
 
 
+def test_nothing_is_left_of_a_training_where_all_weights_are_re_initialised(encoder, toy, tagger):
+    untrained = (random_init(each, "0,all") for each in (tagger.encoder, encoder))
+    models = [finetune(each, "pos", train=toy(), recipe=FAST) for each in untrained]
+    assert equal(*models)
+    assert models[0].facts["run"] == models[1].facts["run"]
+
+
 def test_the_limit_is_spread_over_the_corpus(encoder, toy):
     model = finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"limit": 3, "epochs": 1}))
     assert model.facts["train_sentences"] == 3
